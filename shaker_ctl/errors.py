@@ -1,0 +1,140 @@
+"""Every error that the controller raises, on one page.
+
+`code` is stable: it stands on consoles, in the journal and in the fault queue, and scripts match
+on it. Each docstring says when the error is raised, how it leaves the hardware, and who acts.
+An expected outcome (a cocked die, a reading refused) is a value, never an exception.
+"""
+
+from __future__ import annotations
+
+
+class ShakerError(Exception):
+    """Root of the tree. Catch it only where every error becomes an event (`service`)."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+    def line(self) -> str:
+        """What happened, where, and what to do next, as one line."""
+        return f"{self}. {self.remedy}" if self.remedy else str(self)
+
+
+class SettingsError(ShakerError, ValueError):
+    """A settings or profile file is wrong. Start-up only; nothing was opened; the installer acts."""
+
+    code = "settings"
+
+
+class RefusedError(ShakerError):
+    """Something was asked for that is not permitted now. Nothing changed; the asker reads why."""
+
+    code = "refused"
+
+
+class HardwareError(ShakerError):
+    """A device did not do what it must. `service` turns it into a malfunction event."""
+
+    code = "hardware"
+
+
+class MotorError(HardwareError):
+    """The shaker's motor misbehaved. It is off when this is raised."""
+
+    code = "motor"
+
+
+class StallError(MotorError):
+    """Driven, but turning too slowly or not at all, or too late up to speed. Motor off."""
+
+    code = "motor-stall"
+
+
+class TachSilentError(MotorError):
+    """Driven without a single tach edge: broken tach, broken belt or a jam. Motor off."""
+
+    code = "tach-silent"
+
+
+class OverspeedError(MotorError):
+    """Faster than the approved shake allows. Motor off."""
+
+    code = "motor-overspeed"
+
+
+class MotorFaultError(MotorError):
+    """The motor driver raised its fault line (over-current, over-temperature). Motor off."""
+
+    code = "motor-driver"
+
+
+class NoStopError(MotorError):
+    """EN is low and the tach still turns. A contactor may be welded: a technician acts at once."""
+
+    code = "motor-no-stop"
+
+
+class InterlockError(HardwareError):
+    """Compartment, cover or e-stop contact denies motion. Motor off."""
+
+    code = "interlock"
+
+
+class GpioLinkError(HardwareError):
+    """The GPIO daemon refused, timed out or vanished.
+
+    The daemon's dead-man script drops EN by itself; where the daemon itself died, the hardware
+    monostable does. The technician restarts the daemon.
+    """
+
+    code = "gpio-link"
+
+
+class CameraError(HardwareError):
+    """No usable picture stream: missing, frozen, late, wrong size. The motor is not concerned."""
+
+    code = "camera"
+
+
+class LampError(HardwareError):
+    """The lamp controller did not show, or did not prove to show, what was committed."""
+
+    code = "lamp"
+
+
+class LampTimeoutError(LampError, TimeoutError):
+    """The exchange outran its total deadline. The lamps may show old or nothing."""
+
+    code = "lamp-timeout"
+
+
+class LampReplyError(LampError):
+    """A reply came and was wrong: other unit, exception, garbage, map version."""
+
+    code = "lamp-reply"
+
+
+class LampReadbackError(LampError):
+    """What is lit, or measured at the bulbs, differs from what was committed."""
+
+    code = "lamp-readback"
+
+
+class JournalError(ShakerError):
+    """The record of the table cannot be trusted or extended. No new output but stopping."""
+
+    code = "journal"
+
+
+class JournalWriteError(JournalError):
+    """An append or sync failed or outran its deadline: disk full, read-only, hung. Table stops."""
+
+    code = "journal-write"
+
+
+class JournalCorruptError(JournalError):
+    """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""
+
+    code = "journal-corrupt"

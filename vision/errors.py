@@ -1,0 +1,18 @@
+"""The errors of `vision`, on one page; must not know who calls it.
+
+An expected outcome (a cocked die, a blurred picture) is a `Reading`, never an exception.
+"""
+
+from __future__ import annotations
+
+
+class VisionError(Exception):
+    """Base of everything that `vision` raises; the message says what to do next."""
+
+
+class ModelError(VisionError):
+    """The model, its manifest or their match is broken: nothing may be read with it.
+
+    Raised at start, before the first frame. Someone has to restore `models/` from the
+    release, or export and register the model again (`make model`).
+    """

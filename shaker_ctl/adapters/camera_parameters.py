@@ -1,0 +1,106 @@
+"""Settings of the camera: where it is, what it sees, and how long it may take.
+
+Owns: the section `[camera]` with its table `[camera.calibration]`. Must not know OpenCV.
+Thresholds of the reading itself are no settings: they were chosen on data and stand, with their
+reasons, in `vision.parameters` and the model's manifest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from shaker_ctl.parameters import Parameters, bounded
+
+
+class CalibrationParameters(Parameters):
+    """The camera over the compartment as measured at installation (see the README, "Wiring")."""
+
+    image_size: tuple[int, int] = (640, 480)
+    """Width and height of the pictures, pixels. A stream of another size is a fault."""
+
+    floor_px_per_mm: float = bounded(4.4, above=0.5, at_most=40.0)
+    """Pixels per millimetre on the floor of the compartment, at the optical axis.
+
+    Lay a ruler on the floor. Too low: flat dice measure too large and look stacked.
+    """
+
+    height_mm: float = bounded(300.0, above=60.0, at_most=2000.0)
+    """From the floor of the compartment up to the lens, millimetres; ± 3 mm is enough."""
+
+    centre_px: tuple[float, float] = (320.0, 240.0)
+    """Where the optical axis meets the picture, pixels: a plumb line from the lens."""
+
+    k1: float = bounded(0.0, at_least=-0.3, at_most=0.3)
+    """Radial distortion of the lens, in units of focal lengths; negative for a barrel."""
+
+    compartment_radius_mm: float = bounded(50.0, at_least=15.0, at_most=300.0)
+    """Radius of the compartment at its floor, millimetres."""
+
+    compartment_mm: tuple[float, float] = (0.0, 0.0)
+    """Centre of the compartment from the optical axis, millimetres, x right and y down."""
+
+    die_mm: float = bounded(16.0, at_least=8.0, at_most=30.0)
+    """Edge of the dice, millimetres (casino dice: 16, 18, 19 or 25)."""
+
+
+class CameraParameters(Parameters):
+    """The section `[camera]`."""
+
+    device: int | str = 0
+    """A number or path (`/dev/video0`) for V4L2, or an address (`http://…/camera.mjpg`)."""
+
+    frames_per_s: float = bounded(30.0, at_least=5.0, at_most=240.0)
+    """What the camera delivers. Lower: each of the frames of a consensus takes longer; below
+    10 a reading cannot keep its time. A stream below 70 % of this is reported as slow."""
+
+    calibration: CalibrationParameters = Field(default_factory=CalibrationParameters)
+    """Where a millimetre lies in the picture."""
+
+    open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)
+    """Longest wait for the camera to open and give its first frame, seconds. Estimate; a USB
+    camera takes 0.3-1.5 s."""
+
+    silent_after_s: float = bounded(0.5, above=0.05, at_most=5.0)
+    """Longest time without a frame before the camera counts as silent, seconds: 15 frames.
+    Lower: false alarms on a busy machine; higher: a dead camera is named later."""
+
+    answer_timeout_s: float = bounded(1.5, above=0.3, at_most=10.0)
+    """Longest time without a heartbeat (every 0.2 s) before the process is killed and started
+    again, seconds. Lower: a machine under load kills a healthy process."""
+
+    start_timeout_s: float = bounded(15.0, above=1.0, at_most=120.0)
+    """Longest time from the process's start to ready, seconds; 1-2 s on the machine measured,
+    several on a Pi with a cold disk."""
+
+    rest_timeout_s: float = bounded(3.0, above=0.3, at_most=20.0)
+    """Longest wait for rest after the motor stopped, seconds. Measured rest: 0.1-0.25 s after
+    the plate stops. Then the reading ends as `moving`."""
+
+    read_timeout_s: float = bounded(1.5, above=0.3, at_most=10.0)
+    """Longest time from rest to the verdict, seconds; then the reading ends unreadable. A
+    reading takes 0.2 s when all goes well; the rest is for frames that are refused."""
+
+    dip_level_low: float = bounded(0.55, at_least=0.2, at_most=0.9)
+    """Darkest level of the ring light in a dip, 0..1. Each dip has a random level between
+    this and `dip_level_high`. Lower: seen more surely, but darker pictures to read."""
+
+    dip_level_high: float = bounded(0.75, at_least=0.3, at_most=0.9)
+    """Lightest level of a dip, 0..1. Higher: with strong daylight a dip is not seen."""
+
+    dip_delay_s: float = bounded(0.030, at_least=0.0, at_most=1.0)
+    """Largest random wait between rest and dip, seconds. It adds half of itself to the time
+    of every reading; nothing proves by waiting longer that the picture is of this toss, but
+    a replayed dip must hit a moment within it."""
+
+    dip_seen_within_s: float = bounded(0.18, above=0.04, at_most=2.0)
+    """Longest time from setting the light to the frame that shows it, seconds. Measured:
+    one frame and 6 ms. Longer: a stream late by that much is accepted."""
+
+    jpeg_quality: int = Field(default=92, ge=50, le=100)
+    """Of the stored pictures of decisions."""
+
+    def calibration_table(self) -> dict[str, Any]:
+        """The table as `vision.calibration.Calibration.from_table` reads it."""
+        return self.calibration.model_dump()

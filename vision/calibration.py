@@ -1,0 +1,126 @@
+"""Where a millimetre in the compartment lies in the picture.
+
+Owns: the camera as measured at installation (a pinhole looking straight down, one radial term of
+distortion) and the sizes of what it looks at. Must not know what is in a picture.
+
+Coordinates in the compartment: x to the right and y down as in the picture, millimetres, origin
+at its centre; z up from the floor, so the top face of a flat die lies at z = die_mm. A point at
+height z is nearer to the lens and therefore larger: its scale is f / (height_mm - z) with
+f = floor_px_per_mm · height_mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vision.errors import VisionError
+
+_UNDISTORT_STEPS = 4
+"""Fixed-point steps; with |k1| ≤ 0.3 the error is below 0.01 pixel at the picture's corners."""
+
+
+class CalibrationError(VisionError):
+    """The calibration table is incomplete or cannot be true. The installer measures again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The installation's camera and compartment, as in the table `[camera.calibration]`."""
+
+    image_size: tuple[int, int]
+    """Width and height, pixels."""
+    floor_px_per_mm: float
+    height_mm: float
+    """Lens above the floor of the compartment."""
+    centre_px: tuple[float, float]
+    """Where the optical axis meets the picture."""
+    compartment_radius_mm: float
+    die_mm: float
+    """Edge of a die."""
+    k1: float = 0.0
+    """Radial distortion: r_distorted = r · (1 + k1 · r²), r in focal lengths."""
+    compartment_mm: tuple[float, float] = (0.0, 0.0)
+    """Centre of the compartment, from the optical axis."""
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Calibration:
+        """Read the settings table. Raises CalibrationError, naming the key."""
+        known = set(cls.__dataclass_fields__)
+        if unknown := set(table) - known:
+            raise CalibrationError(f"calibration: unknown key {sorted(unknown)[0]!r}")
+        try:
+            width, height = (int(v) for v in table["image_size"])
+            u, v = (float(v) for v in table["centre_px"])
+            x, y = (float(v) for v in table.get("compartment_mm", (0.0, 0.0)))
+            calibration = cls(
+                image_size=(width, height),
+                floor_px_per_mm=float(table["floor_px_per_mm"]),
+                height_mm=float(table["height_mm"]),
+                centre_px=(u, v),
+                compartment_radius_mm=float(table["compartment_radius_mm"]),
+                die_mm=float(table["die_mm"]),
+                k1=float(table.get("k1", 0.0)),
+                compartment_mm=(x, y),
+            )
+        except KeyError as error:
+            raise CalibrationError(f"calibration: {error.args[0]!r} is missing") from error
+        except (TypeError, ValueError) as error:
+            raise CalibrationError(f"calibration: {error}") from error
+        calibration._check()
+        return calibration
+
+    def to_table(self) -> dict[str, Any]:
+        """The table that `from_table` reads."""
+        return {
+            "image_size": list(self.image_size),
+            "floor_px_per_mm": self.floor_px_per_mm,
+            "height_mm": self.height_mm,
+            "centre_px": list(self.centre_px),
+            "k1": self.k1,
+            "compartment_radius_mm": self.compartment_radius_mm,
+            "compartment_mm": list(self.compartment_mm),
+            "die_mm": self.die_mm,
+        }
+
+    def _check(self) -> None:
+        for name in ("floor_px_per_mm", "height_mm", "compartment_radius_mm", "die_mm"):
+            if not getattr(self, name) > 0:
+                raise CalibrationError(f"calibration: {name} must be above 0")
+        if not self.height_mm > 3 * self.die_mm:
+            raise CalibrationError("calibration: height_mm must exceed three dice")
+        if abs(self.k1) > 0.3:
+            raise CalibrationError("calibration: k1 must lie within ±0.3")
+
+    @property
+    def focal_px(self) -> float:
+        return self.floor_px_per_mm * self.height_mm
+
+    def px_per_mm(self, z_mm: float = 0.0) -> float:
+        """Scale on the optical axis at a height, pixels per millimetre."""
+        return self.focal_px / (self.height_mm - z_mm)
+
+    @property
+    def die_px(self) -> float:
+        """Edge of a flat die's top face, pixels."""
+        return self.die_mm * self.px_per_mm(self.die_mm)
+
+    def to_px(self, points_mm: np.ndarray) -> np.ndarray:
+        """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
+        points = np.asarray(points_mm, np.float64).reshape(-1, 3)
+        flat = points[:, :2] + self.compartment_mm
+        r = flat / (self.height_mm - points[:, 2:3])
+        r = r * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        return np.asarray(r * self.focal_px + self.centre_px)
+
+    def to_mm(self, points_px: np.ndarray, z_mm: float | np.ndarray = 0.0) -> np.ndarray:
+        """(N, 2) pixels to (N, 2) mm in the plane at height z, float64."""
+        seen = (np.asarray(points_px, np.float64).reshape(-1, 2) - self.centre_px) / self.focal_px
+        r = seen
+        for _ in range(_UNDISTORT_STEPS if self.k1 else 0):
+            r = seen / (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
+        return np.asarray(r * depth - self.compartment_mm)

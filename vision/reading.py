@@ -1,0 +1,189 @@
+"""What a reading can be: three verified values, a fact about the dice, or the reason for neither.
+
+Owns: the verdicts, the reasons, and the evidence of one frame. Must not know images, models or
+rounds. Imports nothing but the standard library, so that a process which only receives readings
+carries neither OpenCV nor numpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How a die can lie so that it shows no value."""
+
+    TILTED = "tilted"
+    LEANING = "leaning"
+    STACKED = "stacked"
+
+
+class Reason(StrEnum):
+    """Why a frame, or a toss, could not be read. Stable: consoles and journals match on it."""
+
+    COUNT = "count"
+    """Not exactly three dice, all of those seen lying on the floor."""
+    FOREIGN_OBJECT = "foreign-object"
+    """Something that is no die lies in the compartment."""
+    BLOCKED = "blocked"
+    """A hand, a cloth or the like hides the compartment."""
+    BLACK = "black"
+    OVER_EXPOSED = "over-exposed"
+    DEFOCUSED = "defocused"
+    FROZEN = "frozen"
+    """The same picture again and again, to the last bit."""
+    LOOPED = "looped"
+    """A picture that had been seen before came again, to the last bit."""
+    TORN = "torn"
+    """Part of the picture is missing or belongs to another moment."""
+    WRONG_SIZE = "wrong-size"
+    MOVING = "moving"
+    """The dice, however slowly, still move."""
+    CAMERA_MOVED = "camera-moved"
+    """The compartment is not where the calibration says."""
+    TOUCHING = "touching"
+    """Dice lie so close that a value is doubtful."""
+    NO_LEGAL_FACE = "no-legal-face"
+    """A top face shows a pattern that no die has."""
+    UNKNOWN_STYLE = "unknown-style"
+    """The second reader finds no pips on what looks like a die."""
+    READERS_DISAGREE = "readers-disagree"
+    DOUBTFUL = "doubtful"
+    """The model is not sure enough of a value."""
+    NOT_FLAT_DOUBTFUL = "not-flat-doubtful"
+    """A die may not lie flat, but only one cue says so."""
+    NO_CONSENSUS = "no-consensus"
+    """Good frames, but not enough of them in a row that agree."""
+    NO_DIP = "no-dip"
+    """The dip of the ring light was not seen: the pictures may not be of this moment."""
+    NO_FRAMES = "no-frames"
+    """No fresh picture came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Three values that both readers and the geometry agree on."""
+
+    values: tuple[int, ...]
+    """1..6 each, in the order of the dice from left to right in the picture. Three of them at
+    a table; `read --any-number` gives as many as there are dice."""
+
+    confidence: float
+    """0..1, the least of all votes that had to agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoll:
+    """A die does not lie flat on the bottom. A fact about the dice, proved by two cues."""
+
+    die: int
+    """Which die, counted from 0 from left to right in the picture."""
+
+    kind: Kind
+    angle_deg: float
+    """Its angle from flat, 0..45; 0 for a die that lies flat on another."""
+
+    cues: tuple[str, ...] = ()
+    """The independent cues that agree, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A fact about the reader, not about the dice."""
+
+    reason: Reason
+    detail: str = ""
+    """One line for a person: what was seen, in numbers."""
+
+
+Verdict = Verified | NoRoll | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What can be said about a picture before any die is looked for."""
+
+    median: float
+    """Median grey level inside the compartment, 0..255."""
+    dark: float
+    """Share of its pixels at or below the black level, 0..1."""
+    clipped: float
+    """Share of its pixels at the white end, 0..1."""
+    sharpness: float
+    """Variance of the Laplacian over its noise share; see `quality`."""
+    rim_px: float
+    """Largest distance of the compartment's rim from where the calibration has it, pixels."""
+    fault: Reason | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVote:
+    """What the network said of one die."""
+
+    value: int
+    value_p: float
+    flat_p: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SecondVote:
+    """What the second reader said of one die."""
+
+    value: int | None
+    """None: a die, but no legal face in a legal orientation."""
+    confidence: float
+    is_flat: bool | None
+    """Its own opinion of how the die lies, from its outline; None: it cannot tell."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The geometry of one top face under the calibration."""
+
+    edge_mm: float
+    """Mean edge, were it at the height of a flat die's top face."""
+    skew: float
+    """How far it is from a square: the relative spread of edges and diagonals."""
+    lean_deg: float
+    """Angle from flat, from the shift between top and bottom face; 0..90."""
+    layer: float
+    """Height of the top face in die edges, from its apparent size: 1 flat, 2 stacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class DieEvidence:
+    """All that is known of one die in one frame."""
+
+    corners: tuple[tuple[float, float], ...]
+    """Corners of the top face in pixels, clockwise."""
+    x_mm: float
+    y_mm: float
+    """Where it lies, from the centre of the compartment; 0 without a calibration."""
+    turn_deg: float
+    """Orientation, 0..90, clockwise in the picture."""
+    model: ModelVote | None
+    second: SecondVote | None
+    measured: Measured | None
+    not_flat: tuple[str, ...] = ()
+    """The cues that say it does not lie flat; two make a no roll."""
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One frame with everything that speaks for or against a value."""
+
+    sequence: int
+    t_capture: float
+    """Seconds, monotonic clock."""
+    quality: Quality | None
+    dice: tuple[DieEvidence, ...]
+    """From left to right."""
+    opinion: Verdict
+    """What this frame would say alone."""
+    cost_ms: tuple[tuple[str, float], ...] = ()
+    """What each step took, milliseconds."""

@@ -1,0 +1,391 @@
+"""What a console may ask of the table, and the only things it can hand over.
+
+The service stands behind `Desk`; consoles hold nothing else of it. Owns the question and answer
+types; must not know threads, lines, words on a screen, or how a request becomes an event.
+
+Theory of operation. `view()` is a finished snapshot that the state thread leaves in one
+attribute after each turn: reading it takes no lock and cannot wait, so `status` answers in
+every state. `submit()` is the only way in: the service turns a `Request` into a rules event,
+lets `step` decide and the journal record, and answers. A request carries what a person said,
+never what the table shall show: the rules alone decide (O-16). Long work (a jog, the lamp walk)
+is accepted at once and watched through `TableView.job`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+
+Values = tuple[int, int, int]
+"""Three die values, 1-6, left to right."""
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Role(StrEnum):
+    """Who stands at the console. The rule texts' own words; recorded with every action."""
+
+    DEALER = "dealer"
+    FLOORPERSON = "floorperson"
+    SUPERVISOR = "supervisor"
+    TECHNICIAN = "technician"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person who gave the passphrase, or (role None) nobody in particular."""
+
+    name: str
+    role: Role | None
+    port: str
+    """Name of the console in the settings, e.g. `technician`."""
+
+
+# ── What goes in ────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One act of a person: the command's words and its checked arguments.
+
+    Every verb and its arguments (all other verbs do not exist):
+
+    dealer
+        `bets` · `nmb` · `activate` · `reveal` · `settled` · `lamps-off`
+        `enter` round: int, values: Values · `confirm` round: int, values: Values
+        `no-roll` round: int
+    floorperson, supervisor
+        `presence` · `sign` · `open` · `close` · `shift start` · `time confirm`
+        `decide` round: int, values: Values | None (None: no roll)
+        `inspect` what: "lamps" | "shaker" | "all" | "seen"
+        (`seen`: the person says that they saw every lamp lit and dark)
+        `dice changed` serials: tuple[str, ...]
+    technician
+        `out-of-order` reason: str · `return-to-service` · `fault clear` code: str
+        `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
+        (None: every lamp in turn) · `light` level: float 0-1 · `calibrate camera` · `selftest`
+    whoever may do the work that runs
+        `cancel` end the running job (Ctrl-C)
+    """
+
+    verb: str
+    arguments: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the table said. `code` is `ok`, or a stable reason of refusal; nothing in between."""
+
+    code: str
+    text: str
+    job: int | None = None
+    """Number of the job that was started, to be watched in `TableView.job`."""
+    details: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def is_ok(self) -> bool:
+        return self.code == "ok"
+
+    @classmethod
+    def ok(cls, text: str, *, job: int | None = None, **details: object) -> Answer:
+        return cls("ok", text, job, details)
+
+    @classmethod
+    def refused(cls, code: str, text: str) -> Answer:
+        return cls(code, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about the console itself for the record: never a passphrase, never raw input.
+
+    Kinds: `login`, `login-refused`, `login-locked`, `logout`, `idle-logout`, `console-opened`,
+    `console-lost`.
+    """
+
+    kind: str
+    actor: Actor
+    text: str = ""
+
+
+# ── What comes out ──────────────────────────────────────────────────────────
+# None always means "not known now", and is shown as such; it never means zero.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileView:
+    """The rule text in force and what it decides."""
+
+    key: str = ""
+    title: str = ""
+    instrument: str = ""
+    entry_mode: str = ""
+    nmb_before: str = ""
+    attendance: str = ""
+    is_in_force: bool | None = None
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """(what, value, clause), for `profile`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultView:
+    """One entry of the fault queue."""
+
+    code: str
+    wall_s: float
+    """Wall time of the first occurrence, seconds since 1970."""
+    cause: str
+    remedy: str
+    is_clearable: bool = False
+    """Whether `fault clear CODE` is what comes next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LampView:
+    """Areas by their names; `broken` are areas whose bulb measured otherwise than commanded."""
+
+    commanded: tuple[str, ...] = ()
+    measured: tuple[str, ...] | None = None
+    broken: tuple[str, ...] = ()
+    phase: str = ""
+    box: str = ""
+    """Identity and health of the lamp box in words."""
+    age_s: float | None = None
+    """How old the last answer of the box is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotorView:
+    """The shaker's drive."""
+
+    rpm: float | None = None
+    duty: float | None = None
+    """0.0-1.0."""
+    current_a: float | None = None
+    is_enabled: bool | None = None
+    last_toss_rpm: tuple[float, ...] = ()
+    """Speeds of the last powered run at even spacing."""
+    last_toss_s: float | None = None
+    last_toss_verdict: str = ""
+    interlocks: tuple[tuple[str, str], ...] = ()
+    """(contact, state) in words."""
+    link: str = ""
+    """The GPIO daemon in words: connected, hung, gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraView:
+    """The reader's eye."""
+
+    fps: float | None = None
+    exposure: str = ""
+    sharpness: float | None = None
+    brightness: float | None = None
+    late_frames: int | None = None
+    last_reading: str = ""
+    """In words: `round 41: 3 5 6 verified, confidence 0.999`, or the refusal."""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiceView:
+    """The three dice in the compartment."""
+
+    serials: tuple[str, ...] = ()
+    age_s: float | None = None
+    limit_s: float | None = None
+    tosses: int | None = None
+    wear: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalView:
+    """The record."""
+
+    sequence: int | None = None
+    head: str = ""
+    second_copy: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectionView:
+    """How far the opening (or shift) inspection has come."""
+
+    stage: str = ""
+    """`due`, `lamp entries`, `lamp walk`, `seen?`, `cycles`, `signature?`, `signed`."""
+    reasons: tuple[str, ...] = ()
+    """Why one is due."""
+    entries: tuple[Values, ...] = ()
+    lamps_proved: int = 0
+    lamps_of: int = 0
+    lamps_seen_by: str = ""
+    cycles_good: int = 0
+    cycles_of: int = 3
+    signed_by: str = ""
+    signer_role: str = ""
+    """Role that this profile asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthView:
+    """The computer itself."""
+
+    temperature_c: float | None = None
+    throttled: tuple[str, ...] = ()
+    disk_free_b: int | None = None
+    memory_free_b: int | None = None
+    uptime_s: float | None = None
+    wall_s: float | None = None
+    clock_trust: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView:
+    """The one long piece of work, running or just ended."""
+
+    number: int
+    verb: str
+    text: str = ""
+    fraction: float | None = None
+    """0.0-1.0 where the end can be foreseen."""
+    is_ended: bool = False
+    is_ok: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingView:
+    """What the table waits for a person to say. Idle logout never drops it."""
+
+    kind: str
+    """`confirm`, `enter`, `decide`, `presence`, `settled`, `lamps-off`, `sign`, `seen`."""
+    round_id: int | None
+    values: Values | None = None
+    """The reading to be confirmed, where there is one."""
+    roles: tuple[Role, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableView:
+    """Everything the read commands show, as of one turn of the state thread."""
+
+    table: str
+    life: str
+    """`closed`, `inspection due`, `opening inspection`, `open`, `out of service`, ..."""
+    phase: str = ""
+    """Of the round: `bets open`, `no more bets`, `tossing`, ...; empty between rounds."""
+    says: str = ""
+    """The state and what is waited for, in one sentence."""
+    marks: tuple[str, ...] = ()
+    """`DEMONSTRATION`, `RESTS ON NO INSTRUMENT`, `AUTO ENTRY: ...`: on every screen."""
+    round_id: int | None = None
+    last_result: Values | None = None
+    pending: PendingView | None = None
+    profile: ProfileView = field(default_factory=ProfileView)
+    faults: tuple[FaultView, ...] = ()
+    lamps: LampView = field(default_factory=LampView)
+    motor: MotorView = field(default_factory=MotorView)
+    camera: CameraView = field(default_factory=CameraView)
+    dice: DiceView = field(default_factory=DiceView)
+    journal: JournalView = field(default_factory=JournalView)
+    inspection: InspectionView = field(default_factory=InspectionView)
+    health: HealthView = field(default_factory=HealthView)
+    digests: tuple[tuple[str, str, bool], ...] = ()
+    """(what, SHA-256 in hex, verified)."""
+    job: JobView | None = None
+    allowed: frozenset[str] = frozenset()
+    """Verbs that the rules would take now, whoever asks; `help` shows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundView:
+    """One round, also an unfinished one."""
+
+    round_id: int
+    profile: str = ""
+    phase: str = ""
+    verdict: str = ""
+    reason: str = ""
+    read: Values | None = None
+    entered: Values | None = None
+    wagers: str = ""
+    lamps: tuple[str, ...] = ()
+    events: tuple[tuple[float, str], ...] = ()
+    """(wall time in s, what happened), oldest first."""
+    details: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalLine:
+    """One record, for reading."""
+
+    sequence: int
+    wall_s: float
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A file that goes over the line: a picture, a bundle, an export."""
+
+    name: str
+    """A plain file name without folders."""
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Something a console may say unasked."""
+
+    kind: str
+    """Stable word for scripts: `state`, `round`, `fault`, `interlock`, `lockout`, `job`, ..."""
+    text: str
+    is_alarm: bool = False
+    """Alarms reach people who are not logged in, too."""
+    fields: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+
+
+class Desk(Protocol):
+    """The table, from a console's chair. Every method may be called from any console's thread."""
+
+    def view(self) -> TableView:
+        """Return the newest snapshot: no lock, no wait, never raises."""
+
+    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+        """Hand an act to the rules and wait until it is recorded, at most `deadline_s`.
+
+        Returns a refusal with code `no-answer` when the deadline passes (the act may still
+        happen: ask `status`). Does not raise.
+        """
+
+    def note(self, note: Note) -> None:
+        """Put something about the console on record; does not wait, does not raise."""
+
+    def round(self, round_id: int) -> RoundView | None:
+        """Look a round up; None where there is none. May read the disk; raises `ShakerError`."""
+
+    def journal_last(self, count: int) -> tuple[JournalLine, ...]:
+        """The newest records, oldest first, at most `count`; raises `ShakerError`."""
+
+    def snap(self) -> Parcel:
+        """A small JPEG of now; raises `RefusedError` between cover-closed and reveal."""
+
+    def statistics(self) -> Mapping[str, object]:
+        """Figures on outcomes and on the shake (O-17, O-18), labels in words."""
+
+    def bundle(self) -> Parcel:
+        """Journal slice, settings without secrets, versions, last pictures, as one archive."""
+
+    def export(self) -> Parcel:
+        """The sealed journal, for an inspector."""
+
+    def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
+        """Call back with each announcement, from any thread; returns the way to end it.
+
+        The callback returns at once and does not raise.
+        """

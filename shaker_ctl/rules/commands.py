@@ -1,0 +1,308 @@
+"""Everything that the table can ask of its devices and screens. Imperative, frozen, plain.
+
+Owns the commands that `machine.step` returns, in the order in which they are to be performed.
+Must not know how any of them is performed.
+
+The service journals a step before it performs its commands, with two exceptions that never wait:
+`StopMotor`, and `DarkenLamps`. Commands about lamps and phase are keyed by occasion and may be
+performed again; `StartToss` and `Jog` never are. PROTOCOL.md says what answers each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shaker_ctl.rules.outcome import Area, Values
+from shaker_ctl.rules.record import recorded
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Multiplied,
+    Notice,
+    Occasion,
+    ShownPhase,
+    Source,
+    Timer,
+    TossPlan,
+    WagersDo,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Base of all commands."""
+
+
+# ── Chance and time ─────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CheckTime(Command):
+    """Answer with `TimeChecked`: read the wall clock now."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TrustTime(Command):
+    """A named person confirmed the clock: report `TimeTrust.CONFIRMED` until the next start."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class StartTimer(Command):
+    """Start the one timer of the table, replacing any that runs. Answer `TimerExpired`.
+
+    Length: setting `table.<timer>_s`. `LEAST_ROUND` runs out that long after the round's
+    `Announce(BETS_OPEN)`; where that has passed already, or was before a restart, at once or after
+    its full length from now.
+    """
+
+    timer: Timer
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CancelTimer(Command):
+    """Stop the running timer, if any."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DrawTossPlan(Command):
+    """Draw one shake inside the approved procedure. Answer `TossPlanDrawn`."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DrawMultipliers(Command):
+    """Draw positions and odds (`rules.multipliers.draw`). Answer `MultipliersDrawn`."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShowMultipliers(Command):
+    """Show the odds position by position and read them back.
+
+    Answer `MultipliersShown` or `MultipliersNotShown`.
+    """
+
+    occasion: Occasion
+    multipliers: tuple[Multiplied, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class HideMultipliers(Command):
+    """Take the shown odds away: the round is over, or they are not in force."""
+
+    occasion: Occasion
+
+
+# ── Shaker ──────────────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class StartToss(Command):
+    """Energise the shaker and run the plan.
+
+    Performed at most once. Motion keeps EN low and answers `TossNotStarted` when the lamps' answer
+    (`lamps_answered_at_s`, monotonic) is older than 500 ms at that moment, or an interlock denies.
+    Otherwise `TossStarted` at EN-on, then `TossSettled` or `ShakerFault`.
+    """
+
+    occasion: Occasion
+    plan: TossPlan
+    lamps_answered_at_s: float
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class StopMotor(Command):
+    """EN low. Never waits, not for the journal either. Harmless when the motor stands still."""
+
+    cause: Cause
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Jog(Command):
+    """Turn the motor for the technician. Performed at most once. Answer `JogFinished`."""
+
+    occasion: Occasion
+    rpm: float
+    seconds: float
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DriveCover(Command):
+    """Drive the cover open or closed where a drive is fitted; otherwise a person moves it.
+
+    Answered by the contact: `CoverOpened` or `CoverClosed`.
+    """
+
+    occasion: Occasion
+    open: bool
+
+
+# ── Light and reader ────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class NotePoses(Command):
+    """Keep the dice's poses as they lie now, before cover and toss. No answer.
+
+    Failing is no fault: `AtRest` then says that nothing was compared.
+    """
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LightOn(Command):
+    pass
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LightOff(Command):
+    """Ring light off, and no frame captured, stored, read or shown until `LightOn`."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class StartReading(Command):
+    """Prove rest and movement, then read, from frames of this toss only.
+
+    Answer `AtRest` or `TossDisproved`, then `ReadingMade`.
+    """
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class StopReading(Command):
+    """Give up the reading in hand, if any."""
+
+
+# ── Lamps ───────────────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ProveLampsDark(Command):
+    """Answer `LampsProvedDark` from a fresh reply of the controller, or `LampFault`."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class PushLamps(Command):
+    """Light exactly `areas` (the areas of `values`), commit, read back and measure.
+
+    Answer `LampsShown`, or `LampFault`. Keyed by occasion; performed again after a restart.
+    """
+
+    occasion: Occasion
+    values: Values
+    areas: tuple[Area, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ClearLamps(Command):
+    """Clear the lit combinations. Answer `LampsDark` or `LampFault`."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DarkenLamps(Command):
+    """Darken wrong lamps at once, before anything is journalled.
+
+    Answer `LampsDark` when it succeeded, nothing otherwise.
+    """
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TestEachLamp(Command):
+    """Light each area alone, then dark, reading back and measuring. Answer `EachLampTested`."""
+
+    occasion: Occasion
+    areas: tuple[Area, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShowPhase(Command):
+    """Phase lamps and screens. `demonstration` marks play that rests on no instrument in force."""
+
+    phase: ShownPhase
+    demonstration: bool = False
+
+
+# ── People and records ──────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Announce(Command):
+    """Tell dealer, screens and staff. Screens word it; `clause` says on what it rests."""
+
+    occasion: Occasion
+    notice: Notice
+    clause: str = ""
+    wagers: WagersDo | None = None
+    """With no roll, void and not started: what happens to the wagers."""
+    cause: Cause | None = None
+    values: Values | None = None
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class RecordRound(Command):
+    """The round is over: one line for statistics, report and console. No answer."""
+
+    round: int
+    ending: Ending
+    wagers: WagersDo
+    cause: Cause | None
+    values: Values | None
+    source: Source | None
+    multipliers: tuple[Multiplied, ...]
+    """Those in force, proved to have been shown."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class RaiseFault(Command):
+    """Put a fault in the queue that consoles show. Raising it again changes nothing."""
+
+    kind: FaultKind
+    code: str
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ClearFaults(Command):
+    """Take every fault of this kind out of the queue."""
+
+    kind: FaultKind

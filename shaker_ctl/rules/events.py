@@ -1,0 +1,560 @@
+"""Everything that can happen to the table. Past tense, frozen, plain.
+
+Owns the events that `machine.step` takes: answers to commands, facts that devices notice by
+themselves, acts of people, deadlines, and the restart. Must not know who observed them.
+
+Time, chance and verdicts come in here and nowhere else. An answer repeats the `occasion` of its
+command; an act of a person on a round names the `round`. The machine refuses what belongs to
+another occasion, so a late or repeated message never changes anything. PROTOCOL.md beside this
+file says which command is answered by which event, and by when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from shaker_ctl.rules.outcome import Area, Values
+from shaker_ctl.rules.record import recorded
+from shaker_ctl.rules.vocabulary import (
+    Condition,
+    FaultKind,
+    Multiplied,
+    Occasion,
+    Part,
+    Person,
+    RetireStep,
+    Timer,
+    TimeTrust,
+    TossPlan,
+    TossProof,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events."""
+
+
+# ── Starting, time ──────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Restarted(Event):
+    """The controller started, with the last recorded state before it. First event of every run.
+
+    Contacts are as read now. `compartment_stayed_locked` is true only where a latch that needs no
+    power held the compartment, and its contact shows that it did.
+    """
+
+    compartment_open: bool
+    estop_pressed: bool
+    cover_closed: bool
+    compartment_stayed_locked: bool = False
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TimeChecked(Event):
+    """Wall time at this moment, answer to `CheckTime`.
+
+    `behind_last_record` is true when the clock stands earlier than the last journal record.
+    """
+
+    occasion: Occasion
+    now: datetime
+    trust: TimeTrust
+    behind_last_record: bool = False
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TimerExpired(Event):
+    """The running timer ran out. Not sent for one that was replaced or cancelled."""
+
+    timer: Timer
+    occasion: Occasion
+
+
+# ── Answers: chance ─────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossPlanDrawn(Event):
+    occasion: Occasion
+    plan: TossPlan
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class MultipliersDrawn(Event):
+    """Positions and odds drawn from the operating system's randomness; may be none at all."""
+
+    occasion: Occasion
+    multipliers: tuple[Multiplied, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class MultipliersShown(Event):
+    """Read back position by position where players see them."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class MultipliersNotShown(Event):
+    """The display of the multipliers could not be proved."""
+
+    occasion: Occasion
+    reason: str
+
+
+# ── Answers and facts: shaker ───────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossStarted(Event):
+    """EN is high: from here on the shaker is activated."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossNotStarted(Event):
+    """EN stayed low all along: an interlock denied, or the lamps' answer was older than 500 ms."""
+
+    occasion: Occasion
+    reason: str
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossSettled(Event):
+    """Properly tossed by the tachometer, motor at standstill, settling time passed."""
+
+    occasion: Occasion
+    proof: TossProof
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShakerFault(Event):
+    """The shaker failed: stall, overspeed, tach silent, driver fault, health test, link lost.
+
+    `occasion` is the toss in which it failed, or None for one noticed outside a toss. In answer to
+    `StartToss` it means at or after EN-on; a failure before EN-on is `TossNotStarted`.
+    """
+
+    occasion: Occasion | None
+    code: str
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class JogFinished(Event):
+    """The technician's jog ended and the motor stands still."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CompartmentOpened(Event):
+    """The compartment contact opened, or its wire broke."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CompartmentClosed(Event):
+    """Closed and locked again."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class EstopPressed(Event):
+    pass
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class EstopReleased(Event):
+    pass
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CoverClosed(Event):
+    """The opaque cover is over the compartment, proved by its contact."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CoverOpened(Event):
+    pass
+
+
+# ── Answers and facts: reader ───────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class AtRest(Event):
+    """The camera proved the dice at rest, and moved since before the toss.
+
+    `compared` is false where no pose from before the toss was to be had (after a restart).
+    """
+
+    occasion: Occasion
+    compared: bool = True
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossDisproved(Event):
+    """At rest, but position and value of all three dice equal those before: no toss happened."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ReadingMade(Event):
+    """The reader's final word on this occasion, after its own retries."""
+
+    occasion: Occasion
+    verdict: Verdict
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ReaderFault(Event):
+    """Camera or reader is lost, and was not brought back within its deadline."""
+
+    occasion: Occasion | None
+    code: str
+
+
+# ── Answers and facts: lamps ────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampsProvedDark(Event):
+    """The lamp controller answered dark and healthy. `answered_at_s` is monotonic time."""
+
+    occasion: Occasion
+    answered_at_s: float
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampsShown(Event):
+    """Exactly the areas of `values` are lit, read back and measured at the bulbs."""
+
+    occasion: Occasion
+    values: Values
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampsDark(Event):
+    """All betting-area lamps are dark, read back and measured."""
+
+    occasion: Occasion
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class EachLampTested(Event):
+    """Every one of `areas` was lit alone and then dark, read back and measured both times."""
+
+    occasion: Occasion
+    areas: tuple[Area, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampFault(Event):
+    """The lamp controller or the area failed. `occasion` as in `ShakerFault`."""
+
+    occasion: Occasion | None
+    code: str
+
+
+# ── Facts: the controller itself ────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ControllerFault(Event):
+    """Journal, disk, memory, clock or a digest failed: the round is finished, then the table stops.
+
+    The service keeps the code in its fault queue.
+    """
+
+    code: str
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ConditionChanged(Event):
+    """Settings, light or calibration are no longer those of the last inspection."""
+
+    what: Condition
+
+
+# ── Acts of people ──────────────────────────────────────────────────────────
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class OpenRequested(Event):
+    """Open the table: from closed to its inspection, from inspected to play."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CloseRequested(Event):
+    """Close the table, after the round in hand."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class InspectionRequested(Event):
+    """Run the opening inspection, or one part of it."""
+
+    person: Person
+    part: Part = Part.ALL
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class InspectionAbandoned(Event):
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampsSeen(Event):
+    """The inspecting person saw each lamp lit and dark with their own eyes."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Signed(Event):
+    """The inspecting person signs the inspection that has just passed."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShiftBegan(Event):
+    """A new shift starts at this table."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShiftInspectionRequested(Event):
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TimeConfirmed(Event):
+    """A named person confirmed the wall clock. The service then trusts it until the next start."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DiceChanged(Event):
+    """Other dice are locked in now."""
+
+    person: Person
+    serials: tuple[str, ...]
+    at: datetime
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class BetsRequested(Event):
+    """The dealer opens the next round."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class NoMoreBetsCalled(Event):
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ActivationRequested(Event):
+    """The dealer starts the shaker (a fresh act, never a held key)."""
+
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class PlayerPressed(Event):
+    """Fresh edge of the player's button, with the round that the button was lit for."""
+
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class RevealRequested(Event):
+    """The dealer has the cover opened."""
+
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ValuesEntered(Event):
+    """The dealer's own reading of the three dice."""
+
+    person: Person
+    round: int
+    values: Values
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ValuesConfirmed(Event):
+    """The dealer repeats the values that were read. Other values than those are refused."""
+
+    person: Person
+    round: int
+    values: Values
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class NoRollCalled(Event):
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DisputeDecided(Event):
+    """The floorperson's decision; `values` is None for no roll."""
+
+    person: Person
+    round: int
+    values: Values | None
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class PresenceGiven(Event):
+    """The person whom the profile names is at the table, before anything is settled by hand."""
+
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class WagersSettled(Event):
+    """Losing wagers collected, then winning wagers paid; or all wagers dealt with after no result."""
+
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampsOffRequested(Event):
+    person: Person
+    round: int
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class FaultCleared(Event):
+    """The technician has repaired what `kind` names. The inspection then has to prove it."""
+
+    person: Person
+    kind: FaultKind
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class OutOfServiceRequested(Event):
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ReturnRequested(Event):
+    """Return to service: on to a new opening inspection."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShakerRetired(Event):
+    """The out-of-order procedure was done, so that a manual shaker may be used."""
+
+    person: Person
+    steps: frozenset[RetireStep]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class ShakerRestored(Event):
+    """The automated shaker stands ready at the table again; its dice must be recorded anew."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class JogRequested(Event):
+    """Turn the motor, table closed. `rpm` and `seconds` are bounded by motion's settings."""
+
+    person: Person
+    rpm: float
+    seconds: float
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TestTossRequested(Event):
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LampTestRequested(Event):
+    """Light these areas one after the other, table closed. Empty: every area of the layout."""
+
+    person: Person
+    areas: tuple[Area, ...] = ()

@@ -1,0 +1,184 @@
+"""The table's whole state: everything that a decision can depend on.
+
+Owns the phases and the state record. Must not decide anything, and holds no clock, no random
+source, no device. Two equal states behave equally for ever; the journal stores them and
+`record.from_record` brings them back.
+
+A phase is where the table stands; phases marked *passing* are left again within the same step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.record import recorded
+from shaker_ctl.rules.vocabulary import (
+    Barrier,
+    Cause,
+    DiceSet,
+    Ending,
+    FaultKind,
+    Multiplied,
+    Occasion,
+    Part,
+    Person,
+    Purpose,
+    Source,
+    TossPlan,
+    Verdict,
+)
+
+
+class Phase(Enum):
+    """Where the table stands. Grouped: life of the table, inspection, toss, round, trials."""
+
+    # life of a table
+    CLOSED = "closed"
+    INSPECTION_DUE = "inspection_due"
+    INSPECTED = "inspected"
+    """Signed; may be opened."""
+    PACING = "pacing"
+    """Open; the least length of the last round has not passed."""
+    READY = "ready"
+    """Open, between rounds. *Passing* where the table runs by itself and nothing bars it."""
+    ADMITTING = "admitting"
+    """Wall time is being checked before bets open."""
+    OUT_OF_SERVICE = "out_of_service"
+    SHAKER_RETIRED = "shaker_retired"
+    """The out-of-order procedure is done; a manual shaker is in use."""
+
+    # opening and shift inspection
+    LAMP_ENTRY = "lamp_entry"
+    """Inspection values were sent to the lamps."""
+    LAMP_ENTRY_CLEARING = "lamp_entry_clearing"
+    EACH_LAMP = "each_lamp"
+    """Every lamp is being lit alone."""
+    LAMPS_TO_BE_SEEN = "lamps_to_be_seen"
+    CYCLE_DONE = "cycle_done"
+    """*Passing*: a cycle counts, or does not."""
+    TO_BE_SIGNED = "to_be_signed"
+
+    # toss, for play and for cycles
+    COVERING = "covering"
+    PLANNING = "planning"
+    PROVING_DARK = "proving_dark"
+    STARTING = "starting"
+    """StartToss was given; EN may or may not be on."""
+    TOSSING = "tossing"
+    """EN was on."""
+    COVERED = "covered"
+    """Tossed and settled under the cover; in play, bets are still open."""
+    REVEALING = "revealing"
+    COMING_TO_REST = "coming_to_rest"
+    READING = "reading"
+
+    # round
+    BETTING = "betting"
+    DRAWING_MULTIPLIERS = "drawing_multipliers"
+    SHOWING_MULTIPLIERS = "showing_multipliers"
+    NO_MORE_BETS = "no_more_bets"
+    """Bets are closed; the shaker (or the cover) waits for the hand that starts it."""
+    READ = "read"
+    """*Passing*: the reading is in; who has to act on it?"""
+    AWAITING_DEALER = "awaiting_dealer"
+    """The dealer confirms, enters, or calls no roll."""
+    DISPUTED = "disputed"
+    DECIDED = "decided"
+    """*Passing*: the values of the round stand."""
+    PUSHING = "pushing"
+    COLLECTING = "collecting"
+    """Lamps lit and proved; losing wagers are collected first."""
+    PAYING = "paying"
+    SETTLED_LIT = "settled_lit"
+    """All paid; lamps are still lit until cleared."""
+    CLEARING = "clearing"
+    AWAITING_PRESENCE = "awaiting_presence"
+    SETTLING_BY_HAND = "settling_by_hand"
+    WITHOUT_RESULT = "without_result"
+    """No roll, void or not started: wagers are being dealt with."""
+    ROUND_OVER = "round_over"
+    """*Passing*: what comes after this round?"""
+
+    # technician's trials
+    JOGGING = "jogging"
+    LAMP_TRIAL = "lamp_trial"
+
+
+class Lamps(Enum):
+    """What the betting-area lamps show, as far as it is proved."""
+
+    DARK = "dark"
+    LIT = "lit"
+    UNKNOWN = "unknown"
+
+
+class After(Enum):
+    """What is to follow the round in hand, when nothing is broken."""
+
+    NEXT_ROUND = "next_round"
+    CLOSE = "close"
+    INSPECTION = "inspection"
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """One table at one moment."""
+
+    phase: Phase
+    purpose: Purpose = Purpose.PLAY
+    """What the toss, the lamps and the reader are in use for; PLAY outside of any use."""
+    round: int = 0
+    """Number of the round in hand or of the last one; 0 before the first."""
+    serial: int = 0
+    """Number of the last inspection entry, cycle or trial."""
+
+    # the round in hand
+    plan: TossPlan | None = None
+    multipliers: tuple[Multiplied, ...] = ()
+    """Drawn this round; in force only when `multipliers_shown`."""
+    multipliers_shown: bool = False
+    reading: Verdict | None = None
+    entered: Values | None = None
+    """In a dispute: the dealer's values; None when the dealer called no roll."""
+    values: Values | None = None
+    """The values of this round (or inspection entry), once they stand."""
+    source: Source | None = None
+    ending: Ending | None = None
+    cause: Cause | None = None
+
+    # the inspection in hand, and what has passed
+    part: Part | None = None
+    passed: frozenset[Part] = frozenset()
+    entry: int = 0
+    """Index of the lamp entry in hand."""
+    good: int = 0
+    """Consecutive good cycles."""
+    bad: int = 0
+    """Consecutive bad cycles."""
+    inspector: Person | None = None
+    """Who started the inspection in hand."""
+    signed_by: Person | None = None
+    """Who signed the inspection that is valid now."""
+
+    # the world
+    compartment_open: bool = False
+    estop_pressed: bool = False
+    cover_closed: bool = False
+    lamps: Lamps = Lamps.UNKNOWN
+    dice: DiceSet | None = None
+
+    # what stands in the way
+    faults: frozenset[FaultKind] = frozenset()
+    after: After = After.NEXT_ROUND
+    shift_due: bool = False
+    barred: Barrier | None = None
+    """Why the last request for a round was not granted."""
+
+    @property
+    def occasion(self) -> Occasion:
+        """What the commands and answers of this moment belong to."""
+        number = self.round if self.purpose is Purpose.PLAY else self.serial
+        return Occasion(self.purpose, number)

@@ -1,0 +1,349 @@
+"""Words that events, commands and the state share: who, which occasion, what was read, what failed.
+
+Owns small frozen types and enums, nothing that decides. Must not know clocks, threads or devices.
+Every Enum value is part of the journal's format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from shaker_ctl.rules.outcome import Area, Values, is_values
+from shaker_ctl.rules.record import recorded
+
+
+class Role(Enum):
+    """Whom a login permits to act. Floorperson and supervisor are ranks; the others are trades."""
+
+    DEALER = "dealer"
+    FLOORPERSON = "floorperson"
+    SUPERVISOR = "supervisor"
+    """What `ma` calls the casino supervisor: above the floorperson."""
+    TECHNICIAN = "technician"
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who did something: name and role as logged in, recorded with every action."""
+
+    name: str
+    role: Role
+
+
+class Purpose(Enum):
+    """What the shaker, the lamps and the camera are being used for."""
+
+    PLAY = "play"
+    INSPECTION = "inspection"
+    SHIFT = "shift"
+    TEST = "test"
+    """The technician's trial of shaker or lamps with the table closed."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """One use of the devices: a round of play, a lamp entry or cycle of an inspection, a trial.
+
+    Rounds are numbered from 1 and never reused; the other purposes share a second count of their
+    own. Commands carry the occasion and the events that answer repeat it, so that a late,
+    duplicate or foreign answer is told from the awaited one.
+    """
+
+    purpose: Purpose
+    number: int
+
+
+def play(number: int) -> Occasion:
+    """Return the occasion of a round of play."""
+    return Occasion(Purpose.PLAY, number)
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossPlan:
+    """One shake, drawn from the operating system's randomness inside the approved procedure."""
+
+    speed_rpm: float
+    """Cam speed to hold."""
+    duration_s: float
+    """Time at that speed."""
+    pattern: str
+    """Name of the shake pattern, from the approved procedure."""
+    seed: int = 0
+    """What the pattern varies by, where it varies."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class TossProof:
+    """What the tachometer says about a finished toss. Recorded; the decision is the event's."""
+
+    in_band_s: float
+    """Longest unbroken time in the band of speeds whose acceleration has been shown to mix."""
+    lowest_rpm: float
+    highest_rpm: float
+    turns: float
+    """Cam turns from EN-on to standstill."""
+
+
+class NoRollKind(Enum):
+    """How a die is not flat on the bottom."""
+
+    TILTED = "tilted"
+    LEANING = "leaning"
+    STACKED = "stacked"
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Two independent readers agree on three flat dice over enough frames of this toss."""
+
+    values: Values
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not is_values(self.values):
+            raise ValueError(f"verified values are three of 1 to 6, not {self.values!r}")
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class NoRoll:
+    """At least one die is not flat on the bottom: a fact about the dice."""
+
+    kind: NoRollKind
+    die: int = 0
+    """Index of the first such die, by the reader's order."""
+    angle_deg: float = 0.0
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The reader could not decide, after its own retries: a fact about the reader."""
+
+    reason: str
+
+
+Verdict = Verified | NoRoll | Unreadable
+
+
+class Source(Enum):
+    """On whose word the values of a round rest."""
+
+    VERIFIED = "verified"
+    """Two readers, no dealer (`auto`)."""
+    CONFIRMED = "confirmed"
+    """Verified, and repeated by the dealer (`dealer_confirm`)."""
+    ENTERED = "entered"
+    """By eye, by the dealer, with no contradicting reading."""
+    DECIDED = "decided"
+    """By the floorperson, after dealer and reader disagreed."""
+
+
+class Ending(Enum):
+    """How a round ended."""
+
+    SETTLED = "settled"
+    """Lamps lit, losing wagers collected, winning wagers paid."""
+    SETTLED_BY_HAND = "settled_by_hand"
+    """The result stood, the lamps did not: settled in the required person's presence."""
+    NO_ROLL = "no_roll"
+    VOID = "void"
+    NOT_STARTED = "not_started"
+    """Stopped before the shaker was energised: nothing was played, wagers go back."""
+
+
+class Cause(Enum):
+    """Why a round ended without a result, or had to be settled by hand."""
+
+    NOT_FLAT = "not_flat"
+    SHAKER = "shaker"
+    COMPARTMENT = "compartment"
+    ESTOP = "estop"
+    COVER = "cover"
+    LAMP = "lamp"
+    READER = "reader"
+    CONTROLLER = "controller"
+    NOT_TOSSED = "not_tossed"
+    """Motor turned, but position and value of all three dice are unchanged (O-21)."""
+    INTERRUPTED = "interrupted"
+    """The controller was restarted."""
+    CONDITION = "condition"
+    """Settings, light or calibration changed."""
+    CLOSED = "closed"
+    """A person closed the table."""
+
+
+class WagersDo(Enum):
+    """What happens to the wagers on the layout."""
+
+    SETTLED = "settled"
+    RETURNED = "returned"
+    SILENT = "silent"
+    """The instrument does not say; the house's own procedure decides, and the dealer is told so."""
+
+
+class FaultKind(Enum):
+    """What is broken. Keeps the table out of service until cleared and inspected again."""
+
+    SHAKER = "shaker"
+    LAMP = "lamp"
+    READER = "reader"
+    CONTROLLER = "controller"
+    """Journal, disk, clock, GPIO daemon's host: the controller itself."""
+
+
+class Barrier(Enum):
+    """Why no round starts although nothing is broken."""
+
+    TIME_UNTRUSTED = "time_untrusted"
+    NOT_YET_IN_FORCE = "not_yet_in_force"
+    EXPIRED = "expired"
+    """The profile's instrument has ended."""
+    DICE_UNKNOWN = "dice_unknown"
+    """Nobody has recorded which dice are locked in, and since when."""
+    DICE_EXPIRED = "dice_expired"
+    SHIFT_INSPECTION_DUE = "shift_inspection_due"
+    INTERLOCK = "interlock"
+    """Compartment open, e-stop pressed, or the cover where it must not be."""
+    LAMPS_NOT_DARK = "lamps_not_dark"
+
+
+class TimeTrust(Enum):
+    """Why the wall clock may be believed."""
+
+    RTC = "rtc"
+    SYNCHRONISED = "synchronised"
+    CONFIRMED = "confirmed"
+    """By a named person since the last start."""
+    NONE = "none"
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DiceSet:
+    """The dice that are locked in."""
+
+    serials: tuple[str, ...]
+    installed_at: datetime
+    """Wall time, with zone."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Multiplied:
+    """One betting position with a multiplier: the odds (to 1) that it pays this round."""
+
+    area: Area
+    odds: int
+    dice: int = 0
+    """For `one-N`: how many dice must show N for these odds, 2 or 3. Otherwise 0."""
+
+
+class Part(Enum):
+    """What an opening inspection looks at."""
+
+    LAMPS = "lamps"
+    SHAKER = "shaker"
+    ALL = "all"
+
+
+class Condition(Enum):
+    """Something under which the last inspection was made, and that has changed."""
+
+    SETTINGS = "settings"
+    LIGHT = "light"
+    CALIBRATION = "calibration"
+
+
+class Timer(Enum):
+    """What a running timer measures. Its length is the setting `table.<value>_s`.
+
+    `LEAST_ROUND` alone is measured from the opening of the round's bets, not from `StartTimer`.
+    """
+
+    BETTING = "betting"
+    ACTIVATION = "activation"
+    SETTLING = "settling"
+    PAYOUT = "payout"
+    LEAST_ROUND = "least_round"
+    TIME_CHECK = "time_check"
+    DRAW = "draw"
+    COVER = "cover"
+    LAMPS = "lamps"
+    TOSS = "toss"
+    REST = "rest"
+    READING = "reading"
+
+
+class RetireStep(Enum):
+    """What is done to a broken automated shaker before a manual one may be used."""
+
+    DICE_REMOVED = "dice_removed"
+    COVERED_OR_SIGNED = "covered_or_signed"
+    SHAKER_REMOVED = "shaker_removed"
+
+
+class ShownPhase(Enum):
+    """What the lamp controller's phase lamps and the screens say to the public."""
+
+    CLOSED = "closed"
+    INSPECTION = "inspection"
+    BETS_OPEN = "bets_open"
+    NO_MORE_BETS = "no_more_bets"
+    RESULT = "result"
+    NO_ROLL = "no_roll"
+    VOID = "void"
+    FAULT = "fault"
+    OUT_OF_SERVICE = "out_of_service"
+
+
+class Notice(Enum):
+    """What is announced to dealer, players and staff. Screens and consoles word it."""
+
+    BETS_OPEN = "bets_open"
+    NO_MORE_BETS = "no_more_bets"
+    ACTIVATE = "activate"
+    """The dealer, or the selected player, is to start the shaker."""
+    REVEAL = "reveal"
+    """The cover is to be opened."""
+    COVER = "cover"
+    """The cover is to be closed."""
+    MULTIPLIERS = "multipliers"
+    NO_MULTIPLIERS = "no_multipliers"
+    """Their display was not proved: none are in force this round."""
+    CONFIRM = "confirm"
+    """The dealer is to announce and confirm the values read."""
+    ENTER = "enter"
+    """The dealer is to read the dice by eye: enter the values, or call no roll."""
+    DISPUTE = "dispute"
+    """Dealer and reader disagree: the floorperson decides."""
+    RESULT = "result"
+    NO_ROLL = "no_roll"
+    VOID = "void"
+    NOT_STARTED = "not_started"
+    PRESENCE = "presence"
+    """The result stands, the lamps do not: the named role is to come before anything is paid."""
+    SETTLE_BY_HAND = "settle_by_hand"
+    OPEN = "open"
+    CLOSED = "closed"
+    BARRED = "barred"
+    """No round starts; the state's `barred` says why."""
+    INSPECTION_DUE = "inspection_due"
+    LAMPS_SEEN = "lamps_seen"
+    """The inspecting person is to confirm having seen every lamp lit and dark."""
+    CYCLE_GOOD = "cycle_good"
+    CYCLE_BAD = "cycle_bad"
+    SIGN = "sign"
+    """The inspection has passed and waits for its signature."""
+    INSPECTED = "inspected"
+    SHIFT_DUE = "shift_due"
+    OUT_OF_SERVICE = "out_of_service"
+    MANUAL_SHAKER = "manual_shaker"
+    """The out-of-order procedure is done: a manual shaker may be used."""

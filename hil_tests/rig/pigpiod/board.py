@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from .pin import Mode, Pin, Pull
-from .sources import Follow
+from .pin import Mode, Pin, Pull, Writer
+from .sources import Follow, Once
 from .timeline import Event, Source, Tap
 
 GPIOS = 54
@@ -147,14 +147,41 @@ class Board:
         """Write `level`, and the opposite `length_us` later."""
         at_us = now_us()
         with self._lock:
-            self.pins[gpio].pulse(level, at_us + length_us, at_us)
+            end = Once(at_us + length_us, 1 - level)
+            self.pins[gpio].set_writer(Writer.TRIGGER, end, at_us, level)
         self._changed(1 << gpio)
 
-    def set_source(self, gpio: int, source: Source | None) -> None:
-        """Give a pin's latch a source (soft PWM, servo, wave), or take it away."""
+    def output(self, gpio: int, level: int | None, pwm: Source | None = None) -> None:
+        """Make the pin an output with `level` (None: as it is) and `pwm` or no PWM, in one step."""
+        at_us = now_us()
         with self._lock:
-            self.pins[gpio].set_source(source, now_us())
+            pin = self.pins[gpio]
+            pin.set_writer(Writer.PWM, pwm, at_us, level)
+            if pin.mode != Mode.OUTPUT:
+                pin.set_mode(Mode.OUTPUT, at_us)
         self._changed(1 << gpio)
+
+    def set_pwm(self, gpio: int, source: Source | None, level: int | None = None) -> None:
+        """Replace the soft PWM or servo pulses of a latch, whatever the pin's mode."""
+        with self._lock:
+            self.pins[gpio].set_writer(Writer.PWM, source, now_us(), level)
+        self._changed(1 << gpio)
+
+    def set_waves(self, sources: Mapping[int, Source | None]) -> None:
+        """Set (or with None take away) what waves write to several latches, at one moment."""
+        at_us = now_us()
+        with self._lock:
+            for gpio, source in sources.items():
+                self.pins[gpio].set_writer(Writer.WAVE, source, at_us)
+        self._changed(sum(1 << gpio for gpio in sources))
+
+    def stop_writers(self) -> None:
+        """Stop soft PWM and waves wherever they are in their cycle; latches keep that level."""
+        at_us = now_us()
+        with self._lock:
+            for pin in self.pins:
+                pin.stop_writers(at_us)
+        self._changed((1 << GPIOS) - 1)
 
     def set_hardware(self, gpio: int, source: Source | None) -> None:
         """Set the signal of the PWM or clock peripheral behind a pin's alternative function."""

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 from enum import IntEnum
 
-from .sources import Once, Several
+from .sources import Several
 from .timeline import Event, Segment, Source, Timeline
 
 
@@ -39,10 +39,28 @@ _PULLED_UP_AT_POWER_ON = {*range(9), 34, 35, 36, *range(46, 54)}
 """BCM2835 ARM Peripherals, table 6-31: alternative function assignment, column Pull."""
 
 
+class Writer(IntEnum):
+    """What inside the chip keeps writing a latch. They do not know of each other."""
+
+    PWM = 0
+    WAVE = 1
+    TRIGGER = 2
+
+
 class Pin:
     """The chip's side (mode, latch, pull, hardware) and the world's side (external drive)."""
 
-    __slots__ = ("_coming", "_external", "gpio", "hardware", "latch", "line", "mode", "pull")
+    __slots__ = (
+        "_coming",
+        "_external",
+        "_writers",
+        "gpio",
+        "hardware",
+        "latch",
+        "line",
+        "mode",
+        "pull",
+    )
 
     def __init__(self, gpio: int, now_us: int) -> None:
         self.gpio = gpio
@@ -50,6 +68,7 @@ class Pin:
         self.pull = Pull.UP if gpio in _PULLED_UP_AT_POWER_ON else Pull.DOWN
         self.latch = Segment(now_us, 0)
         self.hardware: Source | None = None
+        self._writers: dict[Writer, Source] = {}
         self._external: Segment | None = None
         self._coming: deque[Event] = deque()
         self.line = Timeline(now_us, int(self.pull == Pull.UP))
@@ -97,19 +116,28 @@ class Pin:
             self._reconnect(now_us)
 
     def write(self, level: int, now_us: int) -> None:
-        """Write the latch once. A running source goes on and writes again at its next edge."""
-        self._set_latch(Segment(now_us, level, self.latch.source))
+        """Write the latch once. Sources that run there go on and write again at their next edge."""
+        self._set_latch(level, now_us)
 
-    def pulse(self, level: int, until_us: int, now_us: int) -> None:
-        """Write `level`, and its opposite at `until_us`."""
-        end = Once(until_us, 1 - level)
-        running = self.latch.source
-        source = end if running is None else Several((running, end))
-        self._set_latch(Segment(now_us, level, source))
+    def set_writer(
+        self, writer: Writer, source: Source | None, now_us: int, level: int | None = None
+    ) -> None:
+        """Let `source` (or nothing) be what `writer` does to the latch from now on.
 
-    def set_source(self, source: Source | None, now_us: int) -> None:
-        """Let `source` write the latch from now on; the level stays until its first write."""
-        self._set_latch(Segment(now_us, self.latch.level_at(now_us), source))
+        The latch is written once with `level`; None keeps what it is until the next write.
+        """
+        level = self.latch.level_at(now_us) if level is None else level
+        if source is None:
+            self._writers.pop(writer, None)
+        else:
+            self._writers[writer] = source
+        self._set_latch(level, now_us)
+
+    def stop_writers(self, now_us: int) -> None:
+        """Freeze the latch at its present level."""
+        level = self.latch.level_at(now_us)
+        self._writers.clear()
+        self._set_latch(level, now_us)
 
     def set_hardware(self, source: Source | None, now_us: int) -> None:
         """Signal of the peripheral that the pin shows in an alternative mode."""
@@ -118,14 +146,23 @@ class Pin:
             self._reconnect(now_us)
 
     @property
+    def next_external_us(self) -> int | None:
+        """Time of the next external edge announced ahead, if any."""
+        return self._coming[0][0] if self._coming else None
+
+    @property
     def driver(self) -> Source | None:
         """The source that moves the line at present, if any."""
         return self.line.current.source
 
-    def _set_latch(self, latch: Segment) -> None:
-        self.latch = latch
+    def _set_latch(self, level: int, now_us: int) -> None:
+        running = [w for w in sorted(self._writers) if self._writers[w].ends_us > now_us]
+        self._writers = {writer: self._writers[writer] for writer in running}
+        sources = tuple(self._writers.values())
+        source = Several(sources) if len(sources) > 1 else next(iter(sources), None)
+        self.latch = Segment(now_us, level, source)
         if self.mode == Mode.OUTPUT:
-            self.line.begin(latch.start_us, latch.level, latch.source)
+            self.line.begin(now_us, level, source)
 
     def _reconnect(self, now_us: int) -> None:
         if self.mode == Mode.OUTPUT:

@@ -6,7 +6,8 @@ Owns: the arithmetic of each `Source`. Must not know: pins, duty ranges, wave nu
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 from .timeline import Event, Source, Timeline, changes
 
@@ -25,6 +26,7 @@ class PulseTrain:
     period_us: float
     high_us: float
     origin_us: int = 0
+    ends_us: float = field(default=math.inf, init=False)
 
     @property
     def mean(self) -> float:
@@ -72,7 +74,12 @@ class Once:
 
     at_us: int
     level: int
-    mean: None = None
+    mean: None = field(default=None, init=False)
+
+    @property
+    def ends_us(self) -> float:
+        """The write is all there is."""
+        return self.at_us
 
     def last(self, after_us: int, upto_us: int) -> Event | None:
         """The write, if it lies in (after_us, upto_us]."""
@@ -95,6 +102,11 @@ class Several:
         """Mean of the first source that has one; a passing pulse does not change an average."""
         return next((s.mean for s in self.sources if s.mean is not None), None)
 
+    @property
+    def ends_us(self) -> float:
+        """When the last of them has ended."""
+        return max(source.ends_us for source in self.sources)
+
     def last(self, after_us: int, upto_us: int) -> Event | None:
         """Latest write of any source; of two at the same moment the later-listed source wins."""
         latest = None
@@ -115,6 +127,7 @@ class Follow:
     """The level of another line, as if a wire ran there (two boards wired to each other)."""
 
     line: Timeline
+    ends_us: float = field(default=math.inf, init=False)
 
     @property
     def mean(self) -> float | None:

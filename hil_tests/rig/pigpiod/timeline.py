@@ -27,6 +27,10 @@ class Source(Protocol):
     def mean(self) -> float | None:
         """Average level 0..1 where that is meaningful (PWM), else None."""
 
+    @property
+    def ends_us(self) -> float:
+        """No write comes after this time; infinity for a source that never ends."""
+
     def last(self, after_us: int, upto_us: int) -> Event | None:
         """Latest write in (after_us, upto_us], or None."""
 
@@ -53,19 +57,19 @@ class Segment:
 class Timeline:
     """The segments of one line, oldest first; the last one is open-ended."""
 
-    __slots__ = ("_segments", "_serial", "current")
+    __slots__ = ("_segments", "current", "serial")
 
     def __init__(self, start_us: int, level: int) -> None:
         self.current = Segment(start_us, level)
         self._segments: deque[Segment] = deque([self.current])
-        self._serial = 0  # of the current segment, so that a tap knows what it has seen
+        self.serial = 0  # of the current segment, so that a tap knows what it has seen
 
     def begin(self, start_us: int, level: int, source: Source | None = None) -> None:
         """Start a new segment. `start_us` may lie a little in the past, never in the future."""
         start_us = max(start_us, self.current.start_us)
         self.current = Segment(start_us, level, source)
         self._segments.append(self.current)
-        self._serial += 1
+        self.serial += 1
         horizon = start_us - HISTORY_US
         while len(self._segments) > 1 and self._segments[1].start_us < horizon:
             self._segments.popleft()
@@ -76,7 +80,7 @@ class Timeline:
 
     def tap(self, from_us: int) -> Tap:
         """A reader of edges after `from_us`, which must lie in the current segment."""
-        return Tap(self, self._serial, from_us)
+        return Tap(self, self.serial, from_us)
 
     def edges(self, after_us: int, upto_us: int) -> list[Event]:
         """Changes of level in (after_us, upto_us], as far back as the history reaches."""
@@ -100,9 +104,9 @@ class Timeline:
 
     def since(self, serial: int) -> tuple[list[Segment], int]:
         """Segments from number `serial` on (it included, if remembered) and the newest number."""
-        count = min(self._serial - serial + 1, len(self._segments))
+        count = min(self.serial - serial + 1, len(self._segments))
         segments = self._segments
-        return [segments[i] for i in range(len(segments) - count, len(segments))], self._serial
+        return [segments[i] for i in range(len(segments) - count, len(segments))], self.serial
 
 
 class Tap:
@@ -123,8 +127,10 @@ class Tap:
     @property
     def is_idle(self) -> bool:
         """True when nothing can come until another segment begins."""
-        serial = self._timeline._serial
-        return serial == self._serial and self._timeline.current.source is None
+        source = self._timeline.current.source
+        return self._timeline.serial == self._serial and (
+            source is None or source.ends_us <= self.upto_us
+        )
 
     def take(self, upto_us: int) -> list[Event]:
         """Changes of level since the last `take`, up to and including `upto_us`."""

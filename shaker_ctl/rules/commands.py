@@ -243,8 +243,8 @@ class DarkenLamps(Command):
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class TestEachLamp(Command):
-    """Light each area alone, then dark, reading back and measuring. Answer `EachLampTested`."""
+class ProveEachLamp(Command):
+    """Light each area alone, then dark, reading back and measuring. Answer `EachLampProved`."""
 
     occasion: Occasion
     areas: tuple[Area, ...]

@@ -272,7 +272,7 @@ class LampsDark(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class EachLampTested(Event):
+class EachLampProved(Event):
     """Every one of `areas` was lit alone and then dark, read back and measured both times."""
 
     occasion: Occasion
@@ -482,7 +482,7 @@ class PresenceGiven(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class WagersSettled(Event):
-    """Losing wagers collected, then winning wagers paid; or all wagers dealt with after no result."""
+    """Losing wagers collected, then winning paid; or, without a result, all dealt with."""
 
     person: Person
     round: int
@@ -547,13 +547,13 @@ class JogRequested(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class TestTossRequested(Event):
+class TrialTossRequested(Event):
     person: Person
 
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class LampTestRequested(Event):
+class LampTrialRequested(Event):
     """Light these areas one after the other, table closed. Empty: every area of the layout."""
 
     person: Person

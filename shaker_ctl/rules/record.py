@@ -15,7 +15,7 @@ import types
 import typing
 from datetime import datetime
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 Plain = Any
@@ -92,7 +92,7 @@ def _object(plain: Plain, where: str) -> object:
         raise RecordError(f"{where}: {error}") from error
 
 
-@lru_cache(maxsize=None)
+@cache
 def _hints(cls: type) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     fields = dataclasses.fields(cls)

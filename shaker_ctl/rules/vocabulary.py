@@ -39,7 +39,7 @@ class Purpose(Enum):
     PLAY = "play"
     INSPECTION = "inspection"
     SHIFT = "shift"
-    TEST = "test"
+    TRIAL = "trial"
     """The technician's trial of shaker or lamps with the table closed."""
 
 

@@ -6,9 +6,12 @@ that can wait has a deadline inside the adapter and raises a leaf of `HardwareEr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from shaker_ctl.lamp.registers import LampIdentity, LampStatus
+from shaker_ctl.rules.outcome import Area, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +72,52 @@ class ShakerOutputs(Protocol):
 
 
 class LampBox(Protocol):
-    """The lamp controller: trusted to show, not to think. Used by the lamp thread alone."""
+    """The lamp controller: trusted to show, not to think. Used by the lamp thread alone.
 
-    def show(self, round_id: int, values: tuple[int, int, int]) -> frozenset[str]:
-        """Stage, read the stage back, commit, read back lit and measured; return areas lit.
+    Every call blocks until it has proof or its total deadline has passed, and then raises a leaf
+    of `LampError`: `LampTimeoutError` (no answer), `LampReplyError` (a wrong answer, a refusal,
+    another box) or `LampReadbackError` (what is driven or glows is not what was asked for).
+    """
 
-        Raises `LampError` leaves when the total deadline passes or any read-back differs.
+    def identify(self) -> LampIdentity:
+        """Return who the box is; refuses one that does not fit this table's layout."""
+
+    def show(self, round_id: int, values: Values) -> frozenset[Area]:
+        """Stage, read the stage back, commit, read back driven and glowing; return areas lit.
+
+        `round_id` 0 is an entry that belongs to no round (inspection): the box does not retain it
+        as the last committed round. May be called again for the same round and values.
         """
 
     def clear(self, round_id: int) -> None:
-        """Darken the result and prove every area dark; raises `LampReadbackError` otherwise."""
+        """End the result of this round, blank its multipliers, and prove every lamp dark."""
+
+    def darken(self) -> None:
+        """The emergency: switch everything off now. Never waits for a record."""
 
     def show_phase(self, phase: int, round_id: int) -> None:
-        """Show a phase of the table (bets open, no more bets, no roll, void, fault, ...)."""
+        """Show a phase of the table: `lamp.registers.Phase`, plus `DEMONSTRATION` where it is."""
 
-    def test_area(self, area: str | None) -> frozenset[str]:
-        """Light exactly one area (inspection, table closed), or none; return areas read as lit."""
+    def test_area(self, area: Area | None) -> frozenset[Area]:
+        """Light exactly one area (inspection, table closed), or none; return areas seen to glow."""
+
+    def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
+        """Show odds (X of "X to 1") and prove them at the displays; empty blanks them all.
+
+        Places are areas, and for `one-N` on two or three dice `one-N/2` and `one-N/3`.
+        """
+
+    def status(self) -> LampStatus:
+        """Read what the box does and measures, once."""
+
+    def prove_dark(self) -> LampStatus:
+        """Return a fresh status that is dark and healthy; raises `LampReadbackError` otherwise."""
+
+    def prove_lit(self, round_id: int, values: Values) -> LampStatus:
+        """Return a fresh status that still shows exactly this result."""
+
+    def currents(self) -> Mapping[Area, int]:
+        """Return each lamp's measured current in percent of the rated one."""
 
 
 class Clock(Protocol):

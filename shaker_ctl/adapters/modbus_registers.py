@@ -1,0 +1,209 @@
+"""Holding registers behind a serial line: one request, one reply, one deadline.
+
+Owns the port: open, re-open, the silence between frames, and the translation of what pymodbus
+reports into leaves of `LampError`. Must not know what any register means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+import serial
+from pymodbus.client import ModbusSerialClient
+from pymodbus.exceptions import ModbusException
+from pymodbus.pdu import ExceptionResponse, ModbusPDU
+
+from shaker_ctl.errors import LampReplyError, LampTimeoutError
+from shaker_ctl.lamp.exchange import LampRefusedError
+from shaker_ctl.lamp.parameters import LampParameters
+
+FAST_SILENCE_S = 0.00175
+"""Silence before a request above 19200 baud, where 3.5 characters would be shorter (Modbus over
+serial line 1.02, 2.5.1.1)."""
+
+LINE_REMEDY = "Check the lamp box's supply, its cable, and lamp.device, lamp.baudrate, lamp.unit"
+
+
+class SerialRegisters:
+    """The `Registers` of `lamp.exchange` over pymodbus and pyserial.
+
+    The port is opened by the first request and again by the first request after a failure of the
+    port itself. Blocking; used by the lamp thread alone.
+    """
+
+    def __init__(self, parameters: LampParameters) -> None:
+        self._parameters = parameters
+        self._byte_s = 10 / parameters.baudrate
+        self._silence_s = (
+            FAST_SILENCE_S if parameters.baudrate > 19200 else 3.5 * 11 / parameters.baudrate
+        )
+        self._quiet_since = 0.0
+        self._client: _PatientClient | None = None
+        self.openings = 0
+        """How often the port has been opened: whoever sees it change faces a new line."""
+
+    def read(self, address: int, count: int, ends_at: float) -> list[int]:
+        """Function 3."""
+        unit = self._parameters.unit
+        return self._request(
+            lambda client: client.read_holding_registers(address, count=count, device_id=unit),
+            count,
+            bytes_on_wire=8 + 5 + 2 * count,
+            ends_at=ends_at,
+        )
+
+    def write_read(
+        self, address: int, words: list[int], read_address: int, read_count: int, ends_at: float
+    ) -> list[int]:
+        """Function 23."""
+        unit = self._parameters.unit
+        return self._request(
+            lambda client: client.readwrite_registers(
+                read_address=read_address,
+                read_count=read_count,
+                address=address,
+                values=words,
+                device_id=unit,
+            ),
+            read_count,
+            bytes_on_wire=13 + 2 * len(words) + 5 + 2 * read_count,
+            ends_at=ends_at,
+        )
+
+    def close(self) -> None:
+        """Close the port. Idempotent."""
+        if self._client is not None:
+            with contextlib.suppress(OSError):
+                self._client.shut()
+        self._client = None
+
+    def _request(
+        self,
+        send: Callable[[_PatientClient], ModbusPDU],
+        count: int,
+        *,
+        bytes_on_wire: int,
+        ends_at: float,
+    ) -> list[int]:
+        client = self._open(ends_at)
+        pause = self._quiet_since + self._silence_s - time.monotonic()
+        if pause > 0:
+            time.sleep(pause)
+        patience = bytes_on_wire * self._byte_s + self._parameters.reply_slack_s
+        client.wait_until(min(ends_at, time.monotonic() + patience))
+        try:
+            reply = send(client)
+        except ModbusException as error:
+            raise self._explain(client, error) from error
+        except (OSError, serial.SerialException) as error:
+            self.close()
+            raise LampTimeoutError(
+                f"the lamp line {self._parameters.device} failed: {error}", remedy=LINE_REMEDY
+            ) from error
+        finally:
+            self._quiet_since = time.monotonic()
+        if isinstance(reply, ExceptionResponse):
+            raise LampRefusedError(
+                f"the lamp box answered with Modbus exception {reply.exception_code}",
+                refusal=reply.exception_code,
+            )
+        if len(reply.registers) != count:
+            raise LampReplyError(
+                f"the lamp box sent {len(reply.registers)} registers where {count} were asked for",
+                remedy="Look for a second controller on the lamp line",
+            )
+        return list(reply.registers)
+
+    def _open(self, ends_at: float) -> _PatientClient:
+        if self._client is not None and self._client.connected:
+            return self._client
+        if time.monotonic() >= ends_at:
+            raise LampTimeoutError("no time left to open the lamp line", remedy=LINE_REMEDY)
+        self.close()
+        client = _PatientClient(
+            self._parameters.device,
+            baudrate=self._parameters.baudrate,
+            retries=0,
+            timeout=self._parameters.reply_slack_s,
+        )
+        if not client.connect():
+            raise LampTimeoutError(
+                f"cannot open the lamp line {self._parameters.device}: {client.failure}",
+                remedy=LINE_REMEDY,
+            )
+        self._client = client
+        self.openings += 1
+        return client
+
+    def _explain(self, client: _PatientClient, error: ModbusException) -> Exception:
+        """Turn pymodbus's one exception for everything into the leaf that says what happened."""
+        if not client.connected:
+            return LampTimeoutError(
+                f"the lamp line {self._parameters.device} was unplugged", remedy=LINE_REMEDY
+            )
+        if client.received:
+            return LampReplyError(
+                f"{client.received} bytes came back, but no reply of unit {self._parameters.unit}",
+                remedy="Check address and termination of the lamp line",
+            )
+        return LampTimeoutError("the lamp box does not answer", remedy=LINE_REMEDY)
+
+
+class _PatientClient(ModbusSerialClient):
+    """pymodbus's client, waiting by the monotonic clock and on the port instead of polling it.
+
+    The original looks every millisecond whether bytes have stopped coming, by the wall clock: a
+    clock stepped backwards would make it wait for hours.
+    """
+
+    received = 0
+    """Bytes that came back since the last request."""
+    failure = ""
+
+    def wait_until(self, deadline: float) -> None:
+        """Give the next request until `deadline` (monotonic), and forget what came before."""
+        self._deadline = deadline
+        self.received = 0
+        self.comm_params.timeout_connect = max(0.0, deadline - time.monotonic())
+
+    def connect(self) -> bool:
+        if self.socket is not None:
+            return True
+        try:
+            self.socket = serial.Serial(
+                self.comm_params.host,
+                baudrate=self.comm_params.baudrate,
+                timeout=0,
+                write_timeout=self.comm_params.timeout_connect,
+                exclusive=True,
+            )
+        except (OSError, ValueError) as error:
+            self.failure = str(error)
+            return False
+        return True
+
+    def shut(self) -> None:
+        """Close the port, whatever state it is in."""
+        port, self.socket = self.socket, None
+        if port is not None:
+            port.close()
+
+    def recv(self, size: int | None) -> bytes:
+        """Return what has come, waiting for the first byte; b"" when the deadline has passed."""
+        port = self.socket
+        if port is None:
+            return b""
+        try:
+            port.timeout = max(0.0, self._deadline - time.monotonic())
+            first = port.read(1)
+            if not first:
+                return b""
+            port.timeout = 0
+            data = first + port.read(port.in_waiting)
+        except (OSError, serial.SerialException):
+            self.shut()
+            raise
+        self.received += len(data)
+        return data

@@ -1,0 +1,466 @@
+"""What is said to the lamp box, in which order, and what counts as proof.
+
+Every act has one total deadline; inside it a step that suffered on the line is said again, because
+each of them may be repeated without effect: a stage replaces a stage, and a commit of the round
+that is lit already changes nothing. What the box *refuses*, and what it shows wrongly, is never
+retried into silence. This module owns that sequence. It must not know serial lines or the clock's
+source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.lamp import registers as r
+from shaker_ctl.rules.outcome import BIT, Area, areas_of
+
+MAP_REMEDY = "Check the box's firmware against REGISTERS.md"
+T = TypeVar("T")
+
+
+class Registers(Protocol):
+    """Holding registers of the box. Each call is one request and waits for its one reply.
+
+    Raises `LampTimeoutError` when no reply came by `ends_at`, `LampRefusedError` when the box
+    answered with an exception, and `LampReplyError` for anything else that came back.
+    """
+
+    def read(self, address: int, count: int, ends_at: float) -> list[int]: ...
+
+    def write_read(
+        self, address: int, words: list[int], read_address: int, read_count: int, ends_at: float
+    ) -> list[int]:
+        """Write, then read, in one request (Modbus function 23)."""
+
+
+class LampRefusedError(LampReplyError):
+    """The box understood, refused, and changed nothing. `refusal` is the code it gave."""
+
+    def __init__(self, message: str, *, refusal: int) -> None:
+        super().__init__(message, remedy=MAP_REMEDY)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Total deadlines in seconds."""
+
+    show_s: float
+    request_s: float
+    multipliers_s: float
+
+
+class FreshReplies:
+    """Tells a reply of now from one that was late or is being repeated.
+
+    RTU replies carry no number. The box's uptime does the same service: between two status replies
+    it must have advanced as far as our own clock, within the time a reply may travel.
+    """
+
+    SLACK_S = 0.12
+    """A request and its reply at 9600 baud, and a clock that is 0.5 % off."""
+    DRIFT = 0.005
+
+    def __init__(self) -> None:
+        self._last: tuple[float, int, int] | None = None
+
+    def check(self, status: r.LampStatus, now: float) -> None:
+        """Accept `status` as fresh, or raise `LampReplyError`."""
+        if self._last is not None:
+            then, uptime_ms, restarts = self._last
+            passed = now - then
+            box_passed = (status.uptime_ms - uptime_ms) % 2**32 / 1000
+            off_s = abs(box_passed - passed)
+            if status.restarts == restarts and off_s > self.SLACK_S + self.DRIFT * passed:
+                self._last = None
+                raise LampReplyError(
+                    f"the lamp box's status is not fresh: its clock moved {box_passed % 1e6:.3f} s "
+                    f"while ours moved {passed:.3f} s",
+                    remedy="Look for a repeater or a second controller on the lamp line",
+                )
+        self._last = (now, status.uptime_ms, status.restarts)
+
+    def forget(self) -> None:
+        """Start anew, after the line was opened again."""
+        self._last = None
+
+
+class LampExchange:
+    """The acts of the lamp box over its registers. Not thread-safe: the lamp thread owns it."""
+
+    MEASURE_PAUSE_S = 0.004
+    """Between two looks at lamps that are still warming up."""
+    RETRY_PAUSE_S = 0.005
+    """Before a step is said again, so that what is left of the damaged reply has passed."""
+
+    def __init__(
+        self,
+        registers: Registers,
+        patience: Patience,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._registers = registers
+        self._patience = patience
+        self._clock = clock
+        self._sleep = sleep
+        self._sequence = 0
+        self._warm_up_s = 0.02
+        self._fresh = FreshReplies()
+
+    def forget(self) -> None:
+        """The line was opened anew: the box behind it may be another one."""
+        self._fresh.forget()
+
+    # ── Acts ────────────────────────────────────────────────────────────────
+
+    def identify(self, areas_needed: int) -> r.LampIdentity:
+        """Ask the box who it is and refuse one that cannot serve this table."""
+        ends_at = self._clock() + self._patience.request_s
+
+        def ask() -> r.LampIdentity:
+            words = self._registers.read(r.IDENTITY.address, r.IDENTITY.words, ends_at)
+            return r.decode_identity(words)
+
+        identity = self._insist(ask, ends_at, "identify itself")
+        check_identity(identity, areas_needed)
+        self._warm_up_s = identity.warm_up_s
+        return identity
+
+    def status(self) -> r.LampStatus:
+        """Read the status once, fresh."""
+        ends_at = self._clock() + self._patience.request_s
+        return self._insist(lambda: self._read_status(ends_at), ends_at, "report its status")
+
+    def prove_dark(self) -> r.LampStatus:
+        """Return a fresh status that is dark and healthy; raise `LampReadbackError` otherwise."""
+        ends_at = self._clock() + self._patience.request_s
+
+        def look() -> r.LampStatus:
+            return self._measured(ends_at)
+
+        status = self._insist(look, ends_at, "prove that it is dark")
+        require_dark(status)
+        return status
+
+    def show(self, stage: r.Stage) -> r.LampStatus:
+        """Stage, read the stage back, commit, and prove what is lit; return that status.
+
+        `stage.sequence` is replaced. Raises `LampReadbackError` when the box computed other lamps
+        (nothing is lit then), or when lamps lit or glowing are not exactly the expected ones.
+        """
+        ends_at = self._clock() + self._patience.show_s
+        expected = areas_of(stage.expected_mask)
+
+        def attempt() -> r.LampStatus:
+            self._stage(stage, ends_at)
+            self._command(r.CommandCode.COMMIT, stage.round_id, 0, ends_at)
+            self._warm(ends_at)
+            return self._proved(expected, stage.round_id, ends_at)
+
+        return self._insist(attempt, ends_at, f"show round {stage.round_id}")
+
+    def clear(self, round_id: int) -> r.LampStatus:
+        """End the result of `round_id` and prove every lamp dark."""
+        return self._darkened(r.CommandCode.CLEAR, round_id)
+
+    def darken(self) -> r.LampStatus:
+        """Switch everything off, whatever is lit, and prove that nothing is driven.
+
+        Does not wait for lamps to cool: the emergency ends when the box drives none.
+        """
+        ends_at = self._clock() + self._patience.request_s
+
+        def attempt() -> r.LampStatus:
+            return self._command(r.CommandCode.DARK, r.NO_ROUND, 0, ends_at)
+
+        status = self._insist(attempt, ends_at, "go dark")
+        if status.driven:
+            raise LampReadbackError(
+                f"the lamp box was commanded dark and still drives {_names(status.driven)}",
+                remedy="Switch the lamp supply off by hand",
+            )
+        return status
+
+    def show_phase(self, phase: int, round_id: int) -> r.LampStatus:
+        """Show a phase and prove that the box took it."""
+        ends_at = self._clock() + self._patience.request_s
+
+        def attempt() -> r.LampStatus:
+            return self._command(r.CommandCode.PHASE, round_id, phase, ends_at)
+
+        status = self._insist(attempt, ends_at, f"show phase {phase}")
+        if (status.phase, status.phase_round) != (phase, round_id):
+            raise LampReadbackError(
+                f"the lamp box shows phase {status.phase} of round {status.phase_round} instead of "
+                f"phase {phase} of round {round_id}",
+                remedy=MAP_REMEDY,
+            )
+        return status
+
+    def test_area(self, area: Area | None) -> r.LampStatus:
+        """Drive exactly one lamp, or none, wait until it is warm, and return what was measured.
+
+        Raises `LampReadbackError` only when other lamps are driven than asked for; whether a
+        driven one glows, and another does not, stands in the status for the inspection to judge.
+        """
+        ends_at = self._clock() + self._patience.request_s
+        wanted = frozenset() if area is None else frozenset({area})
+        argument = 0 if area is None else BIT[area] + 1
+
+        def attempt() -> r.LampStatus:
+            self._command(r.CommandCode.TEST, r.NO_ROUND, argument, ends_at)
+            self._warm(ends_at)
+            return self._measured(ends_at)
+
+        status = self._insist(attempt, ends_at, f"light {area or 'no area'} alone")
+        if status.driven != wanted:
+            raise LampReadbackError(
+                f"asked to light {_names(wanted)} alone, the lamp box drives "
+                f"{_names(status.driven)}",
+                remedy="Darken the box, and check its wiring list",
+            )
+        return status
+
+    def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
+        """Show `odds` and prove them from the display drivers; an empty mapping blanks them all."""
+        ends_at = self._clock() + self._patience.multipliers_s
+        wanted = {place: value for place, value in odds.items() if value}
+        words = r.encode_multipliers(round_id, wanted)
+        block = r.MULTIPLIERS_SHOWN
+
+        def attempt() -> tuple[int, dict[str, int]]:
+            reply = self._write("the multipliers", r.MULTIPLIERS, words, block, ends_at)
+            return r.decode_multipliers(reply)
+
+        shown_round, shown = self._insist(attempt, ends_at, "show the multipliers")
+        if shown != wanted or (wanted and shown_round != round_id):
+            differing = sorted(
+                place for place in {*shown, *wanted} if shown.get(place) != wanted.get(place)
+            )
+            raise LampReadbackError(
+                f"the multiplier displays of round {shown_round} differ from those of round "
+                f"{round_id} at: {', '.join(differing) or 'the round number alone'}",
+                remedy="Play without multipliers, and test the displays with the table closed",
+            )
+
+    def currents(self) -> dict[Area, int]:
+        """Return the measured current of every lamp in percent of the rated one."""
+        ends_at = self._clock() + self._patience.request_s
+
+        def ask() -> dict[Area, int]:
+            words = self._registers.read(r.CURRENTS.address, r.CURRENTS.words, ends_at)
+            return r.decode_currents(words)
+
+        return self._insist(ask, ends_at, "report its lamp currents")
+
+    # ── Steps ───────────────────────────────────────────────────────────────
+
+    def _next_sequence(self) -> int:
+        self._sequence = self._sequence % 0xFFFF + 1
+        return self._sequence
+
+    def _write(
+        self, what: str, block: r.Block, words: list[int], read: r.Block, ends_at: float
+    ) -> list[int]:
+        """Write a block and read another one; where the box refuses, ask it why."""
+        try:
+            return self._registers.write_read(
+                block.address, words, read.address, read.words, ends_at
+            )
+        except LampRefusedError as refused:
+            raise _refused(self._read_status(ends_at).last_refusal, what) from refused
+
+    def _stage(self, stage: r.Stage, ends_at: float) -> None:
+        sequence = self._next_sequence()
+        sent = r.Stage(
+            sequence,
+            stage.round_id,
+            stage.values,
+            stage.layout,
+            stage.options,
+            stage.expected_mask,
+        )
+        words = self._write("the stage", r.STAGE, r.encode_stage(sent), r.STAGE, ends_at)
+        back = r.decode_stage(words)
+        if back.stage != sent:
+            raise LampReplyError(
+                f"the lamp box holds another stage than was sent: {back.stage} instead of {sent}",
+                remedy=MAP_REMEDY,
+            )
+        if back.verdict == r.Refusal.MASK_DIFFERS or (
+            back.verdict == r.Refusal.NONE and back.own_mask != stage.expected_mask
+        ):
+            own, expected = areas_of(back.own_mask), areas_of(stage.expected_mask)
+            raise LampReadbackError(
+                f"the lamp box computed other lamps for {stage.values}: it adds "
+                f"{_names(own - expected)} and lacks {_names(expected - own)}; nothing was lit",
+                remedy="Check that box and profile mean the same layout",
+            )
+        if back.verdict != r.Refusal.NONE:
+            raise _refused(back.verdict, "the stage")
+
+    def _command(
+        self, code: r.CommandCode, round_id: int, argument: int, ends_at: float
+    ) -> r.LampStatus:
+        sequence = self._next_sequence()
+        words = r.encode_command(sequence, code, round_id, argument)
+        reply = self._write(f"command {code.name.lower()}", r.COMMAND, words, r.STATUS, ends_at)
+        status = self._fresh_status(reply)
+        if status.sequence != sequence:
+            raise LampReplyError(
+                f"the lamp box answered command {sequence} with the status after command "
+                f"{status.sequence}",
+                remedy=MAP_REMEDY,
+            )
+        return status
+
+    def _read_status(self, ends_at: float) -> r.LampStatus:
+        words = self._registers.read(r.STATUS.address, r.STATUS.words, ends_at)
+        return self._fresh_status(words)
+
+    def _fresh_status(self, words: list[int]) -> r.LampStatus:
+        status = r.decode_status(words)
+        self._fresh.check(status, self._clock())
+        return status
+
+    def _warm(self, ends_at: float) -> None:
+        self._sleep(max(0.0, min(self._warm_up_s, ends_at - self._clock())))
+
+    def _measured(self, ends_at: float) -> r.LampStatus:
+        """Read the status until the lamps have been measured since they were last switched."""
+        while True:
+            status = self._read_status(ends_at)
+            if status.is_measured:
+                return status
+            if self._clock() + self.MEASURE_PAUSE_S >= ends_at:
+                raise LampTimeoutError(
+                    "the lamp box did not finish measuring its lamps",
+                    remedy="Check the warm-up time of the box against its lamps",
+                )
+            self._sleep(self.MEASURE_PAUSE_S)
+
+    def _proved(self, expected: frozenset[Area], round_id: int, ends_at: float) -> r.LampStatus:
+        """Measure, and once more where it differs: a fault is what two measurements show."""
+        status = self._measured(ends_at)
+        if not status.driven == expected == status.glowing:
+            status = self._measured(ends_at)
+        require_lit(status, expected, round_id)
+        return status
+
+    def _darkened(self, code: r.CommandCode, round_id: int) -> r.LampStatus:
+        ends_at = self._clock() + self._patience.request_s
+
+        def attempt() -> r.LampStatus:
+            self._command(code, round_id, 0, ends_at)
+            self._warm(ends_at)
+            return self._measured(ends_at)
+
+        status = self._insist(attempt, ends_at, f"{code.name.lower()} round {round_id}")
+        require_dark(status)
+        return status
+
+    def _insist(self, attempt: Callable[[], T], ends_at: float, what: str) -> T:
+        """Attempt until it succeeds, or the deadline passes; then raise the last cause."""
+        while True:
+            try:
+                return attempt()
+            except (LampRefusedError, LampReadbackError):
+                raise
+            except (LampReplyError, LampTimeoutError) as cause:
+                if self._clock() + self.RETRY_PAUSE_S < ends_at:
+                    self._sleep(self.RETRY_PAUSE_S)
+                    continue
+                raise type(cause)(
+                    f"the lamp box did not {what} in time: {cause}",
+                    remedy=cause.remedy or "Check the lamp box's supply, cable and address",
+                ) from cause
+
+
+# ── Judgements ──────────────────────────────────────────────────────────────
+
+
+def check_identity(identity: r.LampIdentity, areas_needed: int) -> None:
+    """Raise `LampReplyError` unless this box can serve a table of `areas_needed` areas."""
+    problem = ""
+    if identity.magic != r.MAGIC:
+        problem = f"the device on the lamp line is no lamp box (it says {identity.magic:04X})"
+    elif identity.map_version[0] != r.MAP_MAJOR:
+        major, minor = identity.map_version
+        problem = f"the lamp box has register map {major}.{minor}, this program {r.MAP_MAJOR}.x"
+    elif identity.areas_fitted != areas_needed:
+        problem = f"the lamp box has {identity.areas_fitted} areas, the profile {areas_needed}"
+    elif missing := r.REQUIRED & ~identity.capabilities:
+        problem = f"the lamp box lacks: {missing.name}"
+    if problem:
+        raise LampReplyError(problem, remedy="Fit the right box, or choose the profile it serves")
+
+
+def require_dark(status: r.LampStatus) -> None:
+    """Raise `LampReadbackError` unless `status` is dark and healthy."""
+    if not status.is_dark:
+        raise LampReadbackError(
+            f"the lamps are not dark: driven {_names(status.driven)}, glowing "
+            f"{_names(status.glowing)}, state {status.state.name.lower()}",
+            remedy="Darken the box; where a lamp still glows, its driver is stuck on",
+        )
+    if not status.is_healthy:
+        raise LampReadbackError(
+            f"the lamp box is dark and not healthy: {_ailment(status)}",
+            remedy="See the box's maintenance page, then clear the fault",
+        )
+
+
+def require_lit(status: r.LampStatus, expected: frozenset[Area], round_id: int) -> None:
+    """Raise `LampReadbackError` unless exactly `expected` is driven and glows, for `round_id`."""
+    if status.state is not r.State.RESULT or status.result_round != round_id:
+        raise LampReadbackError(
+            f"the lamp box should show round {round_id}, but is in state "
+            f"{status.state.name.lower()} with round {status.result_round}",
+            remedy="Look at the box's supply: it may have restarted",
+        )
+    if status.driven != expected:
+        raise LampReadbackError(
+            f"the lamp box drives wrong lamps: too many {_names(status.driven - expected)}, "
+            f"missing {_names(expected - status.driven)}",
+            remedy="Darken the box and settle by hand",
+        )
+    if dark := expected - status.glowing:
+        raise LampReadbackError(
+            f"lamps that should glow are dark: {_names(dark)}",
+            remedy="Darken the box, settle by hand, and replace the lamp",
+        )
+    if stray := status.glowing - expected:
+        raise LampReadbackError(
+            f"lamps glow that nobody lit: {_names(stray)}",
+            remedy="Darken the box, settle by hand, and replace the driver",
+        )
+
+
+def _refused(code: int, what: str) -> LampReplyError:
+    """A refusal is final, but for a stage that is gone: a box that restarted takes it again."""
+    message = f"the lamp box refused {what}: {r.refusal_text(code)}"
+    if code == r.Refusal.NOTHING_STAGED:
+        return LampReplyError(message, remedy="Look at the box's supply: it may have restarted")
+    return LampRefusedError(message, refusal=code)
+
+
+def _ailment(status: r.LampStatus) -> str:
+    ailments = []
+    if r.Flag.SUPPLY in status.flags:
+        ailments.append(f"supply {status.supply_v:.2f} V")
+    if r.Flag.OVERHEATED in status.flags:
+        ailments.append(f"{status.temperature_c:.1f} °C")
+    if r.Flag.MEMORY in status.flags:
+        ailments.append("retained memory bad")
+    if status.stuck_bulbs:
+        ailments.append(f"stuck lamps {_names(status.stuck_bulbs)}")
+    return ", ".join(ailments) or "it does not say why"
+
+
+def _names(areas: frozenset[Area]) -> str:
+    return ", ".join(sorted(areas, key=BIT.__getitem__)) or "none"

@@ -1,0 +1,551 @@
+"""The lamp box's register map: values to registers and back, and nothing else.
+
+REGISTERS.md is the same map for people who build a box; its tables are drawn from `BLOCKS` here
+(`python -m shaker_ctl.lamp.document`), so neither can drift from the other. This module owns
+addresses, widths and codes. It must not know serial lines, time, or which areas win. Framing and
+checksums are pymodbus's.
+
+Every number wider than 16 bits is sent most significant word first, as Modbus sends the bytes of a
+word: one rule, and a mask printed in hex reads as it lies in the registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+from shaker_ctl.errors import LampReplyError
+from shaker_ctl.rules.outcome import AREAS, Area, Layout, areas_of
+
+MAGIC = 0x51B0
+MAP_MAJOR = 1
+MAP_MINOR = 0
+NO_ROUND = 0
+"""Round number of lamp entries that belong to no round (inspection). It never anchors a journal."""
+
+
+# ── Codes ───────────────────────────────────────────────────────────────────
+
+
+class State(IntEnum):
+    """What the box is doing."""
+
+    DARK = 0
+    RESULT = 1
+    TEST = 2
+    FAULT = 3
+
+
+class Flag(IntFlag):
+    """Bits of the status flags."""
+
+    HEALTHY = 1 << 0
+    MEASURED = 1 << 1
+    STAGED = 1 << 2
+    MULTIPLIERS = 1 << 3
+    SUPPLY = 1 << 4
+    OVERHEATED = 1 << 5
+    MEMORY = 1 << 6
+
+
+class Capability(IntFlag):
+    """Bits of the capabilities register."""
+
+    MEASURES_BULBS = 1 << 0
+    RETAINS_ROUND = 1 << 1
+    SHOWS_PHASE = 1 << 2
+    SHOWS_MULTIPLIERS = 1 << 3
+
+
+REQUIRED = Capability.MEASURES_BULBS | Capability.RETAINS_ROUND | Capability.SHOWS_PHASE
+
+
+class CommandCode(IntEnum):
+    """What the command register takes."""
+
+    COMMIT = 1
+    CLEAR = 2
+    DARK = 3
+    PHASE = 4
+    TEST = 5
+
+
+class Refusal(IntEnum):
+    """Why the box refused; also the verdict on a stage, where NONE means ready to commit."""
+
+    NONE = 0
+    UNKNOWN_COMMAND = 1
+    NOTHING_STAGED = 2
+    OTHER_ROUND = 3
+    VALUE_RANGE = 4
+    LAYOUT = 5
+    MASK_DIFFERS = 6
+    RESULT_LIT = 7
+    TEST_RUNNING = 8
+    ARGUMENT = 9
+    INCOMPLETE_WRITE = 10
+    BOX_FAULT = 11
+
+
+REFUSAL_TEXT: Mapping[Refusal, str] = {
+    Refusal.NONE: "no refusal",
+    Refusal.UNKNOWN_COMMAND: "the command code is not known",
+    Refusal.NOTHING_STAGED: "nothing is staged, or the stage is older than its life",
+    Refusal.OTHER_ROUND: "the round is not the one that is staged or lit",
+    Refusal.VALUE_RANGE: "a value is not 1 to 6",
+    Refusal.LAYOUT: "the layout or one of its options is not what the box has",
+    Refusal.MASK_DIFFERS: "the box's own mask differs from the expected one",
+    Refusal.RESULT_LIT: "a committed result is lit; clear it first",
+    Refusal.TEST_RUNNING: "an area test is running; end it first",
+    Refusal.ARGUMENT: "the argument is out of range",
+    Refusal.INCOMPLETE_WRITE: "the write does not cover exactly one whole block",
+    Refusal.BOX_FAULT: "the box has a fault and takes only `dark` and `phase`",
+}
+
+
+class LayoutOption(IntFlag):
+    """Two readings of the rules that change which lamps light on a triple."""
+
+    DOUBLE_ON_TRIPLE = 1 << 0
+    EVEN_ODD_ON_TRIPLE = 1 << 1
+
+
+class Phase(IntEnum):
+    """Phases that the box's phase display knows."""
+
+    BLANK = 0
+    CLOSED = 1
+    INSPECTION = 2
+    BETS_OPEN = 3
+    NO_MORE_BETS = 4
+    TOSSING = 5
+    READING = 6
+    AWAITING_DEALER = 7
+    RESULT = 8
+    NO_ROLL = 9
+    VOID = 10
+    SETTLE_BY_HAND = 11
+    FAULT = 12
+    OUT_OF_SERVICE = 13
+
+
+def layout_word(layout: Layout) -> int:
+    """Return the layout register: how many areas the table has."""
+    return len(layout.areas())
+
+
+def layout_options(layout: Layout) -> LayoutOption:
+    """Return the layout options register. An option without meaning on a layout is not set."""
+    options = LayoutOption(0)
+    if layout.double_wins_on_triple:
+        options |= LayoutOption.DOUBLE_ON_TRIPLE
+    if layout.even_odd and not layout.even_odd_lose_on_triple:
+        options |= LayoutOption.EVEN_ODD_ON_TRIPLE
+    return options
+
+
+DEMONSTRATION = 0x0100
+"""Added to a phase on a table that plays as a demonstration; the box marks its display."""
+
+
+# ── The map ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One line of the map. `words` registers from `address` on."""
+
+    address: int
+    words: int
+    name: str
+    kind: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Registers that are read, and where `written` is not 0 written, in one request."""
+
+    name: str
+    registers: tuple[Register, ...]
+    written: int = 0
+    """How many registers, from the first on, one write must cover exactly; 0: read only."""
+
+    @property
+    def address(self) -> int:
+        return self.registers[0].address
+
+    @property
+    def words(self) -> int:
+        last = self.registers[-1]
+        return last.address + last.words - self.address
+
+
+def _block(name: str, address: int, *lines: tuple[str, str, str], written: int = 0) -> Block:
+    """Lay registers one after the other; each line is (name, kind, meaning)."""
+    registers = []
+    for register_name, kind, meaning in lines:
+        words = _WIDTH.get(kind) or int(kind.removeprefix("u16 x "))
+        registers.append(Register(address, words, register_name, kind, meaning))
+        address += words
+    return Block(name, tuple(registers), written)
+
+
+_WIDTH = {"u16": 1, "s16": 1, "bits": 1, "u32": 2, "mask": 4}
+
+IDENTITY = _block(
+    "identity",
+    0x0000,
+    ("magic", "u16", "always 51B0: this is a Sic Bo lamp box"),
+    ("map version", "u16", "high byte major, low byte minor; this page is 0100"),
+    ("firmware", "u16", "high byte major, low byte minor; the maker's"),
+    ("serial number", "u32", "the maker's"),
+    ("areas fitted", "u16", "50, or 52 with Even and Odd"),
+    ("capabilities", "bits", "see capabilities"),
+    ("warm-up", "u16", "ms from switching a lamp until its measurement is true; at most 50"),
+    ("stage life", "u16", "ms until an uncommitted stage expires; always 1000"),
+    ("test life", "u16", "ms until an area test that is not renewed ends; always 10000"),
+    ("rated current", "u16", "mA of one good lamp: 100 in the currents block"),
+    ("reply delay", "u16", "ms, the longest time the box takes to begin its reply; at most 10"),
+    ("reserved", "u16 x 3", "0"),
+)
+
+STATUS = _block(
+    "status",
+    0x0010,
+    ("state", "u16", "0 dark, 1 result lit, 2 area test, 3 fault (dark, refuses to light)"),
+    ("flags", "bits", "see flags"),
+    ("last refusal", "u16", "why the last refused write was refused; 0 once one is accepted"),
+    ("restarts", "u16", "retained; counts every start of the box, wraps"),
+    ("uptime", "u32", "ms since the box started, wraps; it proves that a reply is fresh"),
+    ("sequence", "u16", "sequence of the last accepted command"),
+    ("phase", "u16", "as commanded, demonstration mark included"),
+    ("phase round", "u32", "round number that came with the phase"),
+    ("result round", "u32", "round of the result that is lit; 0 when none is"),
+    ("last committed round", "u32", "retained; see the policy"),
+    ("driven", "mask", "lamps that the box drives now"),
+    ("glowing", "mask", "lamps whose measured current is at least half the rated one"),
+    (
+        "open",
+        "mask",
+        "lamps found burnt out: driven and warm, yet not glowing; kept until they glow",
+    ),
+    ("stuck", "mask", "lamps that are not driven, cold for the warm-up time, and yet draw current"),
+    ("supply", "u16", "lamp supply in 10 mV"),
+    ("temperature", "s16", "of the box in 0.1 °C"),
+)
+
+STAGE = _block(
+    "stage",
+    0x0040,
+    ("sequence", "u16", "any number, a new one for each attempt; read back unchanged"),
+    ("round", "u32", "round number; 0 for a lamp entry that belongs to no round"),
+    ("first value", "u16", "1 to 6"),
+    ("second value", "u16", "1 to 6"),
+    ("third value", "u16", "1 to 6"),
+    ("layout", "u16", "50 or 52; must be what the box has"),
+    ("layout options", "bits", "see layout options"),
+    ("expected mask", "mask", "the lamps that the controller says win"),
+    ("verdict", "u16", "read only: 0 ready to commit, otherwise a refusal code"),
+    ("own mask", "mask", "read only: the lamps that the box computed; 0 where it could not"),
+    written=12,
+)
+
+COMMAND = _block(
+    "command",
+    0x0060,
+    ("sequence", "u16", "any number, a new one for each attempt; echoed in the status"),
+    ("command", "u16", "see commands"),
+    ("round", "u32", "round number that the command belongs to"),
+    ("argument", "u16", "see commands; 0 where none is named"),
+    written=5,
+)
+
+ODDS = len(AREAS) + 12
+"""Places of odds: one for each area, then `one-N` on two dice, then `one-N` on three."""
+
+MULTIPLIERS = _block(
+    "multipliers",
+    0x0080,
+    ("round", "u32", "round that the odds belong to"),
+    ("odds", f"u16 x {ODDS}", "X of 'X to 1' for each place; 0: no multiplier there"),
+    written=2 + ODDS,
+)
+
+MULTIPLIERS_SHOWN = _block(
+    "multipliers shown",
+    0x00D0,
+    ("round", "u32", "round shown; 0 when all displays are blank"),
+    ("odds", f"u16 x {ODDS}", "read back from the display drivers, not from the write above"),
+)
+
+CURRENTS = _block(
+    "currents",
+    0x0120,
+    (
+        "currents",
+        f"u16 x {len(AREAS) // 2}",
+        "lamp 0 in the high byte of the first register, lamp 1 in its low byte, and so on; "
+        "percent of the rated current, 255 for more",
+    ),
+)
+
+BLOCKS = (IDENTITY, STATUS, STAGE, COMMAND, MULTIPLIERS, MULTIPLIERS_SHOWN, CURRENTS)
+
+ODDS_PLACES: tuple[str, ...] = (
+    *AREAS,
+    *(f"one-{face}/2" for face in range(1, 7)),
+    *(f"one-{face}/3" for face in range(1, 7)),
+)
+"""Names of the places of odds: an area, or `one-N/2` and `one-N/3` for two and three dice."""
+
+
+# ── Words ───────────────────────────────────────────────────────────────────
+
+
+def split(number: int, words: int) -> list[int]:
+    """Return `number` as `words` registers, most significant first. Raises ValueError if wider."""
+    if not 0 <= number < 1 << 16 * words:
+        raise ValueError(f"{number} does not fit {words} registers")
+    return [number >> 16 * place & 0xFFFF for place in reversed(range(words))]
+
+
+def join(words: Sequence[int]) -> int:
+    """Return registers, most significant first, as one number."""
+    number = 0
+    for word in words:
+        number = number << 16 | word
+    return number
+
+
+class _Cursor:
+    """Takes registers off a reply in the order of its block."""
+
+    def __init__(self, block: Block, words: Sequence[int]) -> None:
+        if len(words) != block.words:
+            raise LampReplyError(
+                f"the lamp box sent {len(words)} registers for its {block.name} block "
+                f"of {block.words}",
+                remedy="Check that the box implements the register map of REGISTERS.md",
+            )
+        self._words = words
+        self._at = 0
+
+    def take(self, count: int = 1) -> int:
+        value = join(self._words[self._at : self._at + count])
+        self._at += count
+        return value
+
+    def take_areas(self) -> frozenset[Area]:
+        mask = self.take(4)
+        if mask >> len(AREAS):
+            raise LampReplyError(
+                f"the lamp box reports lamps {mask:#x}, more than its {len(AREAS)} areas",
+                remedy="Check the box's firmware against REGISTERS.md",
+            )
+        return areas_of(mask)
+
+
+# ── Records ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class LampIdentity:
+    """Who the box is."""
+
+    magic: int
+    map_version: tuple[int, int]
+    firmware: tuple[int, int]
+    serial_number: int
+    areas_fitted: int
+    capabilities: Capability
+    warm_up_s: float
+    stage_life_s: float
+    test_life_s: float
+    rated_current_ma: int
+    reply_delay_s: float
+
+
+def decode_identity(words: Sequence[int]) -> LampIdentity:
+    """Read the identity block."""
+    cursor = _Cursor(IDENTITY, words)
+    return LampIdentity(
+        magic=cursor.take(),
+        map_version=divmod(cursor.take(), 256),
+        firmware=divmod(cursor.take(), 256),
+        serial_number=cursor.take(2),
+        areas_fitted=cursor.take(),
+        capabilities=Capability(cursor.take()),
+        warm_up_s=cursor.take() / 1000,
+        stage_life_s=cursor.take() / 1000,
+        test_life_s=cursor.take() / 1000,
+        rated_current_ma=cursor.take(),
+        reply_delay_s=cursor.take() / 1000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LampStatus:
+    """What the box does and measures, at one moment."""
+
+    state: State
+    flags: Flag
+    last_refusal: int
+    restarts: int
+    uptime_ms: int
+    sequence: int
+    phase: int
+    phase_round: int
+    result_round: int
+    last_committed_round: int
+    driven: frozenset[Area]
+    glowing: frozenset[Area]
+    open_bulbs: frozenset[Area]
+    stuck_bulbs: frozenset[Area]
+    supply_v: float
+    temperature_c: float
+
+    @property
+    def is_healthy(self) -> bool:
+        """The box finds nothing wrong with itself: supply, temperature, memory, stuck lamps."""
+        return Flag.HEALTHY in self.flags and self.state is not State.FAULT
+
+    @property
+    def is_measured(self) -> bool:
+        """Every lamp has had its warm-up since it was last switched."""
+        return Flag.MEASURED in self.flags
+
+    @property
+    def is_dark(self) -> bool:
+        """Nothing is driven, and nothing glows although nothing is driven."""
+        return (
+            self.state is State.DARK and self.is_measured and not self.driven and not self.glowing
+        )
+
+    @property
+    def lit(self) -> frozenset[Area]:
+        """The areas that are driven and seen to glow."""
+        return self.driven & self.glowing
+
+
+def decode_status(words: Sequence[int]) -> LampStatus:
+    """Read the status block. Raises `LampReplyError` for a state that the map does not have."""
+    cursor = _Cursor(STATUS, words)
+    state = cursor.take()
+    if state not in State._value2member_map_:
+        raise LampReplyError(
+            f"the lamp box is in state {state}, which its register map does not have",
+            remedy="Check the box's firmware against REGISTERS.md",
+        )
+    return LampStatus(
+        state=State(state),
+        flags=Flag(cursor.take()),
+        last_refusal=cursor.take(),
+        restarts=cursor.take(),
+        uptime_ms=cursor.take(2),
+        sequence=cursor.take(),
+        phase=cursor.take(),
+        phase_round=cursor.take(2),
+        result_round=cursor.take(2),
+        last_committed_round=cursor.take(2),
+        driven=cursor.take_areas(),
+        glowing=cursor.take_areas(),
+        open_bulbs=cursor.take_areas(),
+        stuck_bulbs=cursor.take_areas(),
+        supply_v=cursor.take() / 100,
+        temperature_c=_signed(cursor.take()) / 10,
+    )
+
+
+def _signed(word: int) -> int:
+    return word - 0x10000 if word & 0x8000 else word
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A result on its way to the lamps."""
+
+    sequence: int
+    round_id: int
+    values: tuple[int, int, int]
+    layout: int
+    options: LayoutOption
+    expected_mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageReadback:
+    """The stage as the box holds it, its verdict, and the mask that it computed by itself."""
+
+    stage: Stage
+    verdict: int
+    own_mask: int
+
+
+def encode_stage(stage: Stage) -> list[int]:
+    """Return the registers of one write that covers the whole stage."""
+    return [
+        stage.sequence,
+        *split(stage.round_id, 2),
+        *stage.values,
+        stage.layout,
+        stage.options.value,
+        *split(stage.expected_mask, 4),
+    ]
+
+
+def decode_stage(words: Sequence[int]) -> StageReadback:
+    """Read the stage block back."""
+    cursor = _Cursor(STAGE, words)
+    stage = Stage(
+        sequence=cursor.take(),
+        round_id=cursor.take(2),
+        values=(cursor.take(), cursor.take(), cursor.take()),
+        layout=cursor.take(),
+        options=LayoutOption(cursor.take()),
+        expected_mask=cursor.take(4),
+    )
+    return StageReadback(stage, verdict=cursor.take(), own_mask=cursor.take(4))
+
+
+def encode_command(sequence: int, code: CommandCode, round_id: int, argument: int = 0) -> list[int]:
+    """Return the registers of one command."""
+    return [sequence, code.value, *split(round_id, 2), argument]
+
+
+def encode_multipliers(round_id: int, odds: Mapping[str, int]) -> list[int]:
+    """Return the registers that show `odds` (place to X of "X to 1") and blank all other places.
+
+    Raises KeyError for a name that is not in `ODDS_PLACES`, ValueError for odds outside 0-9999.
+    """
+    for place, value in odds.items():
+        if place not in ODDS_PLACES:
+            raise KeyError(place)
+        if not 0 <= value <= 9999:
+            raise ValueError(f"odds of {place} must be 0 to 9999, not {value}")
+    return [*split(round_id, 2), *(odds.get(place, 0) for place in ODDS_PLACES)]
+
+
+def decode_multipliers(words: Sequence[int]) -> tuple[int, dict[str, int]]:
+    """Return the round and the odds that stand in a multiplier block, blank places left out."""
+    cursor = _Cursor(MULTIPLIERS, words)
+    round_id = cursor.take(2)
+    shown = {place: cursor.take() for place in ODDS_PLACES}
+    return round_id, {place: odds for place, odds in shown.items() if odds}
+
+
+def decode_currents(words: Sequence[int]) -> dict[Area, int]:
+    """Return the measured current of each area's lamp in percent of the rated one."""
+    cursor = _Cursor(CURRENTS, words)
+    percent: list[int] = []
+    for _ in range(CURRENTS.words):
+        percent += divmod(cursor.take(), 256)
+    return dict(zip(AREAS, percent, strict=True))
+
+
+def refusal_text(code: int) -> str:
+    """Say why the box refused; an unknown code is said as such."""
+    if code in Refusal._value2member_map_:
+        return REFUSAL_TEXT[Refusal(code)]
+    return f"refusal code {code}, which this version of the map does not have"

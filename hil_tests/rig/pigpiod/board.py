@@ -183,10 +183,10 @@ class Board:
                 pin.stop_writers(at_us)
         self._changed((1 << GPIOS) - 1)
 
-    def set_hardware(self, gpio: int, source: Source | None) -> None:
-        """Set the signal of the PWM or clock peripheral behind a pin's alternative function."""
+    def set_hardware(self, gpio: int, mode: Mode, source: Source | None) -> None:
+        """Set the signal of the PWM or clock peripheral behind a pin's alternative `mode`."""
         with self._lock:
-            self.pins[gpio].set_hardware(source, now_us())
+            self.pins[gpio].set_hardware(mode, source, now_us())
         self._changed(1 << gpio)
 
     def word(self, bank: int, at_us: int | None = None) -> int:

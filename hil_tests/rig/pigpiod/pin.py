@@ -53,9 +53,9 @@ class Pin:
     __slots__ = (
         "_coming",
         "_external",
+        "_hardware",
         "_writers",
         "gpio",
-        "hardware",
         "latch",
         "line",
         "mode",
@@ -67,7 +67,7 @@ class Pin:
         self.mode = Mode.INPUT
         self.pull = Pull.UP if gpio in _PULLED_UP_AT_POWER_ON else Pull.DOWN
         self.latch = Segment(now_us, 0)
-        self.hardware: Source | None = None
+        self._hardware: dict[Mode, Source | None] = {}
         self._writers: dict[Writer, Source] = {}
         self._external: Segment | None = None
         self._coming: deque[Event] = deque()
@@ -139,10 +139,10 @@ class Pin:
         self._writers.clear()
         self._set_latch(level, now_us)
 
-    def set_hardware(self, source: Source | None, now_us: int) -> None:
-        """Signal of the peripheral that the pin shows in an alternative mode."""
-        self.hardware = source
-        if self.mode not in (Mode.INPUT, Mode.OUTPUT):
+    def set_hardware(self, mode: Mode, source: Source | None, now_us: int) -> None:
+        """Signal of the peripheral that the pin shows while it has the alternative `mode`."""
+        self._hardware[mode] = source
+        if self.mode == mode:
             self._reconnect(now_us)
 
     @property
@@ -173,4 +173,4 @@ class Pin:
         elif self.mode == Mode.INPUT:
             self.line.begin(now_us, int(self.pull == Pull.UP))
         else:
-            self.line.begin(now_us, 0, self.hardware)
+            self.line.begin(now_us, 0, self._hardware.get(self.mode))

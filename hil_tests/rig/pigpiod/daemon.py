@@ -1,0 +1,82 @@
+"""One life of the daemon: its bookkeeping, empty at the start, and the table of its commands.
+
+Owns: which module answers which command. Must not know: sockets, processes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .alerts import Alerts
+from .board import Board, now_us
+from .chip import Chip
+from .delays import DELAYS
+from .handles import Handles
+from .hardware_pwm import HardwarePwm
+from .levels import Levels
+from .loop import Loop
+from .pwm_queries import PwmQueries
+from .refusals import Reason, RefusedError
+from .results import Handlers, Result
+from .scripts import Scripts
+from .soft_pwm import SoftPwm
+from .uses import Uses
+from .wire import Command, Request
+
+VERSION = 79
+
+_ABSENT: dict[int, Reason] = {
+    Command.I2CO: Reason.I2C_OPEN_FAILED,
+    Command.SPIO: Reason.SPI_OPEN_FAILED,
+    Command.SERO: Reason.SER_OPEN_FAILED,
+    Command.WVGO: Reason.DEPRECATED,
+    Command.WVGOR: Reason.DEPRECATED,
+}
+"""Commands that always fail: no such devices here, or removed from the daemon."""
+
+
+class Daemon:
+    """Executes requests. Everything here runs in the loop's thread."""
+
+    def __init__(self, board: Board, chip: Chip, loop: Loop, fifo_folder: Path) -> None:
+        uses = Uses(board, chip)
+        levels = Levels(uses)
+        soft = SoftPwm(uses, origin_us=now_us())
+        hardware = HardwarePwm(uses)
+        queries = PwmQueries(uses, soft, hardware)
+        self.handles = Handles(fifo_folder)
+        self.alerts = Alerts(board, loop, self.handles)
+        self.scripts = Scripts(loop, self.execute)
+        self.scripts.on_masks = self.alerts.refresh
+        self.alerts.extra_mask = lambda: self.scripts.pin_mask
+        self.alerts.on_changes = self.scripts.notice
+        self._handlers: Handlers = {
+            Command.TICK: lambda _: board.tick(),
+            Command.HWVER: lambda _: chip.revision,
+            Command.PIGPV: lambda _: VERSION,
+            Command.HELP: lambda _: 0,
+            Command.CGI: lambda _: 0,
+            Command.CSI: lambda _: 0,
+            **DELAYS,
+            **levels.handlers,
+            **soft.handlers,
+            **hardware.handlers,
+            **queries.handlers,
+            **self.handles.handlers,
+            **self.alerts.handlers,
+            **self.scripts.handlers,
+        }
+
+    def execute(self, request: Request) -> Result:
+        """Carry out one command; a refusal is a negative number."""
+        handler = self._handlers.get(request.command)
+        if handler is None:
+            return _ABSENT.get(request.command, Reason.UNKNOWN_COMMAND)
+        try:
+            return handler(request)
+        except RefusedError as refusal:
+            return refusal.reason
+
+    def close(self) -> None:
+        """The process ends: handles and FIFOs go; the board stays as it is."""
+        self.handles.close_all()

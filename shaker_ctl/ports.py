@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
 from shaker_ctl.rules.outcome import Area, Values
 
@@ -25,27 +26,49 @@ class Interlocks:
     button_pressed: bool
 
 
+class GpioLink(Protocol):
+    """The way to the pins. It watches itself and comes back by itself, from a thread of its own."""
+
+    def trouble(self) -> GpioLinkError | None:
+        """Return why the pins cannot be trusted now, or None. Never blocks.
+
+        A dead, hung or deaf daemon, or a dead-man that no longer counts, shows here within 1 s.
+        """
+
+    def generation(self) -> int:
+        """Return how often the way has been opened; another number means EN was low between."""
+
+
 class Motor(Protocol):
-    """The shaker's motor behind its dead-man. Called by the motion thread alone, but `stop`."""
+    """The shaker's motor behind its dead-man. Called by the motion thread alone, but `stop`.
+
+    All but `stop` raise `GpioLinkError` where the pins cannot be reached within their deadline.
+    """
 
     def arm(self) -> None:
-        """Load or find the dead-man script in the daemon; EN stays low."""
+        """Prove that the dead-man counts and EN is low, and lift the hold of an earlier `stop`."""
 
     def refresh(self) -> None:
-        """Keep EN granted for the next dead-man period (<= 100 ms). No call, no motion."""
+        """Keep EN granted for the next dead-man period (<= 100 ms). No call, no motion.
+
+        Grants nothing after a `stop`, whoever called it, until `arm`.
+        """
 
     def drive(self, duty: float) -> None:
-        """Set the PWM duty, 0.0-1.0."""
+        """Set the PWM duty, 0.0-1.0. Does nothing after a `stop`, until `arm`."""
 
     def stop(self) -> None:
-        """Take EN low and the duty to zero now. Idempotent, from any thread, never raises."""
+        """Take EN low and the duty to zero now. Idempotent, from any thread, never raises.
+
+        Does not wait for an answer: `is_enabled` says whether it took effect.
+        """
 
     def is_enabled(self) -> bool:
         """Read EN back from the pin."""
 
 
 class Tach(Protocol):
-    """Tach edges with the daemon's own microsecond ticks."""
+    """Tach edges with the pins' own microsecond ticks."""
 
     def edges(self) -> Sequence[int]:
         """Return the ticks (us, unwrapped, increasing) of edges since the last call."""
@@ -55,7 +78,7 @@ class InterlockLines(Protocol):
     """All contacts of the shaker."""
 
     def read(self) -> Interlocks:
-        """Read the levels now, raw, from the daemon."""
+        """Read the levels now, raw. Raises `GpioLinkError`."""
 
     def on_change(self, callback: Callable[[Interlocks], None]) -> None:
         """Call back, from the adapter's own thread, whenever a contact changes."""
@@ -118,6 +141,33 @@ class LampBox(Protocol):
 
     def currents(self) -> Mapping[Area, int]:
         """Return each lamp's measured current in percent of the rated one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What a decision was made on, as JPEG: the frame, and the same with the votes drawn in."""
+
+    frame: bytes
+    overlay: bytes
+
+
+class DiceReader(Protocol):
+    """Camera and readers behind one door: commands in, rules events out through its `post`."""
+
+    def perform(
+        self,
+        command: (
+            commands.NotePoses
+            | commands.LightOn
+            | commands.LightOff
+            | commands.StartReading
+            | commands.StopReading
+        ),
+    ) -> None:
+        """Do as commanded without waiting."""
+
+    def snap(self) -> bytes:
+        """The newest frame as JPEG; raises `RefusedError` while dice are covered."""
 
 
 class Clock(Protocol):

@@ -1,0 +1,200 @@
+"""Settings of the shaker's motion, with the approved shake among them.
+
+Owns the numbers and their reasons. Knows no pins (those are `gpio`) and no rounds.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from shaker_ctl.parameters import Parameters, bounded
+
+
+class ShakeParameters(Parameters):
+    """The approved shake: the bounds inside which chance draws every toss.
+
+    Changing any of them is a new shake that has not been shown to mix: raise `version` with it. The
+    digest over all of them stands in every record.
+    """
+
+    version: str = "2026-11"
+    """Name under which this shake was approved for the table."""
+
+    band_low_rpm: float = bounded(660.0, above=300.0, at_most=2000.0)
+    """Slowest cam speed, in turns per minute, at which mixing has been shown.
+
+    A 10 mm stroke at 660 rpm is 2.4 g. At 1.7 g faces were kept in 65 % of tosses, at 2.9 g (720
+    rpm) in 16.9 % against 16.7 % by chance (rigid-body physics, 1,500 tosses of three dice). Lower:
+    tosses are accepted that may not mix; higher: good tosses are rejected. Another cam needs its
+    own measurement.
+    """
+
+    band_high_rpm: float = bounded(900.0, above=300.0, at_most=2000.0)
+    """Fastest cam speed, in turns per minute, at which mixing has been shown (4.5 g).
+
+    Higher: dice, dome and bearings are not qualified there.
+    """
+
+    slowest_rpm: float = bounded(700.0, above=300.0, at_most=2000.0)
+    """Lowest speed that a plan asks for; its distance to `band_low_rpm` is room for cam ripple.
+
+    Measured on the virtual machine the speed of a full turn stays within 20 rpm of the plan
+    outside its first 0.4 s.
+    """
+
+    fastest_rpm: float = bounded(840.0, above=300.0, at_most=2000.0)
+    """Highest speed that a plan asks for; see `slowest_rpm`."""
+
+    shortest_s: float = bounded(1.6, at_least=0.8, at_most=10.0)
+    """Shortest shake, in seconds, run-up included and braking not.
+
+    Shorter: fewer strokes, and less mixing; longer: slower rounds. Of 1.6 s the
+    tach proves at least 10 full strokes inside the band. Estimate, to be settled for each compartment by the face-retention
+    test over 1,500 tosses.
+    """
+
+    longest_s: float = bounded(2.6, at_least=0.8, at_most=15.0)
+    """Longest shake, in seconds. The duration of each toss is drawn between the two."""
+
+    shortest_step_s: float = bounded(0.25, at_least=0.1, at_most=5.0)
+    """Shortest time, in seconds, between two changes of the planned speed."""
+
+    longest_step_s: float = bounded(0.60, at_least=0.1, at_most=5.0)
+    """Longest time, in seconds, between two changes of the planned speed."""
+
+    run_up_s: float = bounded(0.30, at_least=0.1, at_most=2.0)
+    """Time, in seconds, in which the plan climbs from rest to its first speed.
+
+    Shorter: the driver's current limit decides instead of the plan; longer: slower rounds.
+    """
+
+    @model_validator(mode="after")
+    def _bounds_are_in_order(self) -> Self:
+        if not (
+            self.band_low_rpm < self.slowest_rpm <= self.fastest_rpm < self.band_high_rpm
+            and self.shortest_s <= self.longest_s
+            and self.shortest_step_s <= self.longest_step_s
+            and self.run_up_s + self.shortest_step_s <= self.shortest_s
+        ):
+            raise ValueError(
+                "these must hold: band_low_rpm < slowest_rpm <= fastest_rpm < band_high_rpm, "
+                "shortest_s <= longest_s, shortest_step_s <= longest_step_s, "
+                "run_up_s + shortest_step_s <= shortest_s"
+            )
+        return self
+
+
+class SpeedControlParameters(Parameters):
+    """The closed loop from tach speed to duty."""
+
+    loop_s: float = bounded(0.008, at_least=0.004, at_most=0.010)
+    """Period of the control loop during a toss, in seconds (125 Hz).
+
+    Shorter: more CPU for no gain, since a tach edge comes every 7 ms at 720 rpm; longer: the
+    dead-man has fewer refreshes before it drops EN.
+    """
+
+    duty_per_rpm: float = bounded(0.00105, above=0.0, at_most=0.01)
+    """Feed-forward: duty needed per turn a minute of steady speed.
+
+    24 V without load turns the reference motor at 1,000 rpm, so 0.001 plus friction. Too low or too
+    high: the integral has to find the rest and the run-up is sluggish or overshoots.
+    """
+
+    duty_offset: float = bounded(0.01, at_least=0.0, at_most=0.5)
+    """Feed-forward: duty against standing friction while a speed is asked for."""
+
+    duty_per_rpm_s: float = bounded(0.00006, at_least=0.0, at_most=0.001)
+    """Feed-forward: duty per rpm/s of planned acceleration (inertia 0.0025 kg·m² at the cam)."""
+
+    proportional: float = bounded(0.0006, at_least=0.0, at_most=0.01)
+    """Duty per rpm of error. Higher: follows faster, then rings with the cam's own ripple."""
+
+    integral: float = bounded(0.004, at_least=0.0, at_most=0.1)
+    """Duty per rpm of error per second. Higher: a sagging supply is made up for sooner."""
+
+    most_duty: float = bounded(0.97, above=0.1, at_most=1.0)
+    """Largest duty that is ever asked for; some drivers need off-time to charge their high side."""
+
+
+class WatchParameters(Parameters):
+    """When a motor that does not do as it was told counts as failed, and how soon that is said."""
+
+    start_s: float = bounded(0.60, at_least=0.3, at_most=3.0)
+    """Time, in seconds, within which a toss must have reached its band. Then: slow start.
+
+    The reference machine needs 0.35 s. Lower: false voids with a worn belt; higher: a dying motor
+    is found later.
+    """
+
+    first_edge_s: float = bounded(0.25, at_least=0.1, at_most=1.0)
+    """Time, in seconds, within which the first tach edge must follow EN. Then: tach silent.
+
+    The reference machine gives it after 0.03 s. Includes the daemon's 40 ms for a first report.
+    """
+
+    stall_gap_s: float = bounded(0.15, above=0.05, at_most=1.0)
+    """Longest tach silence, in seconds, in a running toss. Then: stall, or tach silent.
+
+    At 660 rpm and 12 pulses per turn edges are 7.6 ms apart and reports arrive within 1 ms. Lower:
+    a busy processor voids good tosses; higher: hot windings.
+    """
+
+    stall_share: float = bounded(0.6, above=0.2, below=0.95)
+    """Share of the planned speed below which a running toss counts as stalled."""
+
+    stall_s: float = bounded(0.20, above=0.05, at_most=1.0)
+    """Time, in seconds, below `stall_share` before it is a stall. Shorter: false voids."""
+
+    overspeed_rpm: float = bounded(925.0, above=300.0, at_most=2500.0)
+    """Speed of a full turn, in turns per minute, that is overspeed at once.
+
+    Must lie above the band with room for control ripple (20 rpm) and below the machine's limit (a
+    shorted driver turns the reference motor at 960 rpm).
+    """
+
+    irregular_share: float = bounded(0.12, above=0.02, at_most=0.5)
+    """Share of the last two turns' edge gaps that may jump before the tach counts as unreliable.
+
+    A gap jumps when it is under 0.6 or over 1.6 times its neighbours' median. The cam's own ripple
+    changes a gap by 4 %. Lost or extra edges would make a false speed, and a false proof of toss.
+    """
+
+    stop_s: float = bounded(1.0, at_least=0.3, at_most=5.0)
+    """Time, in seconds, after EN low within which the tach must fall silent. Then: no stop.
+
+    The reference machine brakes to rest in 0.35 s and its spring turns the cam back for 0.2 s.
+    """
+
+    creep_rpm: float = bounded(120.0, at_least=20.0, at_most=400.0)
+    """Speed with EN low that is motion and not the cam swinging back by its spring."""
+
+    quiet_s: float = bounded(0.20, at_least=0.1, at_most=1.0)
+    """Tach silence, in seconds, after which the shaker counts as settled. Longer: slower rounds."""
+
+
+class MotionParameters(Parameters):
+    """The shaker: its cam, its approved shake, its control loop and its watch."""
+
+    pulses_per_turn: int = Field(default=12, ge=2, le=100)
+    """Rising tach edges per turn of the cam, after gearing. From the tach wheel fitted."""
+
+    shake: ShakeParameters = Field(default_factory=ShakeParameters)
+    control: SpeedControlParameters = Field(default_factory=SpeedControlParameters)
+    watch: WatchParameters = Field(default_factory=WatchParameters)
+
+    jog_limit_s: float = bounded(5.0, above=0.0, at_most=10.0)
+    """Longest jog that a technician can ask for, in seconds."""
+
+    idle_loop_s: float = bounded(0.020, at_least=0.005, at_most=0.040)
+    """Period of the motion thread, in seconds, while the motor is off. Longer: less CPU, and
+    a later look at the contacts where a change report was lost.
+    """
+
+    @model_validator(mode="after")
+    def _overspeed_is_above_the_band(self) -> Self:
+        if self.watch.overspeed_rpm <= self.shake.band_high_rpm:
+            raise ValueError("watch.overspeed_rpm must be above shake.band_high_rpm")
+        return self

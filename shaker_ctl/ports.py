@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from shaker_ctl.errors import GpioLinkError
+from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
+from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values
 
 
@@ -168,6 +170,20 @@ class DiceReader(Protocol):
 
     def snap(self) -> bytes:
         """The newest frame as JPEG; raises `RefusedError` while dice are covered."""
+
+
+class JournalStore(Protocol):
+    """One copy of the journal on one medium. Writing is for one thread at a time."""
+
+    def head(self) -> Head:
+        """Return where the chain ends."""
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Append and sync; all of them or none. Blocks as long as the medium does.
+
+        Raises `JournalWriteError` where the medium refuses, `JournalCorruptError` where they do not
+        continue this copy's chain.
+        """
 
 
 class Clock(Protocol):

@@ -1,0 +1,1 @@
+"""What the table remembers: records in a chain, what can be told from them, and their health."""

@@ -50,9 +50,9 @@ class ShakeParameters(Parameters):
     shortest_s: float = bounded(1.6, at_least=0.8, at_most=10.0)
     """Shortest shake, in seconds, run-up included and braking not.
 
-    Shorter: fewer strokes, and less mixing; longer: slower rounds. Of 1.6 s the
-    tach proves at least 10 full strokes inside the band. Estimate, to be settled for each compartment by the face-retention
-    test over 1,500 tosses.
+    Shorter: fewer strokes, and less mixing; longer: slower rounds. Of 1.6 s the tach proves at
+    least 10 full strokes inside the band. Estimate, to be settled for each compartment by the
+    face-retention test over 1,500 tosses.
     """
 
     longest_s: float = bounded(2.6, at_least=0.8, at_most=15.0)

@@ -1,0 +1,47 @@
+"""Settings of the journal: where it lies, its second copy, and the pictures beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from shaker_ctl.parameters import Parameters, bounded
+
+
+class JournalParameters(Parameters):
+    """The table's memory."""
+
+    path: Path = Path("/var/lib/shaker-ctl/journal.sqlite")
+    """The journal. On a medium that survives power loss; SQLite adds `-wal` and `-shm` beside it.
+    """
+
+    second: Path | None = None
+    """The second copy, on another physical medium (O-6), such as a USB stick.
+
+    Without it a journal whose end was cut off cannot be told from a shorter one, but by the lamp
+    box's retained round number; `journal verify` says so.
+    """
+
+    pictures: Path = Path("/var/lib/shaker-ctl/pictures")
+    """Folder for the pictures on which values were decided (O-19)."""
+
+    pictures_mb: float = bounded(2000.0, at_least=10.0, at_most=1_000_000.0)
+    """Most space for pictures, in megabytes; the oldest go first.
+
+    The last ten rounds and those with an open dispute always stay, even above this. One round is
+    about 0.15 MB, so 2,000 MB hold about 13,000 rounds.
+    """
+
+    sync_deadline_s: float = bounded(2.5, at_least=0.5, at_most=30.0)
+    """Longest append and sync, in seconds, before it counts as hung: journal fault, table stops.
+
+    Lower: a worn SD card that pauses for a second stops the table; higher: people wait longer in
+    front of a table that no longer acts. A motor never waits for it.
+    """
+
+    second_lag_s: float = bounded(10.0, at_least=1.0, at_most=600.0)
+    """Longest time, in seconds, that the second copy may lag behind before it is a named fault."""
+
+    batch: int = Field(default=64, ge=1, le=1000)
+    """Most records that share one sync. Larger: fewer syncs after a jam, longer ones."""

@@ -1,0 +1,154 @@
+"""One record and the chain that binds it to all before it.
+
+Owns the layout: canonical JSON (sorted keys, no spaces, UTF-8), a sequence number from 1 without
+gaps, and SHA-256 over the hash before and the body. It must not know of files, nor of what events
+mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Plain = Any
+"""What `json.loads` returns."""
+
+HASH_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the service wants remembered: one event and what was decided on it, already plain."""
+
+    kind: str
+    """Name of the event, or of another fact (`opening`, `state`, `picture`)."""
+    event: Plain
+    """The event in its plain form."""
+    decision: Sequence[Plain] = ()
+    """The commands decided on it, in order; their clauses stand inside."""
+    round: int | None = None
+    """Number of the round that it belongs to, if any."""
+    extra: Mapping[str, Plain] = field(default_factory=dict)
+    """Whatever else belongs to the fact: the state after it, a picture's digest, a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One link of the chain, as written."""
+
+    sequence: int
+    hash: bytes
+    body: bytes
+
+    @property
+    def plain(self) -> dict[str, Plain]:
+        """The body decoded: sequence, monotonic, wall, kind, round, event, decision, digests, and
+        the extras.
+        """
+        decoded: dict[str, Plain] = json.loads(self.body)
+        return decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the chain ends: what another medium must agree with."""
+
+    sequence: int
+    hash: bytes
+
+    def line(self) -> str:
+        """For screens and consoles."""
+        return f"{self.sequence} {self.hash.hex()[:16]}"
+
+
+def canonical(plain: Plain) -> bytes:
+    """Return the one spelling of `plain`. Raises TypeError or ValueError where it has none."""
+    return json.dumps(
+        plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def genesis(identity: str) -> Head:
+    """Return the head of an empty journal: bound to its identity, so chains cannot be swapped."""
+    return Head(0, hashlib.sha256(b"shaker journal 1\n" + identity.encode()).digest())
+
+
+def link(
+    head: Head,
+    entry: Entry,
+    *,
+    monotonic_s: float,
+    wall: str,
+    digests: Mapping[str, str],
+) -> Record:
+    """Forge the next link. `wall`: ISO 8601 with offset. `digests`: what was running."""
+    sequence = head.sequence + 1
+    body = canonical(
+        {
+            **entry.extra,
+            "sequence": sequence,
+            "monotonic": round(monotonic_s, 6),
+            "wall": wall,
+            "kind": entry.kind,
+            "round": entry.round,
+            "event": entry.event,
+            "decision": list(entry.decision),
+            "digests": dict(digests),
+        }
+    )
+    return Record(sequence, chain_hash(head.hash, body), body)
+
+
+def chain_hash(before: bytes, body: bytes) -> bytes:
+    """SHA-256 over the hash of the record before, and the body."""
+    return hashlib.sha256(before + body).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """The first thing wrong in a journal, and where."""
+
+    where: str
+    """Which copy: its path."""
+    sequence: int
+    """The first bad record; where a tail is missing, the first one missing."""
+    byte: int | None
+    """Offset in that record's body of the first byte that cannot be right, where one is known."""
+    what: str
+
+    def line(self) -> str:
+        """For screens and consoles."""
+        at = "" if self.byte is None else f", byte {self.byte}"
+        return f"{self.where}: record {self.sequence}{at}: {self.what}"
+
+
+def walk(start: Head, records: Iterable[Record], where: str) -> Iterator[Record | Damage]:
+    """Yield each record that fits the chain; at the first that does not, yield Damage and stop."""
+    head = start
+    for record in records:
+        if damage := _misfit(head, record, where):
+            yield damage
+            return
+        head = Head(record.sequence, record.hash)
+        yield record
+
+
+def _misfit(head: Head, record: Record, where: str) -> Damage | None:
+    expected = head.sequence + 1
+    if record.sequence != expected:
+        return Damage(where, expected, None, f"missing; {record.sequence} follows")
+    try:
+        plain = json.loads(record.body)
+    except UnicodeDecodeError as error:
+        return Damage(where, expected, error.start, "not UTF-8")
+    except json.JSONDecodeError as error:
+        offset = len(error.doc[: error.pos].encode())
+        return Damage(where, expected, offset, f"not JSON: {error.msg}")
+    if chain_hash(head.hash, record.body) != record.hash:
+        return Damage(where, expected, None, "its hash does not continue the chain")
+    if not isinstance(plain, dict) or plain.get("sequence") != expected:
+        return Damage(where, expected, None, "its body carries another sequence number")
+    return None

@@ -1,0 +1,552 @@
+"""The thread that moves the shaker: one loop that drives, watches, stops and reports.
+
+Owns the order of things around EN. Judgement is in `motion` (pure); pins are behind `ports`.
+
+* Nothing moves unless this loop refreshes the dead-man, and it does so only while the state thread
+  finished a turn within its own limit. A hang of either thread takes EN low.
+* Whatever is wrong, EN goes low first and is reported after. `stop` and a contact that denies
+  motion take EN low from the thread in which they are noticed.
+* Motion is never repeated: a run that ended early stays ended.
+* An error that nobody foresaw stops the motor and keeps it stopped until `release`.
+
+Events go to `post` (the state thread's queue), reasons and figures to `report`. Both must return at
+once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
+from shaker_ctl.motion import controller, profile
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.proof import prove
+from shaker_ctl.motion.reports import (
+    LinkRestored,
+    MotionDenied,
+    MotionFigures,
+    MotionReport,
+    MotionStopped,
+    MotionTrouble,
+    TossJudged,
+)
+from shaker_ctl.motion.speed import SpeedMeter
+from shaker_ctl.motion.watch import DriveWatch, RestWatch, Sample, Trouble, Verdict
+from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
+from shaker_ctl.rules import events
+from shaker_ctl.rules.vocabulary import Occasion, TossPlan, TossProof
+
+LAMPS_PROVED_S = 0.5
+"""Oldest answer of the lamp link, in seconds, at EN-on: a table that cannot show does not toss."""
+
+CONFIRM_S = 0.08
+"""Time in which EN must follow the dead-man up or down: eight turns of its 10 ms loop."""
+
+CONTACTS_EVERY = 5
+"""Idle turns between two looks at the contacts, which also report their changes by themselves."""
+
+CODES = {
+    Trouble.DRIVER_FAULT: "motor-driver",
+    Trouble.TACH_SILENT: "tach-silent",
+    Trouble.TACH_UNRELIABLE: "tach-unreliable",
+    Trouble.SLOW_START: "motor-slow-start",
+    Trouble.STALL: "motor-stall",
+    Trouble.OVERSPEED: "motor-overspeed",
+    Trouble.NO_STOP: "motor-no-stop",
+}
+
+
+@dataclass(slots=True)
+class _Run:
+    """One powered run, a toss or a jog, from EN-on to standstill."""
+
+    occasion: Occasion
+    plan: profile.ShakePlan
+    is_toss: bool
+    started_s: float
+    watch: DriveWatch
+    control: controller.ControlState = field(default_factory=controller.ControlState)
+    turned_s: float = 0.0
+    ticks: list[int] = field(default_factory=list)
+    first_tick: int | None = None
+    """The daemon's tick at EN-on, reckoned back from the first edge."""
+    trace: list[tuple[float, float]] = field(default_factory=list)
+    is_confirmed: bool = False
+    ended_s: float | None = None
+    """When EN was taken low; from then on the run brakes."""
+    driven_ticks: int = 0
+    """Edges up to EN low; later ones belong to braking."""
+    failed: bool = False
+    rest: RestWatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A run asked for by the state thread."""
+
+    occasion: Occasion
+    plan: profile.ShakePlan
+    is_toss: bool
+    lamps_answered_at_s: float
+
+
+class MotionThread:
+    """Drives the shaker. `start`, then orders from the state thread; `stop` from any thread."""
+
+    def __init__(
+        self,
+        *,
+        motor: Motor,
+        tach: Tach,
+        lines: InterlockLines,
+        link: GpioLink,
+        clock: Clock,
+        parameters: MotionParameters,
+        state_is_alive: Callable[[], bool],
+        post: Callable[[events.Event], None],
+        report: Callable[[MotionReport], None] = lambda _: None,
+        alive: Callable[[], None] = lambda: None,
+        button: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`state_is_alive`: the state thread's heartbeat (50 ms). `alive`: feed the service
+        manager's watchdog, called every turn in which both threads live. `button`: the player's
+        button was pressed afresh; the service knows for which round.
+        """
+        self._motor = motor
+        self._tach = tach
+        self._lines = lines
+        self._link = link
+        self._clock = clock
+        self._p = parameters
+        self._state_is_alive = state_is_alive
+        self._post = post
+        self._report = report
+        self._alive = alive
+        self._button = button
+
+        self._orders: deque[_Order] = deque()
+        self._seen: deque[Interlocks] = deque(maxlen=256)
+        self._wake = threading.Event()
+        self._closing = False
+        self._stop_cause: str | None = None
+        self._cover_needed: bool | None = None
+
+        self._meter = SpeedMeter(parameters.pulses_per_turn)
+        self._contacts: Interlocks | None = None
+        self._run: _Run | None = None
+        self._rest = RestWatch(parameters.watch, enable_fell_s=clock.monotonic())
+        self._resting_is_faulted = False
+        self._generation = link.generation()
+        self._lost_link = False
+        self._broken = ""
+        self._turns = 0
+        self._duty = 0.0
+        self._last_trace: tuple[tuple[float, float], ...] = ()
+        self._thread = threading.Thread(target=self._work, name="motion", daemon=True)
+
+    # ── Called by others ────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Read the contacts once and begin to turn. Raises `GpioLinkError`."""
+        self._motor.stop()
+        self._contacts = self._lines.read()
+        self._lines.on_change(self._on_contact)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Take EN low and end the thread."""
+        self._motor.stop()
+        self._closing = True
+        self._wake.set()
+        self._thread.join(timeout=2.0)
+        self._motor.stop()
+
+    def contacts(self) -> Interlocks:
+        """Return the contacts as last seen. Raises RefusedError before `start`."""
+        if self._contacts is None:
+            raise RefusedError("the contacts have not been read yet")
+        return self._contacts
+
+    def require_cover(self, closed: bool | None) -> None:
+        """Say where the cover must be while the motor is driven; None: it does not matter."""
+        self._cover_needed = closed
+
+    def draw_plan(self) -> TossPlan:
+        """Draw a plan inside the approved shake, by the operating system's chance."""
+        return profile.draw(self._p.shake)
+
+    def start_toss(self, occasion: Occasion, plan: TossPlan, lamps_answered_at_s: float) -> None:
+        """Run `plan` once. Answered by `TossStarted`, then `TossSettled` or `ShakerFault`, or by
+        `TossNotStarted` where EN was never raised. Returns at once.
+        """
+        if not profile.is_approved(plan, self._p.shake):
+            self._deny(occasion, f"the plan {plan.pattern!r} is not of the approved shake")
+            return
+        shake = profile.unfold(plan, self._p.shake)
+        self._orders.append(_Order(occasion, shake, True, lamps_answered_at_s))
+        self._wake.set()
+
+    def jog(self, occasion: Occasion, rpm: float, seconds: float) -> None:
+        """Turn at one speed for a technician. Answered by `JogFinished` or `ShakerFault`.
+
+        Raises RefusedError outside 60 rpm to the band's top and `jog_limit_s`.
+        """
+        top = self._p.shake.band_high_rpm
+        if not (60.0 <= rpm <= top and 0.0 < seconds <= self._p.jog_limit_s):
+            raise RefusedError(
+                f"a jog is 60 to {top:.0f} rpm for up to {self._p.jog_limit_s:g} s, "
+                f"not {rpm:g} rpm for {seconds:g} s"
+            )
+        plan = profile.steady(rpm, seconds, self._p.shake.run_up_s)
+        self._orders.append(_Order(occasion, plan, False, 0.0))
+        self._wake.set()
+
+    def stop(self, cause: str) -> None:
+        """Take EN low now, from any thread; then say why. Harmless when nothing moves."""
+        self._motor.stop()
+        self._stop_cause = cause
+        self._wake.set()
+
+    def release(self) -> None:
+        """A technician has cleared the fault that kept the motor stopped."""
+        self._broken = ""
+        self._resting_is_faulted = False
+
+    def figures(self) -> MotionFigures:
+        """Return what a screen shows. From any thread; may be one turn old."""
+        run = self._run
+        now_s = self._clock.monotonic()
+        driving = run is not None and run.ended_s is None
+        return MotionFigures(
+            activity="idle" if run is None else "driving" if driving else "braking",
+            target_rpm=run.plan.speed_rpm(now_s - run.started_s) if run and driving else 0.0,
+            speed_rpm=self._meter.speed_rpm(now_s),
+            duty=self._duty,
+            trace=self._last_trace if run is None else tuple(run.trace),
+        )
+
+    # ── The adapter's thread ────────────────────────────────────────────────
+
+    def _on_contact(self, contacts: Interlocks) -> None:
+        if self._denial(contacts):
+            self._motor.stop()
+        self._seen.append(contacts)
+        self._wake.set()
+
+    def _denial(self, contacts: Interlocks) -> str:
+        """Say why these contacts deny motion; empty where they do not."""
+        if contacts.estop_pressed:
+            return "the e-stop is pressed"
+        if contacts.compartment_open:
+            return "the compartment is not closed and locked"
+        if contacts.driver_fault:
+            return "the motor driver reports a fault"
+        if self._cover_needed is not None and contacts.cover_open is self._cover_needed:
+            return f"the cover is not {'closed' if self._cover_needed else 'open'}"
+        return ""
+
+    # ── The loop ────────────────────────────────────────────────────────────
+
+    def _work(self) -> None:
+        due_s = self._clock.monotonic()
+        while not self._closing:
+            try:
+                self._turn()
+            except GpioLinkError as error:
+                self._motor.stop()
+                self._fail(error.code, str(error))
+            except HardwareError as error:
+                self._motor.stop()
+                self._fail(error.code, str(error))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the motor must stop for it
+                self._motor.stop()
+                self._broken = f"unforeseen in the motion thread: {error!r}"
+                self._fail("motion-unforeseen", self._broken)
+            period_s = self._p.control.loop_s if self._run else self._p.idle_loop_s
+            now_s = self._clock.monotonic()
+            due_s = max(due_s + period_s, now_s)
+            if self._wake.wait(due_s - now_s):
+                self._wake.clear()
+
+    def _turn(self) -> None:
+        """One turn: look, judge, act."""
+        now_s = self._clock.monotonic()
+        alive = self._state_is_alive()
+        if alive:
+            self._alive()
+        if not self._link_is_up(now_s):
+            return
+        arrived = self._tach.edges()
+        self._meter.add(arrived, now_s)
+        self._look_at_contacts(now_s)
+        if self._run is None:
+            self._rest_turn(now_s)
+            self._take_order(now_s, alive)
+        elif self._run.ended_s is None:
+            self._note_edges(self._run, arrived, now_s)
+            self._drive_turn(self._run, now_s, alive)
+        else:
+            self._brake_turn(self._run, now_s)
+
+    def _link_is_up(self, now_s: float) -> bool:
+        trouble = self._link.trouble()
+        if trouble is not None:
+            if not self._lost_link:
+                self._lost_link = True
+                raise trouble
+            return False
+        if self._lost_link or self._link.generation() != self._generation:
+            if not self._lost_link:
+                self._motor.stop()
+                self._fail(GpioLinkError.code, "the GPIO link was lost and came back in between")
+            self._generation = self._link.generation()
+            self._lost_link = False
+            self._report(LinkRestored(now_s))
+        return True
+
+    def _look_at_contacts(self, now_s: float) -> None:
+        self._turns += 1
+        if self._run is not None or self._turns % CONTACTS_EVERY == 0 or self._seen:
+            self._seen.append(self._lines.read())
+        while self._seen:
+            self._note_contacts(self._seen.popleft(), now_s)
+
+    def _note_contacts(self, contacts: Interlocks, now_s: float) -> None:
+        before, self._contacts = self._contacts, contacts
+        if before is None or before == contacts:
+            return
+        denied = self._denial(contacts)
+        if denied:
+            self._motor.stop()
+        if contacts.estop_pressed != before.estop_pressed:
+            self._post(events.EstopPressed() if contacts.estop_pressed else events.EstopReleased())
+        if contacts.compartment_open != before.compartment_open:
+            opened = contacts.compartment_open
+            self._post(events.CompartmentOpened() if opened else events.CompartmentClosed())
+        if contacts.cover_open != before.cover_open:
+            self._post(events.CoverOpened() if contacts.cover_open else events.CoverClosed())
+        if contacts.button_pressed and not before.button_pressed:
+            self._button()
+        if contacts.driver_fault and not before.driver_fault and self._run is None:
+            self._trouble(CODES[Trouble.DRIVER_FAULT], "the motor driver reports a fault", now_s)
+
+    # ── At rest ─────────────────────────────────────────────────────────────
+
+    def _rest_turn(self, now_s: float) -> None:
+        self._stop_cause = None
+        verdict = self._rest.judge(self._sample(now_s, 0.0, now_s))
+        if verdict is None or self._resting_is_faulted:
+            return
+        self._resting_is_faulted = True
+        self._motor.stop()
+        self._trouble(CODES[verdict.trouble], verdict.reason, now_s)
+
+    def _take_order(self, now_s: float, alive: bool) -> None:
+        if not self._orders:
+            return
+        order = self._orders.popleft()
+        reason = self._why_not(order, now_s, alive)
+        if not reason:
+            try:
+                self._motor.arm()
+                self._tach.edges()
+                reason = self._why_not(order, self._clock.monotonic(), self._state_is_alive())
+            except HardwareError as error:
+                reason = str(error)
+        if reason:
+            self._motor.stop()
+            self._deny(order.occasion, reason)
+            return
+        self._begin(order)
+
+    def _why_not(self, order: _Order, now_s: float, alive: bool) -> str:
+        if self._broken:
+            return f"{self._broken}; a technician must release it"
+        if self._resting_is_faulted:
+            return "the tach turned while EN was low; a technician must release it"
+        if not alive:
+            return "the controller's state thread is late"
+        if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
+            age_s = now_s - order.lamps_answered_at_s
+            return f"the lamps' last answer is {age_s:.2f} s old ({LAMPS_PROVED_S:g} s at most)"
+        if self._contacts is None:
+            return "the contacts have not been read"
+        return self._denial(self._contacts)
+
+    def _begin(self, order: _Order) -> None:
+        self._meter = SpeedMeter(self._p.pulses_per_turn)
+        self._stop_cause = None
+        now_s = self._clock.monotonic()
+        reach_rpm = self._p.shake.band_low_rpm
+        if not order.is_toss:
+            reach_rpm = 0.8 * order.plan.points[1][1]
+        watch = DriveWatch(self._p.watch, reach_rpm=reach_rpm, started_s=now_s)
+        self._run = _Run(order.occasion, order.plan, order.is_toss, now_s, watch, turned_s=now_s)
+        if order.is_toss:
+            self._post(events.TossStarted(order.occasion))
+        self._motor.refresh()
+
+    # ── Driving ─────────────────────────────────────────────────────────────
+
+    def _note_edges(self, run: _Run, arrived: Sequence[int], now_s: float) -> None:
+        if arrived and run.first_tick is None:
+            run.first_tick = arrived[-1] - int((now_s - run.started_s) * 1e6)
+        run.ticks.extend(arrived)
+
+    def _drive_turn(self, run: _Run, now_s: float, alive: bool) -> None:
+        at_s = now_s - run.started_s
+        if self._stop_cause is not None:
+            self._end_early(run, "stopped", self._stop_cause, now_s)
+            return
+        if not alive:
+            self._fail("controller-late", "the controller's state thread is late")
+            return
+        assert self._contacts is not None
+        if denied := self._denial(self._contacts):
+            if self._contacts.driver_fault:
+                self._fail(CODES[Trouble.DRIVER_FAULT], denied)
+            else:
+                self._end_early(run, "interlock", denied, now_s)
+            return
+        if at_s >= run.plan.duration_s:
+            self._end_drive(run, now_s)
+            return
+        sample = self._sample(now_s, run.plan.speed_rpm(at_s), run.started_s)
+        if verdict := run.watch.judge(sample):
+            self._fail(CODES[verdict.trouble], verdict.reason, verdict)
+            return
+        self._motor.refresh()
+        run.control, self._duty = controller.step(
+            run.control,
+            target_rpm=sample.target_rpm,
+            acceleration_rpm_s=run.plan.acceleration_rpm_s(at_s),
+            speed_rpm=sample.speed_rpm,
+            elapsed_s=now_s - run.turned_s,
+            parameters=self._p.control,
+        )
+        self._motor.drive(self._duty)
+        run.turned_s = now_s
+        run.trace.append((at_s, sample.speed_rpm))
+        self._confirm_enable(run, at_s)
+
+    def _confirm_enable(self, run: _Run, at_s: float) -> None:
+        if run.is_confirmed:
+            return
+        if self._motor.is_enabled():
+            run.is_confirmed = True
+        elif at_s > CONFIRM_S:
+            self._fail("motor-enable", "EN did not rise: the dead-man in the daemon does not act")
+
+    def _end_drive(self, run: _Run, now_s: float) -> None:
+        """Take EN low: shorted by its driver, the motor brakes."""
+        self._motor.stop()
+        self._duty = 0.0
+        run.ended_s = now_s
+        run.driven_ticks = len(run.ticks)
+        run.rest = RestWatch(self._p.watch, enable_fell_s=now_s)
+
+    def _end_early(self, run: _Run, code: str, reason: str, now_s: float) -> None:
+        """End a run whose cause the state thread knows already, or learns by another event."""
+        self._end_drive(run, now_s)
+        run.failed = True
+        self._report(MotionStopped(now_s, run.occasion, code, reason, now_s - run.started_s))
+
+    def _fail(self, code: str, reason: str, verdict: Verdict | None = None) -> None:
+        """EN low, then report. Outside a run it is a trouble of the shaker."""
+        now_s = self._clock.monotonic()
+        run = self._run
+        if run is None:
+            self._motor.stop()
+            self._trouble(code, reason, now_s)
+            return
+        if run.ended_s is None:
+            self._end_drive(run, now_s)
+        self._motor.stop()
+        if run.failed:
+            return
+        run.failed = True
+        after_s = verdict.after_s if verdict else now_s - run.started_s
+        self._report(MotionStopped(now_s, run.occasion, code, reason, after_s))
+        self._post(events.ShakerFault(run.occasion, code))
+
+    def _trouble(self, code: str, reason: str, now_s: float) -> None:
+        self._report(MotionTrouble(now_s, code, reason))
+        self._post(events.ShakerFault(None, code))
+
+    def _deny(self, occasion: Occasion, reason: str) -> None:
+        self._report(MotionDenied(self._clock.monotonic(), occasion, reason))
+        self._post(events.TossNotStarted(occasion, reason))
+
+    # ── Braking ─────────────────────────────────────────────────────────────
+
+    def _brake_turn(self, run: _Run, now_s: float) -> None:
+        assert run.ended_s is not None
+        assert run.rest is not None
+        run.trace.append((now_s - run.started_s, self._meter.speed_rpm(now_s)))
+        braking_s = now_s - run.ended_s
+        if self._motor.is_enabled():
+            # A refresh that was on its way can outlive one stop by a turn of the dead-man.
+            self._motor.stop()
+            if braking_s > 2 * CONFIRM_S:
+                self._close_run(run)
+                self._resting_is_faulted = True
+                self._trouble(CODES[Trouble.NO_STOP], "EN does not go low", now_s)
+            return
+        sample = self._sample(now_s, 0.0, run.ended_s)
+        if verdict := run.rest.judge(sample):
+            self._close_run(run)
+            self._resting_is_faulted = True
+            self._trouble(CODES[verdict.trouble], verdict.reason, now_s)
+        elif run.rest.is_quiet(sample):
+            self._close_run(run)
+            self._settle(run, now_s)
+
+    def _close_run(self, run: _Run) -> None:
+        self._last_trace = tuple(run.trace)
+        self._rest = RestWatch(self._p.watch, enable_fell_s=run.ended_s or run.started_s)
+        self._run = None
+
+    def _settle(self, run: _Run, now_s: float) -> None:
+        if run.failed:
+            return
+        if not run.is_toss:
+            self._post(events.JogFinished(run.occasion))
+            return
+        assert run.ended_s is not None
+        proof = prove(
+            run.plan,
+            run.ticks[: run.driven_ticks],
+            self._p,
+            started_tick=run.first_tick or 0,
+            driven_s=run.ended_s - run.started_s,
+        )
+        self._report(TossJudged(now_s, run.occasion, proof))
+        if proof.is_proved:
+            self._post(
+                events.TossSettled(
+                    run.occasion,
+                    TossProof(
+                        in_band_s=round(proof.in_band_s, 3),
+                        lowest_rpm=round(proof.slowest_rpm, 1),
+                        highest_rpm=round(proof.fastest_rpm, 1),
+                        turns=round(len(run.ticks) / self._p.pulses_per_turn, 1),
+                    ),
+                )
+            )
+        else:
+            self._post(events.ShakerFault(run.occasion, "toss-not-proved"))
+
+    def _sample(self, now_s: float, target_rpm: float, since_s: float) -> Sample:
+        return Sample(
+            now_s=now_s,
+            target_rpm=target_rpm,
+            speed_rpm=self._meter.speed_rpm(now_s),
+            turn_rpm=self._meter.turn_rpm(),
+            silence_s=self._meter.silence_s(now_s, since_s),
+            edges=self._meter.edges,
+            irregular_share=self._meter.irregular_share(),
+            driver_fault=self._contacts is not None and self._contacts.driver_fault,
+        )

@@ -175,6 +175,10 @@ class Board:
                 self.pins[gpio].set_writer(Writer.WAVE, source, at_us)
         self._changed(sum(1 << gpio for gpio in sources))
 
+    def waves(self) -> list[int]:
+        """Pins whose latch a wave may write now."""
+        return [pin.gpio for pin in self.pins if pin.has_writer(Writer.WAVE)]
+
     def stop_writers(self) -> None:
         """Stop soft PWM and waves wherever they are in their cycle; latches keep that level."""
         at_us = now_us()
@@ -186,8 +190,10 @@ class Board:
     def set_hardware(self, gpio: int, mode: Mode, source: Source | None) -> None:
         """Set the signal of the PWM or clock peripheral behind a pin's alternative `mode`."""
         with self._lock:
-            self.pins[gpio].set_hardware(mode, source, now_us())
-        self._changed(1 << gpio)
+            pin = self.pins[gpio]
+            pin.set_hardware(mode, source, now_us())
+        if pin.mode == mode:
+            self._changed(1 << gpio)
 
     def word(self, bank: int, at_us: int | None = None) -> int:
         """Levels of bank 0 (GPIO 0..31) or bank 1 (GPIO 32..53) as one word."""

@@ -19,8 +19,11 @@ from .pwm_queries import PwmQueries
 from .refusals import Reason, RefusedError
 from .results import Handlers, Result
 from .scripts import Scripts
+from .serial_read import SerialRead
 from .soft_pwm import SoftPwm
+from .transmitter import Transmitter
 from .uses import Uses
+from .waves import Waves
 from .wire import Command, Request
 
 VERSION = 79
@@ -44,6 +47,10 @@ class Daemon:
         soft = SoftPwm(uses, origin_us=now_us())
         hardware = HardwarePwm(uses)
         queries = PwmQueries(uses, soft, hardware)
+        transmitter = Transmitter(board)
+        waves = Waves(uses, transmitter, before_play=hardware.disable_all)
+        hardware.on_start = transmitter.halt
+        serial = SerialRead(board, loop)
         self.handles = Handles(fifo_folder)
         self.alerts = Alerts(board, loop, self.handles)
         self.scripts = Scripts(loop, self.execute)
@@ -62,6 +69,8 @@ class Daemon:
             **soft.handlers,
             **hardware.handlers,
             **queries.handlers,
+            **waves.handlers,
+            **serial.handlers,
             **self.handles.handlers,
             **self.alerts.handlers,
             **self.scripts.handlers,

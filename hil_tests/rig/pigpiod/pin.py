@@ -133,6 +133,10 @@ class Pin:
             self._writers[writer] = source
         self._set_latch(level, now_us)
 
+    def has_writer(self, writer: Writer) -> bool:
+        """True when `writer` has a source here."""
+        return writer in self._writers
+
     def stop_writers(self, now_us: int) -> None:
         """Freeze the latch at its present level."""
         level = self.latch.level_at(now_us)

@@ -54,6 +54,7 @@ class Reason(IntEnum):
     I2C_OPEN_FAILED = -71
     SER_OPEN_FAILED = -72
     SPI_OPEN_FAILED = -73
+    BAD_PARAM = -81
     UNKNOWN_COMMAND = -88
     NOT_PWM_GPIO = -92
     NOT_SERVO_GPIO = -93

@@ -39,6 +39,8 @@ class Phase(Enum):
     INSPECTION_DUE = "inspection_due"
     INSPECTED = "inspected"
     """Signed; may be opened."""
+    OPENING = "opening"
+    """Wall time is being checked before the table opens."""
     PACING = "pacing"
     """Open; the least length of the last round has not passed."""
     READY = "ready"
@@ -137,6 +139,8 @@ class TableState:
 
     # the round in hand
     plan: TossPlan | None = None
+    retried: bool = False
+    """StartToss was given a second time because the lamps' answer had grown old before EN-on."""
     multipliers: tuple[Multiplied, ...] = ()
     """Drawn this round; in force only when `multipliers_shown`."""
     multipliers_shown: bool = False

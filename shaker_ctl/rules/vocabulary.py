@@ -213,6 +213,8 @@ class Barrier(Enum):
     INTERLOCK = "interlock"
     """Compartment open, e-stop pressed, or the cover where it must not be."""
     LAMPS_NOT_DARK = "lamps_not_dark"
+    CLOCK_SILENT = "clock_silent"
+    """The wall clock could not be read in time."""
 
 
 class TimeTrust(Enum):
@@ -277,6 +279,7 @@ class Timer(Enum):
     DRAW = "draw"
     COVER = "cover"
     LAMPS = "lamps"
+    EACH_LAMP = "each_lamp"
     TOSS = "toss"
     REST = "rest"
     READING = "reading"

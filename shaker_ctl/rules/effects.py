@@ -1,0 +1,420 @@
+"""What rows note in the state, and what they have done: notes and acts.
+
+Owns the builders. A note returns changes to the state; an act returns a command, built from the
+state after the row. Must not decide anything: deciding is the table's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules.outcome import Toss
+from shaker_ctl.rules.row import Act, Context, Note
+from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
+from shaker_ctl.rules.state import After, Lamps
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    DiceSet,
+    Ending,
+    FaultKind,
+    Notice,
+    Part,
+    Purpose,
+    ShownPhase,
+    Source,
+    Unreadable,
+    Verified,
+    WagersDo,
+    Barrier,
+)
+
+Changes = dict[str, Any]
+
+
+# ── Notes: contacts ─────────────────────────────────────────────────────────
+
+
+def sets(name: str, value: object) -> Note:
+    """A note that sets one field to a fixed value."""
+
+    def note(_: Context) -> Changes:
+        return {name: value}
+
+    note.__name__ = f"{name} := {getattr(value, 'value', value)}"
+    return note
+
+
+def contacts_as_read(c: Context) -> Changes:
+    """Take over what the contacts say at a start."""
+    e = c.event
+    return {
+        "compartment_open": e.compartment_open,
+        "estop_pressed": e.estop_pressed,
+        "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
+    }
+
+
+# ── Notes: what is broken, what is due ──────────────────────────────────────
+
+
+def broken(kind: FaultKind) -> Note:
+    def note(c: Context) -> Changes:
+        return {"faults": c.state.faults | {kind}, "passed": frozenset()}
+
+    note.__name__ = f"{kind.value} broken"
+    return note
+
+
+def mended(c: Context) -> Changes:
+    return {"faults": c.state.faults - {c.event.kind}}
+
+
+def inspection_afterwards(_: Context) -> Changes:
+    return {"after": After.INSPECTION}
+
+
+def close_afterwards(c: Context) -> Changes:
+    """An inspection that is due outranks closing."""
+    return {} if c.state.after is After.INSPECTION else {"after": After.CLOSE}
+
+
+def nothing_passed(_: Context) -> Changes:
+    """Whatever was inspected has to be inspected again."""
+    return {
+        "passed": frozenset(),
+        "signed_by": None,
+        "inspector": None,
+        "part": None,
+        "entry": 0,
+        "good": 0,
+        "bad": 0,
+        "reading": None,
+        "values": None,
+        "plan": None,
+        "retried": False,
+        "barred": None,
+    }
+
+
+def dice_recorded(c: Context) -> Changes:
+    return {"dice": DiceSet(c.event.serials, c.event.at)}
+
+
+def why_barred(c: Context) -> Changes:
+    e = c.event
+    return {"barred": c.rules.bars(e.now, e.trust, e.behind_last_record, c.state.dice)}
+
+
+clock_silent = sets("barred", Barrier.CLOCK_SILENT)
+unbarred = sets("barred", None)
+
+
+# ── Notes: inspections and trials ───────────────────────────────────────────
+
+
+def numbered(purpose: Purpose) -> Note:
+    """Begin an entry, a cycle or a trial under a number of its own."""
+
+    def note(c: Context) -> Changes:
+        return {"purpose": purpose, "serial": c.state.serial + 1, "reading": None, "plan": None,
+                "retried": False}
+
+    note.__name__ = f"new {purpose.value}"
+    return note
+
+
+def next_number(c: Context) -> Changes:
+    """The next cycle of the same inspection."""
+    return {"serial": c.state.serial + 1, "reading": None, "plan": None, "retried": False}
+
+
+def inspector_named(c: Context) -> Changes:
+    return {"inspector": c.event.person, "good": 0, "bad": 0}
+
+
+def part_asked(c: Context) -> Changes:
+    return {"part": c.event.part}
+
+
+def first_entry(_: Context) -> Changes:
+    return {"entry": 0, "values": INSPECTION_ENTRIES[0]}
+
+
+def next_entry(c: Context) -> Changes:
+    entry = c.state.entry + 1
+    return {"entry": entry, "values": INSPECTION_ENTRIES[entry]}
+
+
+def one_more_good(c: Context) -> Changes:
+    return {"good": c.state.good + 1, "bad": 0}
+
+
+def one_more_bad(c: Context) -> Changes:
+    """A bad cycle restarts the count."""
+    return {"good": 0, "bad": c.state.bad + 1}
+
+
+def no_cycles_left(_: Context) -> Changes:
+    return {"good": 0, "bad": 0, "reading": None, "plan": None}
+
+
+def passed(part: Part) -> Note:
+    def note(c: Context) -> Changes:
+        return {"passed": c.state.passed | {part}, "values": None, "entry": 0}
+
+    note.__name__ = f"{part.value} passed"
+    return note
+
+
+def signed(c: Context) -> Changes:
+    return {"signed_by": c.event.person, "inspector": None, "part": None, "purpose": Purpose.PLAY}
+
+
+def shift_signed(_: Context) -> Changes:
+    return {"shift_due": False, "inspector": None, "purpose": Purpose.PLAY}
+
+
+# ── Notes: a round ──────────────────────────────────────────────────────────
+
+
+def new_round(c: Context) -> Changes:
+    return {"round": c.state.round + 1, "purpose": Purpose.PLAY, "barred": None}
+
+
+def round_forgotten(_: Context) -> Changes:
+    """The round is recorded; nothing of it may reach the next."""
+    return {
+        "plan": None,
+        "retried": False,
+        "multipliers": (),
+        "multipliers_shown": False,
+        "reading": None,
+        "entered": None,
+        "values": None,
+        "source": None,
+        "ending": None,
+        "cause": None,
+        "after": After.NEXT_ROUND,
+    }
+
+
+def plan_drawn(c: Context) -> Changes:
+    return {"plan": c.event.plan}
+
+
+def multipliers_drawn(c: Context) -> Changes:
+    return {"multipliers": c.event.multipliers}
+
+
+no_multipliers = sets("multipliers", ())
+multipliers_in_force = sets("multipliers_shown", True)
+tried_again = sets("retried", True)
+
+
+def reading_made(c: Context) -> Changes:
+    return {"reading": c.event.verdict}
+
+
+def unreadable(reason: str) -> Note:
+    return sets("reading", Unreadable(reason))
+
+
+no_reading = sets("reading", None)
+
+
+def values_from(source: Source) -> Note:
+    """The values of the round stand: those read, or those of the event."""
+
+    def note(c: Context) -> Changes:
+        reading = c.state.reading
+        by_reader = source in (Source.VERIFIED, Source.CONFIRMED) and isinstance(reading, Verified)
+        values = reading.values if by_reader else c.event.values
+        return {"values": values, "source": source, "ending": Ending.SETTLED}
+
+    note.__name__ = f"values {source.value}"
+    return note
+
+
+def entry_disputed(c: Context) -> Changes:
+    return {"entered": getattr(c.event, "values", None)}
+
+
+def ends(ending: Ending, cause: Cause) -> Note:
+    def note(_: Context) -> Changes:
+        return {"ending": ending, "cause": cause, "values": None, "source": None}
+
+    note.__name__ = f"{ending.value}: {cause.value}"
+    return note
+
+
+def by_hand(_: Context) -> Changes:
+    return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP}
+
+
+lamps_lit = sets("lamps", Lamps.LIT)
+lamps_dark = sets("lamps", Lamps.DARK)
+lamps_unknown = sets("lamps", Lamps.UNKNOWN)
+
+
+# ── Acts ────────────────────────────────────────────────────────────────────
+
+
+def _for_occasion(name: str, command: Any) -> Act:
+    def act(c: Context) -> do.Command:
+        made: do.Command = command(c.state.occasion)
+        return made
+
+    act.__name__ = name
+    return act
+
+
+check_time = _for_occasion("check time", do.CheckTime)
+draw_toss_plan = _for_occasion("draw toss plan", do.DrawTossPlan)
+draw_multipliers = _for_occasion("draw multipliers", do.DrawMultipliers)
+hide_multipliers = _for_occasion("hide multipliers", do.HideMultipliers)
+prove_lamps_dark = _for_occasion("prove lamps dark", do.ProveLampsDark)
+note_poses = _for_occasion("note poses", do.NotePoses)
+start_reading = _for_occasion("start reading", do.StartReading)
+clear_lamps = _for_occasion("clear lamps", do.ClearLamps)
+darken_lamps = _for_occasion("darken lamps", do.DarkenLamps)
+
+
+def _plain(name: str, command: do.Command) -> Act:
+    def act(_: Context) -> do.Command:
+        return command
+
+    act.__name__ = name
+    return act
+
+
+light_on = _plain("light on", do.LightOn())
+light_off = _plain("light off", do.LightOff())
+stop_reading = _plain("stop reading", do.StopReading())
+trust_time = _plain("trust time", do.TrustTime())
+
+
+def stop_motor(cause: Cause) -> Act:
+    return _plain(f"stop motor ({cause.value})", do.StopMotor(cause))
+
+
+def close_cover(c: Context) -> do.Command:
+    return do.DriveCover(c.state.occasion, open=False)
+
+
+def open_cover(c: Context) -> do.Command:
+    return do.DriveCover(c.state.occasion, open=True)
+
+
+def start_toss(c: Context) -> do.Command:
+    assert c.state.plan is not None
+    return do.StartToss(c.state.occasion, c.state.plan, c.event.answered_at_s)
+
+
+def jog(c: Context) -> do.Command:
+    return do.Jog(c.state.occasion, c.event.rpm, c.event.seconds)
+
+
+def show_multipliers(c: Context) -> do.Command:
+    return do.ShowMultipliers(c.state.occasion, c.state.multipliers)
+
+
+def push_lamps(c: Context) -> do.Command:
+    """Light what wins with the values in the state: a round's, or an inspection entry's."""
+    values = c.state.values
+    assert values is not None
+    won = Toss(values).areas(c.rules.layout)
+    areas = tuple(area for area in c.rules.areas if area in won)
+    return do.PushLamps(c.state.occasion, values, areas)
+
+
+def prove_each_lamp(c: Context) -> do.Command:
+    areas = getattr(c.event, "areas", ()) or c.rules.areas
+    return do.ProveEachLamp(c.state.occasion, tuple(areas))
+
+
+def prove_every_lamp(c: Context) -> do.Command:
+    return do.ProveEachLamp(c.state.occasion, c.rules.areas)
+
+
+def show(phase: ShownPhase) -> Act:
+    def act(c: Context) -> do.Command:
+        return do.ShowPhase(phase, c.rules.demonstration)
+
+    act.__name__ = f"show {phase.value}"
+    return act
+
+
+def announce(notice: Notice, cites: str = "", cause: Cause | None = None) -> Act:
+    """Tell people. `cites` is a profile key; `cause` where the state does not hold it."""
+
+    def act(c: Context) -> do.Command:
+        clause = c.rules.cite(cites).clause if cites else ""
+        return do.Announce(c.state.occasion, notice, clause, cause=cause or c.state.cause)
+
+    act.__name__ = f"announce {notice.value}"
+    return act
+
+
+def announce_values(notice: Notice, cites: str) -> Act:
+    """Tell people the values of the reading, or of the round."""
+
+    def act(c: Context) -> do.Command:
+        reading = c.state.reading
+        read = reading.values if isinstance(reading, Verified) else None
+        values = c.state.values or read
+        return do.Announce(c.state.occasion, notice, c.rules.cite(cites).clause, values=values)
+
+    act.__name__ = f"announce {notice.value} with values"
+    return act
+
+
+def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
+    rule = {
+        Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers", c.rules.profile.no_roll),
+        Ending.VOID: (Notice.VOID, "void.wagers", c.rules.profile.void),
+        Ending.NOT_STARTED: (Notice.NOT_STARTED, "not_started.wagers", c.rules.profile.not_started),
+    }
+    assert c.state.ending is not None
+    notice, cites, consequence = rule[c.state.ending]
+    return notice, c.rules.cite(cites).clause, consequence.wagers.value
+
+
+def announce_ending(c: Context) -> do.Command:
+    """No roll, void or not started: with the fate of the wagers that the profile states."""
+    notice, clause, wagers = _without_result(c)
+    return do.Announce(c.state.occasion, notice, clause, wagers, c.state.cause)
+
+
+def show_ending(c: Context) -> do.Command:
+    phase = ShownPhase.NO_ROLL if c.state.ending is Ending.NO_ROLL else ShownPhase.VOID
+    return do.ShowPhase(phase, c.rules.demonstration)
+
+
+def record_round(c: Context) -> do.Command:
+    s = c.state
+    assert s.ending is not None
+    settled = s.ending in (Ending.SETTLED, Ending.SETTLED_BY_HAND)
+    return do.RecordRound(
+        round=s.round,
+        ending=s.ending,
+        wagers=WagersDo.SETTLED if settled else _without_result(c)[2],
+        cause=s.cause,
+        values=s.values,
+        source=s.source,
+        multipliers=s.multipliers if s.multipliers_shown else (),
+    )
+
+
+def raise_fault(kind: FaultKind, code: str = "") -> Act:
+    """Queue a fault: under the event's own code, or under `code` where a deadline passed."""
+
+    def act(c: Context) -> do.Command:
+        return do.RaiseFault(kind, code or c.event.code)
+
+    act.__name__ = f"raise {kind.value} fault"
+    return act
+
+
+def clear_faults(c: Context) -> do.Command:
+    return do.ClearFaults(c.event.kind)

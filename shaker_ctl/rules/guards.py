@@ -1,0 +1,391 @@
+"""The conditions under which a row is taken, each with the words of its refusal.
+
+Owns named guards over state, event and rulebook. Must not change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shaker_ctl.rules.multipliers import lawful
+from shaker_ctl.rules.outcome import is_values
+from shaker_ctl.rules.phases import timer_of
+from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
+from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
+from shaker_ctl.rules.row import Context, Guard
+from shaker_ctl.rules.rulebook import BAD_CYCLES, INSPECTION_ENTRIES
+from shaker_ctl.rules.state import After, Lamps
+from shaker_ctl.rules.vocabulary import (
+    Barrier,
+    FaultKind,
+    NoRoll,
+    Part,
+    Purpose,
+    Role,
+    Unreadable,
+    Verified,
+)
+
+
+def guard(otherwise: str) -> Callable[[Callable[[Context], bool]], Guard]:
+    """Decorator: make a guard of a predicate. `otherwise` completes "refused: …"."""
+
+    def named(holds: Callable[[Context], bool]) -> Guard:
+        return Guard(holds.__name__.strip("_").replace("_", " "), holds, otherwise)
+
+    return named
+
+
+def negated(one: Guard) -> Guard:
+    """Return the opposite guard."""
+    return Guard(f"not {one.name}", lambda c: not one.holds(c), f"only if not: {one.otherwise}")
+
+
+# ── Does the event belong here? ─────────────────────────────────────────────
+
+
+@guard("it belongs to another round, cycle or trial than the one in hand")
+def of_this(c: Context) -> bool:
+    return bool(c.event.occasion == c.state.occasion)
+
+
+@guard("it belongs to a toss that is over")
+def of_this_or_none(c: Context) -> bool:
+    return c.event.occasion is None or c.event.occasion == c.state.occasion
+
+
+@guard("it names another round than the one in hand")
+def of_this_round(c: Context) -> bool:
+    return bool(c.event.round == c.state.round)
+
+
+@guard("this timer is not running")
+def of_this_phase(c: Context) -> bool:
+    """The timer that has run out is the one that this phase started."""
+    return c.event.timer is timer_of(c.state.phase, c.rules)
+
+
+# ── Who? ────────────────────────────────────────────────────────────────────
+
+IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
+DEALING = IN_CHARGE | {Role.DEALER}
+FIXING = IN_CHARGE | {Role.TECHNICIAN}
+
+
+@guard("it takes a dealer, a floorperson or a supervisor")
+def dealer_or_above(c: Context) -> bool:
+    return c.event.person.role in DEALING
+
+
+@guard("it takes a floorperson or a supervisor")
+def in_charge(c: Context) -> bool:
+    return c.event.person.role in IN_CHARGE
+
+
+@guard("it takes a technician")
+def technician(c: Context) -> bool:
+    return c.event.person.role is Role.TECHNICIAN
+
+
+@guard("it takes a technician, a floorperson or a supervisor")
+def technician_or_in_charge(c: Context) -> bool:
+    return c.event.person.role in FIXING
+
+
+@guard("the profile has another role sign this inspection")
+def may_sign(c: Context) -> bool:
+    shift = c.state.purpose is Purpose.SHIFT
+    return c.event.person.role in (c.rules.shift_signers if shift else c.rules.opening_signers)
+
+
+@guard("the profile has another role inspect at the start of a shift")
+def may_inspect_shift(c: Context) -> bool:
+    return c.event.person.role in c.rules.shift_signers
+
+
+@guard("the profile names another role whose presence is needed")
+def may_be_present(c: Context) -> bool:
+    return c.event.person.role in c.rules.presence
+
+
+# ── How does this table play? ───────────────────────────────────────────────
+
+
+@guard("no more bets comes before the reveal here")
+def bets_close_before_activation(c: Context) -> bool:
+    return c.rules.nmb_before is NmbBefore.ACTIVATE
+
+
+@guard("no cover is fitted")
+def covered(c: Context) -> bool:
+    return c.rules.covered
+
+
+@guard("covers are allowed here")
+def cover_must_be_absent(c: Context) -> bool:
+    return c.rules.cover_must_be_absent
+
+
+@guard("the dealer paces this table")
+def autonomous(c: Context) -> bool:
+    return c.rules.autonomous
+
+
+@guard("no player's button starts this shaker")
+def player_activated(c: Context) -> bool:
+    return c.rules.player_activated
+
+
+@guard("no multipliers are offered")
+def with_multipliers(c: Context) -> bool:
+    return c.rules.multipliers
+
+
+@guard("the profile knows no shift inspection")
+def with_shift_inspection(c: Context) -> bool:
+    return c.rules.shift_inspection
+
+
+@guard("values are entered by the dealer here")
+def enters_by_itself(c: Context) -> bool:
+    return c.rules.entry is EntryMode.AUTO
+
+
+@guard("the dealer enters what they read by eye here")
+def dealer_confirms(c: Context) -> bool:
+    return c.rules.entry is EntryMode.DEALER_CONFIRM
+
+
+@guard("a dealer is at the table, or a person is called")
+def nobody_may_read(c: Context) -> bool:
+    void = c.rules.reader_failed_unattended is ReaderFailedUnattended.VOID
+    return void and not c.rules.attended
+
+
+@guard("the interrupted round is void here, or the compartment did not stay locked")
+def dealer_may_read_after_interruption(c: Context) -> bool:
+    """The dice are those of this toss only if a latch held the compartment through the outage."""
+    kept = c.event.compartment_stayed_locked and not c.event.compartment_open
+    return kept and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+# ── What is the shaker in use for? ──────────────────────────────────────────
+
+
+@guard("no round is in hand")
+def in_play(c: Context) -> bool:
+    return c.state.purpose is Purpose.PLAY
+
+
+@guard("no inspection is in hand")
+def inspecting(c: Context) -> bool:
+    return c.state.purpose in (Purpose.INSPECTION, Purpose.SHIFT)
+
+
+@guard("no opening inspection is in hand")
+def opening_inspection(c: Context) -> bool:
+    return c.state.purpose is Purpose.INSPECTION
+
+
+# ── Is it safe, and is it allowed? ──────────────────────────────────────────
+
+
+@guard("the compartment is open, the e-stop is pressed, or the cover is where it must not be")
+def nothing_denies(c: Context) -> bool:
+    """Contacts that must be good before a round or a cycle begins."""
+    s = c.state
+    wrong_cover = c.rules.cover_must_be_absent and s.cover_closed
+    return not (s.compartment_open or s.estop_pressed or wrong_cover)
+
+
+@guard("the cover is not closed")
+def cover_is_right(c: Context) -> bool:
+    return c.state.cover_closed if c.rules.covered else True
+
+
+@guard("the lamps are not proved dark")
+def lamps_dark(c: Context) -> bool:
+    return c.state.lamps is Lamps.DARK
+
+
+@guard("a fault has to be cleared first")
+def nothing_broken(c: Context) -> bool:
+    return not c.state.faults
+
+
+@guard("there is no such fault")
+def so_broken(c: Context) -> bool:
+    return c.event.kind in c.state.faults
+
+
+@guard("the lamps are in order")
+def lamps_broken(c: Context) -> bool:
+    return FaultKind.LAMP in c.state.faults
+
+
+@guard("the shift inspection is due")
+def shift_inspected(c: Context) -> bool:
+    return not c.state.shift_due
+
+
+@guard("the shift inspection is not due")
+def shift_due(c: Context) -> bool:
+    return c.state.shift_due
+
+
+@guard("a round is barred; see `status`")
+def not_barred(c: Context) -> bool:
+    return c.state.barred is None
+
+
+@guard("the clock is not what bars a round")
+def barred_by_time(c: Context) -> bool:
+    return c.state.barred is Barrier.TIME_UNTRUSTED
+
+
+@guard("a round may not start now")
+def admitted(c: Context) -> bool:
+    return (
+        c.rules.bars(c.event.now, c.event.trust, c.event.behind_last_record, c.state.dice) is None
+    )
+
+
+@guard("a toss was tried again already")
+def lamps_answer_was_old(c: Context) -> bool:
+    """Motion found the lamps' answer older than 500 ms. Worth one more try."""
+    return c.event.reason == LAMPS_STALE and not c.state.retried
+
+
+LAMPS_STALE = "lamps-stale"
+"""`TossNotStarted.reason` when the lamps' answer was older than 500 ms at EN-on."""
+
+
+@guard("these steps are not all that the profile requires")
+def all_steps_done(c: Context) -> bool:
+    return bool(c.event.steps >= c.rules.retire_steps)
+
+
+# ── What is known of this round? ────────────────────────────────────────────
+
+
+@guard("the values differ from those that were sent")
+def same_values(c: Context) -> bool:
+    return bool(c.event.values == c.state.values)
+
+
+@guard("the multipliers are outside what the profile allows")
+def lawful_multipliers(c: Context) -> bool:
+    return lawful(c.event.multipliers, c.rules.profile.multipliers.ranges, c.rules.areas)
+
+
+@guard("no multiplier was drawn")
+def any_multiplier(c: Context) -> bool:
+    return bool(c.event.multipliers)
+
+
+@guard("no multiplier was drawn")
+def multipliers_drawn(c: Context) -> bool:
+    return bool(c.state.multipliers)
+
+
+@guard("the values were not verified")
+def read_verified(c: Context) -> bool:
+    return isinstance(c.state.reading, Verified)
+
+
+@guard("the dice lie flat")
+def read_no_roll(c: Context) -> bool:
+    return isinstance(c.state.reading, NoRoll)
+
+
+@guard("the dice were read")
+def read_nothing(c: Context) -> bool:
+    return isinstance(c.state.reading, Unreadable)
+
+
+@guard("the values are not three of 1 to 6")
+def possible_values(c: Context) -> bool:
+    return is_values(c.event.values)
+
+
+@guard("the values differ from those that were read")
+def repeats_reading(c: Context) -> bool:
+    reading = c.state.reading
+    return isinstance(reading, Verified) and sorted(c.event.values) == sorted(reading.values)
+
+
+@guard("a value of this round is verified or entered")
+def value_unknown(c: Context) -> bool:
+    return not isinstance(c.state.reading, Verified)
+
+
+@guard("no roll was decided")
+def decides_values(c: Context) -> bool:
+    return c.event.values is not None and is_values(c.event.values)
+
+
+@guard("values were decided")
+def decides_no_roll(c: Context) -> bool:
+    return c.event.values is None
+
+
+# ── Where is the inspection? ────────────────────────────────────────────────
+
+
+@guard("another person began the inspection")
+def same_inspector(c: Context) -> bool:
+    return bool(c.event.person == c.state.inspector)
+
+
+@guard("more lamp entries are to come")
+def last_entry(c: Context) -> bool:
+    return c.state.entry == len(INSPECTION_ENTRIES) - 1
+
+
+@guard("not every lamp was tested")
+def every_area(c: Context) -> bool:
+    return set(c.event.areas) == set(c.rules.areas)
+
+
+@guard("only a part was asked for")
+def whole_inspection(c: Context) -> bool:
+    return c.state.part is Part.ALL
+
+
+@guard("the lamps are not asked for")
+def with_lamps(c: Context) -> bool:
+    return c.event.part is not Part.SHAKER
+
+
+@guard("the shaker has not passed")
+def shaker_passed(c: Context) -> bool:
+    return Part.SHAKER in c.state.passed
+
+
+@guard("the lamps have not passed")
+def lamps_passed(c: Context) -> bool:
+    return Part.LAMPS in c.state.passed
+
+
+@guard("cycles are still missing")
+def last_good_cycle(c: Context) -> bool:
+    shift = c.state.purpose is Purpose.SHIFT
+    return c.state.good + 1 >= (c.rules.shift_cycles if shift else c.rules.cycles)
+
+
+@guard("fewer bad cycles in a row than make a fault")
+def last_bad_cycle(c: Context) -> bool:
+    return c.state.bad + 1 >= BAD_CYCLES
+
+
+# ── What follows? ───────────────────────────────────────────────────────────
+
+
+@guard("no inspection is due")
+def inspection_follows(c: Context) -> bool:
+    return c.state.after is After.INSPECTION
+
+
+@guard("nobody asked to close")
+def closing_follows(c: Context) -> bool:
+    return c.state.after is After.CLOSE

@@ -1,0 +1,66 @@
+"""Drawing multipliers, and knowing a lawful draw (58 Pa. Code § 625b.1(f)).
+
+Owns which positions may carry one and inside which odds. Must not know when to draw, or how the
+odds are shown. Randomness is handed in: the service hands in the operating system's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from shaker_ctl.rules.outcome import ONES, Area
+from shaker_ctl.rules.regulation import Range, lines_of
+from shaker_ctl.rules.vocabulary import Multiplied
+
+MOST_POSITIONS = 5
+"""Most positions multiplied in one round. The text sets no limit; five can be scanned."""
+
+Ranges = Mapping[str, Range]
+"""Paytable line to the odds between which it pays when multiplied."""
+
+
+def positions(ranges: Ranges, areas: tuple[Area, ...]) -> tuple[tuple[Area, int], ...]:
+    """Return every (area, dice) that may carry a multiplier; `dice` as in `Multiplied`.
+
+    A line whose range is a single value (one of a kind on one die) cannot be multiplied.
+    """
+    found = []
+    for area in areas:
+        for line in lines_of(area):
+            span = ranges.get(line)
+            if span is not None and span.least < span.most:
+                found.append((area, int(line[-1]) if area in ONES else 0))
+    return tuple(found)
+
+
+def draw(
+    ranges: Ranges, areas: tuple[Area, ...], randbelow: Callable[[int], int]
+) -> tuple[Multiplied, ...]:
+    """Draw no to five positions, and their odds, all evenly.
+
+    `randbelow(n)` returns a random int of 0 to n-1: `secrets.randbelow`.
+    """
+    left = list(positions(ranges, areas))
+    drawn = []
+    for _ in range(randbelow(MOST_POSITIONS + 1)):
+        area, dice = left.pop(randbelow(len(left)))
+        span = ranges[_line(area, dice)]
+        drawn.append(Multiplied(area, span.least + randbelow(span.most - span.least + 1), dice))
+    return tuple(sorted(drawn, key=lambda each: (areas.index(each.area), each.dice)))
+
+
+def lawful(drawn: tuple[Multiplied, ...], ranges: Ranges, areas: tuple[Area, ...]) -> bool:
+    """True when every position may carry a multiplier, once, inside its range."""
+    may = set(positions(ranges, areas))
+    where = [(each.area, each.dice) for each in drawn]
+    return len(set(where)) == len(where) and all(
+        (each.area, each.dice) in may
+        and ranges[_line(each.area, each.dice)].least
+        <= each.odds
+        <= ranges[_line(each.area, each.dice)].most
+        for each in drawn
+    )
+
+
+def _line(area: Area, dice: int) -> str:
+    return f"one-of-a-kind-{dice}" if area in ONES else lines_of(area)[0]

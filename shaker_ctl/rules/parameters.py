@@ -1,0 +1,111 @@
+"""Settings of the table: which profile it keeps, how it is built, and how it paces itself.
+
+Owns the section `[table]` of the settings file. Must not know profiles' contents; `rulebook`
+brings both together and refuses what the profile does not allow.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.parameters import Parameters, bounded
+from shaker_ctl.rules.regulation import EntryMode
+from shaker_ctl.rules.vocabulary import Timer
+
+
+class TableParameters(Parameters):
+    """What a house chooses inside its profile, and the pace of play."""
+
+    profile: str = "pa-625a"
+    """Name of a shipped profile (`shaker-ctl rules list`), or path of a profile file."""
+
+    paytable: str = "A"
+    """Letter of the profile's paytable. Only `pa-625a` offers a second one, B."""
+
+    entry_mode: EntryMode | None = None
+    """Who enters the values: `dealer_entry`, `dealer_confirm` or `auto`. Empty: the profile's own.
+
+    `auto` on a profile that rests on a rule text needs `approval`.
+    """
+
+    approval: str = ""
+    """Name of the approval that `auto` rests on, shown on screens and in every record.
+
+    Example: "BGLO 461a.4, letter of 12 March 2027". Empty where none is needed.
+    """
+
+    as_demonstration: bool = False
+    """Play without instrument or approval, marked on every screen, record and lamp phase.
+
+    Lets an expired profile, `auto` without approval, and play without attendance run for show.
+    Never for wagers.
+    """
+
+    cover_fitted: bool = False
+    """An opaque cover and its contact are fitted. Some profiles require it, some forbid it."""
+
+    cover_driven: bool = False
+    """A motor moves the cover; otherwise a person does."""
+
+    player_activated: bool = False
+    """The player's button starts the shaker, where the profile allows it."""
+
+    attended: bool = True
+    """A dealer is at the table. False only where the profile lets the table be unattended."""
+
+    autonomous: bool = False
+    """The table paces itself by the times below; false: the dealer's acts pace it."""
+
+    dice_locked_and_compliant: bool = True
+    """The dice are locked in and comply with the clause that the profile's longer limit needs.
+
+    False: the shorter limit holds.
+    """
+
+    betting_s: float = bounded(30.0, at_least=0.2, at_most=600.0)
+    """Seconds from bets open to no more bets, autonomous only. Estimate; the house's pace."""
+
+    activation_s: float = bounded(10.0, at_least=0.2, at_most=120.0)
+    """Seconds that the player's button may stay unpressed, autonomous only; then it starts."""
+
+    settling_s: float = bounded(10.0, at_least=0.1, at_most=300.0)
+    """Seconds to collect losing wagers, autonomous only. Estimate."""
+
+    payout_s: float = bounded(15.0, at_least=0.1, at_most=600.0)
+    """Seconds to pay winning wagers, or to take wagers back, autonomous only. Estimate."""
+
+    least_round_s: float = bounded(0.0, at_least=0.0, at_most=600.0)
+    """Least seconds from bets open to the next bets open. The profile's own minimum holds besides.
+
+    72 in Great Britain (O-20).
+    """
+
+    time_check_s: float = bounded(2.0, at_least=0.2, at_most=10.0)
+    """Seconds for the wall clock to answer before no round starts. It answers at once; generous."""
+
+    draw_s: float = bounded(2.0, at_least=0.2, at_most=10.0)
+    """Seconds for a random draw. It answers at once; longer means that the controller is stuck."""
+
+    cover_s: float = bounded(5.0, at_least=0.5, at_most=30.0)
+    """Seconds for a driven cover to close or open. Depends on the drive; estimate."""
+
+    lamps_s: float = bounded(3.0, at_least=0.5, at_most=10.0)
+    """Seconds for a lamp command before the lamps count as failed.
+
+    Above the lamp exchange's own total deadline, so that its more exact fault comes first.
+    """
+
+    each_lamp_s: float = bounded(60.0, at_least=5.0, at_most=300.0)
+    """Seconds for the inspection's pass over every lamp: 52 lamps, lit and dark, about half a
+    second each."""
+
+    toss_s: float = bounded(20.0, at_least=2.0, at_most=60.0)
+    """Seconds for a toss to start, and again to settle. Above the longest approved shake."""
+
+    rest_s: float = bounded(5.0, at_least=0.5, at_most=30.0)
+    """Seconds for the camera to prove rest, before the toss counts as unreadable."""
+
+    reading_s: float = bounded(5.0, at_least=0.5, at_most=30.0)
+    """Seconds for the reader to decide, its retries included, before the toss is unreadable."""
+
+    def seconds(self, timer: Timer) -> float:
+        """Return the length of a timer in seconds."""
+        return float(getattr(self, f"{timer.value}_s"))

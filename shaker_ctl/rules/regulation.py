@@ -1,0 +1,510 @@
+"""Type and bounds of every number and ordering that a rule text fixes; profiles are read here.
+
+Owns the shape of a profile file and its refusals. Must not know settings files, or what the table
+does with a value.
+
+Every value stands beside its clause: `{ value = "required", clause = "1.D(2)(a)" }`. Where a value
+rests on a reading and not on the words, `reading` says which and why. A profile may lie
+`on_top_of` another: what it leaves out, the other says.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+from enum import Enum
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
+from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
+
+T = TypeVar("T")
+
+
+def among(*allowed: Enum) -> AfterValidator:
+    """Allow only some members of an Enum."""
+
+    def check(value: Enum) -> Enum:
+        if value not in allowed:
+            raise ValueError("one of " + ", ".join(f"`{member.value}`" for member in allowed))
+        return value
+
+    return AfterValidator(check)
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Cited(Strict, Generic[T]):
+    """A value and where it stands."""
+
+    value: T
+    clause: str = Field(min_length=1)
+    reading: str = ""
+    """Set where the value is our reading of the text, or where the text is silent."""
+
+
+class CoverUse(Enum):
+    OPTIONAL = "optional"
+    FORBIDDEN = "forbidden"
+    REQUIRED = "required"
+
+
+class CoverInterlock(Enum):
+    MUST_BE_CLOSED = "must_be_closed"
+    """During the toss, until the reveal."""
+    MUST_BE_ABSENT = "must_be_absent"
+    AS_FITTED = "as_fitted"
+    """Closed during the toss where a cover is fitted; otherwise there is no contact."""
+
+
+class NmbBefore(Enum):
+    """What "no more bets" must come before."""
+
+    ACTIVATE = "activate"
+    REVEAL = "reveal"
+
+
+class EntryMode(Enum):
+    DEALER_ENTRY = "dealer_entry"
+    """The dealer enters the values read by eye; the reader only checks."""
+    DEALER_CONFIRM = "dealer_confirm"
+    """The reader proposes verified values; the dealer repeats them."""
+    AUTO = "auto"
+    """Verified values go to the lamps by themselves."""
+
+
+class Attendance(Enum):
+    REQUIRED = "required"
+    MAY_BE_UNATTENDED = "may_be_unattended"
+
+
+class ReaderFailedUnattended(Enum):
+    VOID = "void"
+    CALL_PERSON = "call_person"
+
+
+class InterruptedAfterToss(Enum):
+    DEALER_READS = "dealer_reads"
+    VOID = "void"
+
+
+class OnTriple(Enum):
+    WIN = "win"
+    LOSE = "lose"
+    NOT_OFFERED = "not_offered"
+
+
+class Force(Enum):
+    EXACTLY = "exactly"
+    """These odds and no others."""
+    NO_LESS_THAN = "no_less_than"
+
+
+class DiceAge(Enum):
+    """Longest time that dice may be used for play."""
+
+    DAY = "24 hours"
+    MONTH = "1 month"
+    UNLIMITED = "unlimited"
+
+
+class InForce(Strict):
+    effective_from: Cited[date | Literal["not stated"]]
+    """First day in force."""
+    last_day: Cited[date | Literal["not stated", "none"]]
+    """Last day in force."""
+
+
+class Cover(Strict):
+    use: Cited[CoverUse]
+    interlock: Cited[CoverInterlock]
+    drive: Cited[bool]
+    """A motor may move the cover."""
+
+    @model_validator(mode="after")
+    def _interlock_fits(self) -> Cover:
+        fits = {
+            CoverUse.OPTIONAL: CoverInterlock.AS_FITTED,
+            CoverUse.FORBIDDEN: CoverInterlock.MUST_BE_ABSENT,
+            CoverUse.REQUIRED: CoverInterlock.MUST_BE_CLOSED,
+        }[self.use.value]
+        if self.interlock.value is not fits:
+            raise ValueError(f"with a cover {self.use.value.value}, interlock is `{fits.value}`")
+        if self.drive.value and self.use.value is CoverUse.FORBIDDEN:
+            raise ValueError("a forbidden cover has no drive")
+        return self
+
+
+class Order(Strict):
+    nmb_before: Cited[NmbBefore]
+    uncovered_or_player_activated: Cited[NmbBefore | Literal["not provided"]]
+    """625a.5(g): the order where no cover is fitted, or a player activates."""
+
+
+class Activation(Strict):
+    by_player: Cited[bool]
+
+
+class Entry(Strict):
+    mode: Cited[EntryMode]
+    """Default; `auto` elsewhere takes the name of an approval."""
+    auto_needs_approval: Cited[bool]
+    announce: Cited[str]
+    settled_when: Cited[str]
+
+
+class AttendanceRule(Strict):
+    shaker: Cited[Attendance]
+
+
+class OpeningInspection(Strict):
+    signed_by: Cited[tuple[Role, ...]]
+    lamp_entries: Cited[Annotated[int, Field(ge=3, le=3)]]
+    cycles: Cited[Annotated[int, Field(ge=3, le=10)]]
+    consecutive: Cited[bool]
+    each_lamp: Cited[bool]
+
+
+class ShiftInspection(Strict):
+    required: Cited[bool]
+    signed_by: Cited[tuple[Role, ...]]
+    cycles: Cited[Annotated[int, Field(ge=0, le=10)]]
+
+
+class Consequence(Strict):
+    wagers: Cited[Annotated[WagersDo, among(WagersDo.RETURNED, WagersDo.SILENT)]]
+    told: Cited[str]
+    """What the dealer is told."""
+
+
+class LampFaultRule(Strict):
+    presence: Cited[tuple[Role, ...]]
+    """Who must be there before anything is settled by hand."""
+    told: Cited[str]
+    resume_when_fixed: Cited[Literal["device", "device or area"]]
+    covers: Cited[Literal["device", "device and area"]]
+    """Whose failure the clause is about."""
+
+
+class ReaderFaultRule(Strict):
+    attended: Cited[Literal["dealer enters"]]
+    unattended: Cited[ReaderFailedUnattended]
+    told: Cited[str]
+
+
+class Interruption(Strict):
+    after_toss: Cited[InterruptedAfterToss]
+
+
+class OutOfOrder(Strict):
+    steps: Cited[tuple[RetireStep, ...]]
+    """All of them, before a manual shaker may be used."""
+    told: Cited[str]
+
+
+class DiceRule(Strict):
+    number: Cited[Annotated[int, Field(ge=3, le=3)]]
+    automated: Cited[DiceAge]
+    """Locked in an automated shaker and compliant."""
+    otherwise: Cited[DiceAge]
+    """Not locked, or not compliant."""
+
+
+class Settling(Strict):
+    order: Cited[Literal["collect losing, then pay winning"]]
+    clear: Cited[str]
+
+
+class Round(Strict):
+    least_length_s: Cited[Annotated[float, Field(ge=0, le=600)]]
+
+
+class Wagers(Strict):
+    areas: Cited[Literal[50, 52]]
+    even_odd_on_triple: Cited[OnTriple]
+    two_of_a_kind_on_triple: Cited[Annotated[OnTriple, among(OnTriple.WIN, OnTriple.LOSE)]]
+    small_big_on_triple: Cited[Annotated[OnTriple, among(OnTriple.LOSE)]]
+
+    @model_validator(mode="after")
+    def _offered(self) -> Wagers:
+        offered = self.even_odd_on_triple.value is not OnTriple.NOT_OFFERED
+        if offered != (self.areas.value == 52):
+            raise ValueError("52 areas have Even and Odd, 50 have not")
+        return self
+
+
+WAGERS: tuple[str, ...] = (
+    "three-of-a-kind",
+    "two-of-a-kind",
+    "any-three-of-a-kind",
+    *TOTALS,
+    "two-dice-combination",
+    "small",
+    "big",
+    "even",
+    "odd",
+    "one-of-a-kind-1",
+    "one-of-a-kind-2",
+    "one-of-a-kind-3",
+)
+"""Lines of a paytable. One of a Kind has three: by how many dice show the number."""
+
+
+class Printed(Strict):
+    """A line of a paytable, as printed."""
+
+    printed: str = Field(pattern=r"^[1-9]\d* to [1-9]\d*$")
+    clause: str = Field(min_length=1)
+    pays: str = Field(default="", pattern=r"^([1-9]\d* to [1-9]\d*)?$")
+    """What is paid where the print is an evident error; otherwise empty."""
+    reading: str = ""
+
+    @model_validator(mode="after")
+    def _typo_is_explained(self) -> Printed:
+        if self.pays and not self.reading:
+            raise ValueError("`pays` other than `printed` needs a `reading` that says why")
+        return self
+
+    @property
+    def printed_odds(self) -> Fraction:
+        """Odds to 1, exactly as printed."""
+        return _odds(self.printed)
+
+    @property
+    def odds(self) -> Fraction:
+        """Odds to 1 that are paid."""
+        return _odds(self.pays or self.printed)
+
+
+def _odds(text: str) -> Fraction:
+    win, _, stake = text.partition(" to ")
+    return Fraction(int(win), int(stake))
+
+
+class Payout(Strict):
+    force: Cited[Force]
+    wording: Cited[str]
+    tables: dict[str, dict[str, Printed]]
+    """Paytable letter to lines."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Payout:
+        for letter, lines in self.tables.items():
+            missing = set(WAGERS) - {"even", "odd"} - set(lines)
+            unknown = set(lines) - set(WAGERS)
+            if missing or unknown:
+                raise ValueError(
+                    f"paytable {letter}: "
+                    + "; ".join(
+                        [f"`{name}` is missing" for name in sorted(missing)]
+                        + [f"`{name}` is no wager" for name in sorted(unknown)]
+                    )
+                )
+        return self
+
+
+class Range(Strict):
+    """Odds (to 1) between which a multiplied position pays."""
+
+    least: Annotated[int, Field(ge=1)]
+    most: Annotated[int, Field(ge=1)]
+    clause: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Range:
+        if self.least > self.most:
+            raise ValueError(f"least {self.least} is above most {self.most}")
+        return self
+
+
+class Multipliers(Strict):
+    offered: Cited[bool]
+    when: Cited[str]
+    never: Cited[tuple[Literal["small", "big", "even", "odd"], ...]]
+    ranges: dict[str, Range] = {}
+    """By paytable line. A line that is not here is never multiplied."""
+
+    @model_validator(mode="after")
+    def _only_what_may_be(self) -> Multipliers:
+        for name in self.ranges:
+            if name not in WAGERS or name in self.never.value:
+                raise ValueError(f"`{name}` cannot carry a multiplier ({self.never.clause})")
+        if self.offered.value != bool(self.ranges):
+            raise ValueError("multipliers are offered exactly where ranges are given")
+        return self
+
+
+class Profile(Strict):
+    """One rule text, as data."""
+
+    name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    title: str = Field(min_length=1)
+    instrument: str = Field(min_length=1)
+    rests_on_instrument: bool
+    """False: the house's own rules, marked as such everywhere."""
+    caution: str = ""
+    """Shown wherever the profile is shown."""
+    oddities: tuple[str, ...] = ()
+    """Misprints and gaps of the text, kept and not corrected."""
+
+    in_force: InForce
+    cover: Cover
+    order: Order
+    activation: Activation
+    entry: Entry
+    attendance: AttendanceRule
+    opening_inspection: OpeningInspection
+    shift_inspection: ShiftInspection
+    no_roll: Consequence
+    void: Consequence
+    not_started: Consequence
+    lamp_fault: LampFaultRule
+    reader_fault: ReaderFaultRule
+    interruption: Interruption
+    out_of_order: OutOfOrder
+    dice: DiceRule
+    settling: Settling
+    round: Round
+    wagers: Wagers
+    payout: Payout
+    multipliers: Multipliers
+
+    @model_validator(mode="after")
+    def _whole(self) -> Profile:
+        for letter, lines in self.payout.tables.items():
+            has = {"even", "odd"} & set(lines)
+            if has != ({"even", "odd"} if self.wagers.areas.value == 52 else set()):
+                raise ValueError(f"paytable {letter} and `wagers.areas` disagree on Even and Odd")
+            for name, span in self.multipliers.ranges.items():
+                if lines[name].odds != span.least:
+                    raise ValueError(
+                        f"multipliers.{name} starts at {span.least}, but paytable {letter} pays "
+                        f"{lines[name].odds} without one ({span.clause})"
+                    )
+        player = self.activation.by_player
+        if player.value and self.order.uncovered_or_player_activated.value == "not provided":
+            raise ValueError(
+                f"a player may activate ({player.clause}), but no order for it is provided"
+            )
+        return self
+
+
+def lines_of(area: str) -> tuple[str, ...]:
+    """Return the paytable lines that an area is paid by: three for `one-N`, else one."""
+    if area in ONES:
+        return ("one-of-a-kind-1", "one-of-a-kind-2", "one-of-a-kind-3")
+    if area in PAIRS:
+        return ("two-dice-combination",)
+    if area.startswith("triple-"):
+        return ("three-of-a-kind",)
+    if area.startswith("double-"):
+        return ("two-of-a-kind",)
+    return ("any-three-of-a-kind",) if area == "any-triple" else (area,)
+
+
+# ── Reading profile files ───────────────────────────────────────────────────
+
+PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
+"""The profiles that come with the product, in the order in which they are listed."""
+
+
+def shipped_profiles() -> tuple[Profile, ...]:
+    """Return every profile that comes with the product."""
+    return tuple(load(name) for name in PROFILES)
+
+
+def load(name_or_path: str | Path) -> Profile:
+    """Return a shipped profile by name, or the profile of a file.
+
+    Raises SettingsError naming the file, the key, what is allowed there, and the clause given.
+    """
+    path = _path(name_or_path)
+    raw = _raw(path, seen=())
+    try:
+        return Profile.model_validate(raw)
+    except ValidationError as error:
+        raise SettingsError(
+            f"{path.name}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
+            remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
+        ) from error
+
+
+def source(profile: Profile) -> Path:
+    """Return the file of a shipped profile."""
+    return _path(profile.name)
+
+
+def _path(name_or_path: str | Path) -> Path:
+    if isinstance(name_or_path, str) and name_or_path in PROFILES:
+        return Path(str(resources.files("shaker_ctl.rules") / "profiles" / f"{name_or_path}.toml"))
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        raise SettingsError(
+            f"there is no profile `{name_or_path}`",
+            remedy=f"Choose one of {', '.join(PROFILES)}, or name a .toml file",
+        )
+    return path
+
+
+def _raw(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path in seen:
+        raise SettingsError(f"{path.name} lies on top of itself", remedy="Correct `on_top_of`")
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be read ({error.strerror})", remedy="Name a readable profile file"
+        ) from error
+    except ValueError as error:
+        raise SettingsError(f"{path.name}: {error}", remedy="Correct the TOML") from error
+    under = raw.pop("on_top_of", None)
+    if under is None:
+        return raw
+    beside = path.parent / f"{under}.toml"
+    base = _raw(beside if beside.exists() else _path(under), (*seen, path))
+    return _over(base, raw)
+
+
+def _over(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+    """Return `base` with what `top` says instead. A cited value or a set of tables is one whole."""
+    merged = dict(base)
+    for key, value in top.items():
+        below = merged.get(key)
+        whole = not isinstance(value, dict) or "clause" in value or key in ("tables", "ranges")
+        merged[key] = value if whole or not isinstance(below, dict) else _over(below, value)
+    return merged
+
+
+def _complaint(raw: dict[str, Any], error: dict[str, Any]) -> str:
+    key = ".".join(str(part) for part in error["loc"] if not str(part).startswith("function-"))
+    clause = _clause_near(raw, error["loc"])
+    what = error["msg"].removeprefix("Value error, ")
+    message = f"`{key}`: {what}" if key else what
+    if "input" in error and isinstance(error["input"], str | int | float):
+        message += f", not {error['input']!r}"
+    return message + (f" (clause {clause})" if clause else "")
+
+
+def _clause_near(raw: Any, where: tuple[Any, ...]) -> str:
+    clause = ""
+    for part in where:
+        if isinstance(raw, dict):
+            raw = raw.get(part)
+        if isinstance(raw, dict) and isinstance(raw.get("clause"), str):
+            clause = raw["clause"]
+    return clause

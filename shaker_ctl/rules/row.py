@@ -1,0 +1,85 @@
+"""The shape of the transition table: rows, what they see, and what a step returns.
+
+Owns `Row`, `Context`, `Guard` and `Step`. Must not know any particular row.
+
+A row says: in these phases, on this event, when all these guards hold, go there, note this, do
+that, because of this clause. Rows are data and not code, so that the same table is run, drawn,
+listed with its clauses, proved by exhaustion, and mutated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from shaker_ctl.rules.commands import Command
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.rulebook import Citation, Rulebook
+from shaker_ctl.rules.state import Phase, TableState
+
+
+class Context(NamedTuple):
+    """What guards, notes and acts may look at."""
+
+    state: TableState
+    event: Any
+    """The event of the step; each row knows which type it is written for."""
+    rules: Rulebook
+
+
+class Guard(NamedTuple):
+    """A condition with the words of its refusal."""
+
+    name: str
+    holds: Callable[[Context], bool]
+    otherwise: str
+    """Why the event is refused when this does not hold."""
+
+
+Note = Callable[[Context], dict[str, Any]]
+"""Changes to the state, computed from the state before the row."""
+
+Act = Callable[[Context], Command]
+"""A command, built from the state after the row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One line of the table. The first row whose phase, event and guards fit is taken."""
+
+    name: str
+    phases: frozenset[Phase]
+    on: type[Event] | None
+    """None: taken at once, within the step that reached the phase."""
+    cites: str
+    """Key of the profile (`no_roll.wagers`) or, for the device's own duties, plain words."""
+    when: tuple[Guard, ...] = ()
+    to: Phase | None = None
+    """None: the phase stays."""
+    notes: tuple[Note, ...] = ()
+    do: tuple[Act, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing happened. `code` is stable; `reason` is for people."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one event led to."""
+
+    state: TableState
+    commands: tuple[Command, ...]
+    rows: tuple[Row, ...]
+    """The rows taken: one for the event, then those taken at once."""
+    refused: Refusal | None = None
+    """Set when no row fitted: the state is unchanged and there are no commands."""
+
+    def because(self, rules: Rulebook) -> tuple[tuple[str, Citation], ...]:
+        """Return each row's name with the clause that it rests on, for journal and console."""
+        return tuple((row.name, rules.cite(row.cites)) for row in self.rows)

@@ -1,0 +1,300 @@
+"""One profile and one table's settings, made ready for play.
+
+Owns the decisions that follow from both: which order of play, who enters, whose presence, what the
+clock forbids. Refuses at start what the profile does not allow. Must not know phases or events.
+"""
+
+from __future__ import annotations
+
+import calendar
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules import regulation
+from shaker_ctl.rules.outcome import Area, Layout, Values
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.regulation import (
+    Attendance,
+    Cited,
+    CoverUse,
+    DiceAge,
+    EntryMode,
+    InterruptedAfterToss,
+    NmbBefore,
+    OnTriple,
+    Profile,
+    ReaderFailedUnattended,
+)
+from shaker_ctl.rules.vocabulary import Barrier, DiceSet, RetireStep, Role, Timer, TimeTrust
+
+INSPECTION_ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (1, 3, 4))
+"""Lamp entries of an opening inspection: a triple, a pair, three different values."""
+
+BAD_CYCLES = 3
+"""Bad cycles in a row that make a shaker fault."""
+
+
+class Citation(NamedTuple):
+    """On what a decision rests."""
+
+    clause: str
+    reading: str
+    """Set where it rests on a reading, not on the words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rulebook:
+    """Everything that the machine needs to know about its rules. Built by `rulebook`."""
+
+    profile: Profile
+    parameters: TableParameters
+    nmb_before: NmbBefore
+    covered: bool
+    """A cover hides the dice during the toss; then the order is *reveal*."""
+    cover_must_be_absent: bool
+    entry: EntryMode
+    attended: bool
+    autonomous: bool
+    player_activated: bool
+    cover_driven: bool
+    multipliers: bool
+    shift_inspection: bool
+    interrupted: InterruptedAfterToss
+    reader_failed_unattended: ReaderFailedUnattended
+    demonstration: bool
+    layout: Layout
+    areas: tuple[Area, ...]
+    cycles: int
+    shift_cycles: int
+    opening_signers: frozenset[Role]
+    shift_signers: frozenset[Role]
+    presence: frozenset[Role]
+    retire_steps: frozenset[RetireStep]
+    dice_age: DiceAge
+    least_round_s: float
+    _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
+
+    def cite(self, key: str) -> Citation:
+        """Return the clause of a profile key, or `key` itself where it is no key.
+
+        Rows about the device's own duties cite an obligation (O-…) or the architecture in words.
+        """
+        found = self._cited.get(key)
+        if found is None:
+            value: object = self.profile
+            for part in key.split("."):
+                value = getattr(value, part, None)
+            if isinstance(value, Cited):
+                found = Citation(value.clause, value.reading)
+            else:
+                found = Citation(key, "")
+            self._cited[key] = found
+        return found
+
+    def seconds(self, timer: Timer) -> float:
+        """Return the length of a timer in seconds: the setting, and never below the profile's."""
+        if timer is Timer.LEAST_ROUND:
+            return self.least_round_s
+        return self.parameters.seconds(timer)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What every screen and record has to carry beside the profile's name."""
+        marks = []
+        if self.demonstration:
+            marks.append("DEMONSTRATION")
+        if not self.profile.rests_on_instrument:
+            marks.append("rests on no instrument")
+        if self.parameters.approval:
+            marks.append(f"automatic entry by approval: {self.parameters.approval}")
+        return tuple(marks)
+
+    def bars(
+        self, now: datetime, trust: TimeTrust, behind_last_record: bool, dice: DiceSet | None
+    ) -> Barrier | None:
+        """Return what forbids a round at this wall time, or None. The gravest comes first."""
+        if trust is TimeTrust.NONE or behind_last_record:
+            return Barrier.TIME_UNTRUSTED
+        if not self.demonstration:
+            barrier = out_of_force(self.profile, now.date())
+            if barrier is not None:
+                return barrier
+        if dice is None:
+            return Barrier.DICE_UNKNOWN
+        end = dice_end(dice.installed_at, self.dice_age)
+        if end is not None and now >= end:
+            return Barrier.DICE_EXPIRED
+        return None
+
+    def explain(self, barrier: Barrier) -> str:
+        """Return in one sentence why no round starts, and since when or until what."""
+        force = self.profile.in_force
+        dice = self.profile.dice
+        return {
+            Barrier.TIME_UNTRUSTED: "the wall clock is not trusted: no RTC, no synchronised time, "
+            "or earlier than the last record; a floorperson confirms the time",
+            Barrier.CLOCK_SILENT: "the wall clock did not answer",
+            Barrier.NOT_YET_IN_FORCE: f"{self.profile.name} is not in force before "
+            f"{force.effective_from.value} ({force.effective_from.clause})",
+            Barrier.EXPIRED: f"{self.profile.name} is not in force since the end of "
+            f"{force.last_day.value} ({force.last_day.clause})",
+            Barrier.DICE_UNKNOWN: "nobody has recorded which dice are locked in: `dice changed`",
+            Barrier.DICE_EXPIRED: f"the dice have been used for {self.dice_age.value} "
+            f"({dice.automated.clause}): change them",
+            Barrier.SHIFT_INSPECTION_DUE: "the shift inspection is due "
+            f"({self.profile.shift_inspection.required.clause})",
+            Barrier.INTERLOCK: "the compartment is open, the e-stop is pressed, or the cover is "
+            "where it must not be",
+            Barrier.LAMPS_NOT_DARK: "the lamps are not proved dark",
+        }[barrier]
+
+
+def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rulebook:
+    """Return the rulebook of a table. Raises SettingsError on what the profile does not allow."""
+    profile = profile or regulation.load(parameters.profile)
+    _check_paytable(profile, parameters)
+    covered = _covered(profile, parameters)
+    entry = _entry(profile, parameters)
+    _check_attendance(profile, parameters, entry)
+    uncovered = profile.order.uncovered_or_player_activated.value
+    even_odd = profile.wagers.even_odd_on_triple.value
+    layout = Layout(
+        even_odd=profile.wagers.areas.value == 52,
+        even_odd_lose_on_triple=even_odd is OnTriple.LOSE,
+        double_wins_on_triple=profile.wagers.two_of_a_kind_on_triple.value is OnTriple.WIN,
+    )
+    after_toss = profile.interruption.after_toss.value
+    return Rulebook(
+        profile=profile,
+        parameters=parameters,
+        nmb_before=profile.order.nmb_before.value
+        if covered or not isinstance(uncovered, NmbBefore)
+        else uncovered,
+        covered=covered,
+        cover_must_be_absent=profile.cover.use.value is CoverUse.FORBIDDEN,
+        entry=entry,
+        attended=parameters.attended,
+        autonomous=parameters.autonomous,
+        player_activated=parameters.player_activated,
+        cover_driven=parameters.cover_driven,
+        multipliers=profile.multipliers.offered.value,
+        shift_inspection=profile.shift_inspection.required.value,
+        interrupted=after_toss if parameters.attended else InterruptedAfterToss.VOID,
+        reader_failed_unattended=profile.reader_fault.unattended.value,
+        demonstration=parameters.as_demonstration,
+        layout=layout,
+        areas=layout.areas(),
+        cycles=profile.opening_inspection.cycles.value,
+        shift_cycles=profile.shift_inspection.cycles.value,
+        opening_signers=frozenset(profile.opening_inspection.signed_by.value),
+        shift_signers=frozenset(profile.shift_inspection.signed_by.value),
+        presence=frozenset(profile.lamp_fault.presence.value),
+        retire_steps=frozenset(profile.out_of_order.steps.value),
+        dice_age=profile.dice.automated.value
+        if parameters.dice_locked_and_compliant
+        else profile.dice.otherwise.value,
+        least_round_s=max(parameters.least_round_s, profile.round.least_length_s.value),
+    )
+
+
+def out_of_force(profile: Profile, day: date) -> Barrier | None:
+    """Return why the profile does not govern `day`, or None. An undated text bars nothing."""
+    first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
+    if isinstance(first, date) and day < first:
+        return Barrier.NOT_YET_IN_FORCE
+    if isinstance(last, date) and day > last:
+        return Barrier.EXPIRED
+    return None
+
+
+def dice_end(installed_at: datetime, age: DiceAge) -> datetime | None:
+    """Return the moment from which the dice may not be used for play; None: no limit.
+
+    A month is the shorter of 30 days and one calendar month; the calendar month of the 31st of
+    January ends on the last day of February.
+    """
+    if age is DiceAge.UNLIMITED:
+        return None
+    if age is DiceAge.DAY:
+        return installed_at + timedelta(hours=24)
+    year, month = divmod(installed_at.year * 12 + installed_at.month, 12)
+    day = min(installed_at.day, calendar.monthrange(year, month + 1)[1])
+    calendar_month = installed_at.replace(year=year, month=month + 1, day=day)
+    return min(calendar_month, installed_at + timedelta(days=30))
+
+
+def _check_paytable(profile: Profile, parameters: TableParameters) -> None:
+    if parameters.paytable not in profile.payout.tables:
+        raise SettingsError(
+            f"table.paytable: {profile.name} has no paytable `{parameters.paytable}` "
+            f"({profile.payout.force.clause})",
+            remedy=f"Choose {' or '.join(profile.payout.tables)}",
+        )
+
+
+def _covered(profile: Profile, parameters: TableParameters) -> bool:
+    use = profile.cover.use
+    if use.value is CoverUse.REQUIRED and not parameters.cover_fitted:
+        raise SettingsError(
+            f"table.cover_fitted: {profile.name} requires a cover ({use.clause})",
+            remedy="Fit the cover and its contact, and set table.cover_fitted = true",
+        )
+    if use.value is CoverUse.FORBIDDEN and parameters.cover_fitted:
+        raise SettingsError(
+            f"table.cover_fitted: {profile.name} forbids a cover ({use.clause})",
+            remedy="Take the cover off, and set table.cover_fitted = false",
+        )
+    if parameters.cover_driven and not parameters.cover_fitted:
+        raise SettingsError(
+            "table.cover_driven: there is no cover to drive",
+            remedy="Set table.cover_fitted = true, or table.cover_driven = false",
+        )
+    if parameters.player_activated:
+        player = profile.activation.by_player
+        if not player.value:
+            raise SettingsError(
+                f"table.player_activated: {profile.name} has the dealer activate ({player.clause})",
+                remedy="Set table.player_activated = false",
+            )
+        if parameters.cover_fitted:
+            raise SettingsError(
+                "table.player_activated: a player-activated shaker is played without a cover here, "
+                f"because all wagers come before activation ({player.clause})",
+                remedy="Set table.cover_fitted = false, or table.player_activated = false",
+            )
+    return parameters.cover_fitted
+
+
+def _entry(profile: Profile, parameters: TableParameters) -> EntryMode:
+    entry = parameters.entry_mode or profile.entry.mode.value
+    rule = profile.entry.auto_needs_approval
+    excused = parameters.approval or parameters.as_demonstration or not rule.value
+    if entry is EntryMode.AUTO and not excused:
+        raise SettingsError(
+            f"table.entry_mode: `auto` under {profile.name} needs an approval ({rule.clause})",
+            remedy='Name it: table.approval = "…"; or choose dealer_confirm',
+        )
+    return entry
+
+
+def _check_attendance(profile: Profile, parameters: TableParameters, entry: EntryMode) -> None:
+    if parameters.attended:
+        return
+    shaker = profile.attendance.shaker
+    if shaker.value is Attendance.REQUIRED and not parameters.as_demonstration:
+        raise SettingsError(
+            f"table.attended: {profile.name} requires attendance ({shaker.clause})",
+            remedy="Set table.attended = true",
+        )
+    if entry is not EntryMode.AUTO or not parameters.autonomous:
+        raise SettingsError(
+            "table.attended: without a dealer the table must read and pace itself",
+            remedy='Set table.entry_mode = "auto" and table.autonomous = true',
+        )
+    if parameters.cover_fitted and not parameters.cover_driven:
+        raise SettingsError(
+            "table.attended: without a dealer nobody moves the cover",
+            remedy="Set table.cover_driven = true where a drive is fitted, or take the cover off",
+        )

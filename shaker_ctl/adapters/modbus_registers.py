@@ -7,6 +7,8 @@ reports into leaves of `LampError`. Must not know what any register means.
 from __future__ import annotations
 
 import contextlib
+import logging
+import select
 import time
 from collections.abc import Callable
 
@@ -22,6 +24,12 @@ from shaker_ctl.lamp.parameters import LampParameters
 FAST_SILENCE_S = 0.00175
 """Silence before a request above 19200 baud, where 3.5 characters would be shorter (Modbus over
 serial line 1.02, 2.5.1.1)."""
+
+WRITE_S = 0.2
+"""A request fits the kernel's buffer; only a port that is stuck keeps a write waiting."""
+
+NEVER_S = 3600.0
+"""pymodbus's own patience. The deadline of each request is `_PatientClient`'s, and much shorter."""
 
 LINE_REMEDY = "Check the lamp box's supply, its cable, and lamp.device, lamp.baudrate, lamp.unit"
 
@@ -41,6 +49,7 @@ class SerialRegisters:
         )
         self._quiet_since = 0.0
         self._client: _PatientClient | None = None
+        self.left_at = 0.0
         self.openings = 0
         """How often the port has been opened: whoever sees it change faces a new line."""
 
@@ -50,7 +59,7 @@ class SerialRegisters:
         return self._request(
             lambda client: client.read_holding_registers(address, count=count, device_id=unit),
             count,
-            bytes_on_wire=8 + 5 + 2 * count,
+            request_bytes=8,
             ends_at=ends_at,
         )
 
@@ -63,12 +72,12 @@ class SerialRegisters:
             lambda client: client.readwrite_registers(
                 read_address=read_address,
                 read_count=read_count,
-                address=address,
+                write_address=address,
                 values=words,
                 device_id=unit,
             ),
             read_count,
-            bytes_on_wire=13 + 2 * len(words) + 5 + 2 * read_count,
+            request_bytes=13 + 2 * len(words),
             ends_at=ends_at,
         )
 
@@ -84,15 +93,17 @@ class SerialRegisters:
         send: Callable[[_PatientClient], ModbusPDU],
         count: int,
         *,
-        bytes_on_wire: int,
+        request_bytes: int,
         ends_at: float,
     ) -> list[int]:
         client = self._open(ends_at)
         pause = self._quiet_since + self._silence_s - time.monotonic()
         if pause > 0:
             time.sleep(pause)
-        patience = bytes_on_wire * self._byte_s + self._parameters.reply_slack_s
-        client.wait_until(min(ends_at, time.monotonic() + patience))
+        self.left_at = time.monotonic() + request_bytes * self._byte_s
+        reply_bytes = 5 + 2 * count
+        reply_by = self.left_at + reply_bytes * self._byte_s + self._parameters.reply_slack_s
+        client.wait_until(min(ends_at, reply_by))
         try:
             reply = send(client)
         except ModbusException as error:
@@ -126,7 +137,7 @@ class SerialRegisters:
             self._parameters.device,
             baudrate=self._parameters.baudrate,
             retries=0,
-            timeout=self._parameters.reply_slack_s,
+            timeout=NEVER_S,
         )
         if not client.connect():
             raise LampTimeoutError(
@@ -151,6 +162,10 @@ class SerialRegisters:
         return LampTimeoutError("the lamp box does not answer", remedy=LINE_REMEDY)
 
 
+logging.getLogger("pymodbus_internal").setLevel(logging.CRITICAL)
+# pymodbus logs what it also raises; the exchange decides whether a damaged reply is worth a word.
+
+
 class _PatientClient(ModbusSerialClient):
     """pymodbus's client, waiting by the monotonic clock and on the port instead of polling it.
 
@@ -161,12 +176,12 @@ class _PatientClient(ModbusSerialClient):
     received = 0
     """Bytes that came back since the last request."""
     failure = ""
+    _deadline = 0.0
 
     def wait_until(self, deadline: float) -> None:
         """Give the next request until `deadline` (monotonic), and forget what came before."""
         self._deadline = deadline
         self.received = 0
-        self.comm_params.timeout_connect = max(0.0, deadline - time.monotonic())
 
     def connect(self) -> bool:
         if self.socket is not None:
@@ -176,7 +191,7 @@ class _PatientClient(ModbusSerialClient):
                 self.comm_params.host,
                 baudrate=self.comm_params.baudrate,
                 timeout=0,
-                write_timeout=self.comm_params.timeout_connect,
+                write_timeout=WRITE_S,
                 exclusive=True,
             )
         except (OSError, ValueError) as error:
@@ -196,12 +211,10 @@ class _PatientClient(ModbusSerialClient):
         if port is None:
             return b""
         try:
-            port.timeout = max(0.0, self._deadline - time.monotonic())
-            first = port.read(1)
-            if not first:
+            patience = self._deadline - time.monotonic()
+            if patience <= 0 or not select.select([port], [], [], patience)[0]:
                 return b""
-            port.timeout = 0
-            data = first + port.read(port.in_waiting)
+            data: bytes = port.read(max(1, port.in_waiting))
         except (OSError, serial.SerialException):
             self.shut()
             raise

@@ -28,6 +28,10 @@ class Registers(Protocol):
     answered with an exception, and `LampReplyError` for anything else that came back.
     """
 
+    @property
+    def left_at(self) -> float:
+        """When the last byte of the last request had left: the box acted no earlier than that."""
+
     def read(self, address: int, count: int, ends_at: float) -> list[int]: ...
 
     def write_read(
@@ -93,6 +97,9 @@ class LampExchange:
 
     MEASURE_PAUSE_S = 0.004
     """Between two looks at lamps that are still warming up."""
+    BOX_THINKS_S = 0.0005
+    """From the end of a command to the lamps being switched. A box that takes longer is asked
+    twice."""
     RETRY_PAUSE_S = 0.005
     """Before a step is said again, so that what is left of the damaged reply has passed."""
 
@@ -145,6 +152,7 @@ class LampExchange:
 
         status = self._insist(look, ends_at, "prove that it is dark")
         require_dark(status)
+        require_healthy(status)
         return status
 
     def show(self, stage: r.Stage) -> r.LampStatus:
@@ -159,14 +167,23 @@ class LampExchange:
         def attempt() -> r.LampStatus:
             self._stage(stage, ends_at)
             self._command(r.CommandCode.COMMIT, stage.round_id, 0, ends_at)
-            self._warm(ends_at)
+            self._warm(self._registers.left_at, ends_at)
             return self._proved(expected, stage.round_id, ends_at)
 
         return self._insist(attempt, ends_at, f"show round {stage.round_id}")
 
     def clear(self, round_id: int) -> r.LampStatus:
         """End the result of `round_id` and prove every lamp dark."""
-        return self._darkened(r.CommandCode.CLEAR, round_id)
+        ends_at = self._clock() + self._patience.request_s
+
+        def attempt() -> r.LampStatus:
+            self._command(r.CommandCode.CLEAR, round_id, 0, ends_at)
+            self._warm(self._registers.left_at, ends_at)
+            return self._measured(ends_at)
+
+        status = self._insist(attempt, ends_at, f"clear round {round_id}")
+        require_dark(status)
+        return status
 
     def darken(self) -> r.LampStatus:
         """Switch everything off, whatever is lit, and prove that nothing is driven.
@@ -214,7 +231,7 @@ class LampExchange:
 
         def attempt() -> r.LampStatus:
             self._command(r.CommandCode.TEST, r.NO_ROUND, argument, ends_at)
-            self._warm(ends_at)
+            self._warm(self._registers.left_at, ends_at)
             return self._measured(ends_at)
 
         status = self._insist(attempt, ends_at, f"light {area or 'no area'} alone")
@@ -328,8 +345,10 @@ class LampExchange:
         self._fresh.check(status, self._clock())
         return status
 
-    def _warm(self, ends_at: float) -> None:
-        self._sleep(max(0.0, min(self._warm_up_s, ends_at - self._clock())))
+    def _warm(self, switched_at: float, ends_at: float) -> None:
+        """Wait until lamps that were switched at `switched_at` can have been measured."""
+        until = switched_at + self.BOX_THINKS_S + self._warm_up_s
+        self._sleep(max(0.0, min(until, ends_at) - self._clock()))
 
     def _measured(self, ends_at: float) -> r.LampStatus:
         """Read the status until the lamps have been measured since they were last switched."""
@@ -350,18 +369,6 @@ class LampExchange:
         if not status.driven == expected == status.glowing:
             status = self._measured(ends_at)
         require_lit(status, expected, round_id)
-        return status
-
-    def _darkened(self, code: r.CommandCode, round_id: int) -> r.LampStatus:
-        ends_at = self._clock() + self._patience.request_s
-
-        def attempt() -> r.LampStatus:
-            self._command(code, round_id, 0, ends_at)
-            self._warm(ends_at)
-            return self._measured(ends_at)
-
-        status = self._insist(attempt, ends_at, f"{code.name.lower()} round {round_id}")
-        require_dark(status)
         return status
 
     def _insist(self, attempt: Callable[[], T], ends_at: float, what: str) -> T:
@@ -392,7 +399,7 @@ def check_identity(identity: r.LampIdentity, areas_needed: int) -> None:
     elif identity.map_version[0] != r.MAP_MAJOR:
         major, minor = identity.map_version
         problem = f"the lamp box has register map {major}.{minor}, this program {r.MAP_MAJOR}.x"
-    elif identity.areas_fitted != areas_needed:
+    elif identity.areas_fitted < areas_needed:
         problem = f"the lamp box has {identity.areas_fitted} areas, the profile {areas_needed}"
     elif missing := r.REQUIRED & ~identity.capabilities:
         problem = f"the lamp box lacks: {missing.name}"
@@ -401,17 +408,21 @@ def check_identity(identity: r.LampIdentity, areas_needed: int) -> None:
 
 
 def require_dark(status: r.LampStatus) -> None:
-    """Raise `LampReadbackError` unless `status` is dark and healthy."""
+    """Raise `LampReadbackError` unless nothing is driven and nothing glows."""
     if not status.is_dark:
         raise LampReadbackError(
             f"the lamps are not dark: driven {_names(status.driven)}, glowing "
             f"{_names(status.glowing)}, state {status.state.name.lower()}",
             remedy="Darken the box; where a lamp still glows, its driver is stuck on",
         )
+
+
+def require_healthy(status: r.LampStatus) -> None:
+    """Raise `LampReadbackError` unless the box finds nothing wrong with itself."""
     if not status.is_healthy:
         raise LampReadbackError(
-            f"the lamp box is dark and not healthy: {_ailment(status)}",
-            remedy="See the box's maintenance page, then clear the fault",
+            f"the lamp box is not healthy: {_ailment(status)}",
+            remedy="Mend it, test that lamp with the table closed, and clear the fault",
         )
 
 
@@ -457,6 +468,8 @@ def _ailment(status: r.LampStatus) -> str:
         ailments.append(f"{status.temperature_c:.1f} °C")
     if r.Flag.MEMORY in status.flags:
         ailments.append("retained memory bad")
+    if status.open_bulbs:
+        ailments.append(f"burnt-out lamps {_names(status.open_bulbs)}")
     if status.stuck_bulbs:
         ailments.append(f"stuck lamps {_names(status.stuck_bulbs)}")
     return ", ".join(ailments) or "it does not say why"

@@ -208,7 +208,7 @@ IDENTITY = _block(
     ("test life", "u16", "ms until an area test that is not renewed ends; always 10000"),
     ("rated current", "u16", "mA of one good lamp: 100 in the currents block"),
     ("reply delay", "u16", "ms, the longest time the box takes to begin its reply; at most 10"),
-    ("reserved", "u16 x 3", "0"),
+    ("reserved", "u16 x 4", "0"),
 )
 
 STATUS = _block(
@@ -244,7 +244,7 @@ STAGE = _block(
     ("first value", "u16", "1 to 6"),
     ("second value", "u16", "1 to 6"),
     ("third value", "u16", "1 to 6"),
-    ("layout", "u16", "50 or 52; must be what the box has"),
+    ("layout", "u16", "50 or 52, and not more than the areas fitted"),
     ("layout options", "bits", "see layout options"),
     ("expected mask", "mask", "the lamps that the controller says win"),
     ("verdict", "u16", "read only: 0 ready to commit, otherwise a refusal code"),
@@ -408,7 +408,7 @@ class LampStatus:
 
     @property
     def is_healthy(self) -> bool:
-        """The box finds nothing wrong with itself: supply, temperature, memory, stuck lamps."""
+        """The box finds nothing wrong with itself: supply, temperature, memory, lamps."""
         return Flag.HEALTHY in self.flags and self.state is not State.FAULT
 
     @property

@@ -1,0 +1,122 @@
+"""Faults of one part of the rig: which there are, which are in force, and which wait for an event.
+
+Owns names, parameters and triggers. A fault begins at once or after so many events of the part
+itself (`after 2 commit`), so that a scenario times it by what happens and never by sleeping. What
+a fault does is written where it happens.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+Value = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One injectable fault. `parameters` names every parameter that it takes, with its default."""
+
+    name: str
+    summary: str
+    seen: str
+    """What an observer outside the rig sees."""
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+
+
+class FaultSet:
+    """The faults of one part. Safe to call from any thread."""
+
+    def __init__(self, faults: Iterable[Fault], events: Iterable[str] = ()) -> None:
+        self.catalogue: dict[str, Fault] = {fault.name: fault for fault in faults}
+        self.events = tuple(events)
+        self._lock = threading.Lock()
+        self._active: dict[str, dict[str, Value]] = {}
+        self._waiting: dict[str, tuple[str, int, dict[str, Value]]] = {}
+
+    def inject(
+        self, name: str, *, after: tuple[int, str] | None = None, **parameters: Value
+    ) -> None:
+        """Put a fault in force, now or after `(count, event)`.
+
+        Raises KeyError for an unknown fault, TypeError for a parameter that it does not take, and
+        ValueError for an unknown event or a value of the wrong kind; each text lists what there is.
+        """
+        if name not in self.catalogue:
+            raise KeyError(f"no fault {name!r}; there are: {', '.join(sorted(self.catalogue))}")
+        known = self.catalogue[name].parameters
+        if unknown := sorted(set(parameters) - set(known)):
+            raise TypeError(f"fault {name} takes {sorted(known) or 'no parameters'}, not {unknown}")
+        values = {
+            key: _as_kind_of(known[key], parameters.get(key, known[key]), f"{name} {key}")
+            for key in known
+        }
+        self.check(name, values)
+        if after is not None and after[1] not in self.events:
+            raise ValueError(f"{name} can wait for {', '.join(self.events)}, not {after[1]!r}")
+        with self._lock:
+            if after is not None and after[0] > 0:
+                self._waiting[name] = (after[1], after[0], values)
+            else:
+                self._active[name] = values
+
+    def check(self, name: str, values: dict[str, Value]) -> None:
+        """Raise ValueError for values that a part cannot take; most take all."""
+
+    def heal(self, name: str | None = None) -> None:
+        """End one fault, or all, whether in force or still waiting."""
+        with self._lock:
+            for one in [name] if name is not None else [*self._active, *self._waiting]:
+                self._active.pop(one, None)
+                self._waiting.pop(one, None)
+
+    def count(self, event: str) -> None:
+        """Tell that `event` happened once."""
+        if not self._waiting:
+            return
+        with self._lock:
+            for name, (awaited, left, values) in list(self._waiting.items()):
+                if awaited != event:
+                    continue
+                if left > 1:
+                    self._waiting[name] = (awaited, left - 1, values)
+                else:
+                    del self._waiting[name]
+                    self._active[name] = values
+
+    @property
+    def active(self) -> dict[str, dict[str, Value]]:
+        """A copy of the faults in force with their parameters."""
+        with self._lock:
+            return {name: dict(values) for name, values in self._active.items()}
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Faults that wait, with what for."""
+        with self._lock:
+            return {name: f"{left} {event}" for name, (event, left, _) in self._waiting.items()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._active
+
+    def number(self, name: str, parameter: str) -> float:
+        """Return a number among the parameters of a fault in force; its default otherwise."""
+        return float(self._value(name, parameter))
+
+    def text(self, name: str, parameter: str) -> str:
+        """Return a text among the parameters of a fault in force; its default otherwise."""
+        return str(self._value(name, parameter))
+
+    def _value(self, name: str, parameter: str) -> Value:
+        in_force = self._active.get(name)
+        return (in_force or self.catalogue[name].parameters)[parameter]
+
+
+def _as_kind_of(default: Value, value: Value, what: str) -> Value:
+    if isinstance(default, str):
+        return str(value)
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"{what} must be a number, not {value!r}") from None

@@ -1,0 +1,474 @@
+"""A lamp box: the registers of REGISTERS.md in front of fifty-two lamps.
+
+Owns stage, commit, hold, expiry, refusals, and what survives a power cut. Written against the
+document alone and without the controller's code, as a box builder would. Must not know serial
+lines: `modbus_unit.py` brings requests and takes replies.
+
+Everything happens when somebody looks: a stage or a test that has run out is noticed at the next
+request or glance, which no observer can tell from noticing it in time.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hil_tests.rig.bulbs import RATED_MA, Bulbs
+from hil_tests.rig.lamp_faults import LampFaults
+from hil_tests.rig.lamp_layout import EVEN_ODD_LAMPS, LAMP, winning_lamps
+
+# Blocks: first register, length, registers that a write covers.
+IDENTITY, IDENTITY_LENGTH = 0x0000, 16
+STATUS, STATUS_LENGTH = 0x0010, 32
+STAGE, STAGE_LENGTH, STAGE_WRITTEN = 0x0040, 17, 12
+COMMAND, COMMAND_LENGTH = 0x0060, 5
+ODDS, ODDS_SHOWN, ODDS_LENGTH = 0x0080, 0x00D0, 66
+CURRENTS, CURRENTS_LENGTH = 0x0120, 26
+
+ILLEGAL_ADDRESS = 2
+ILLEGAL_VALUE = 3
+
+DARK, RESULT, TEST, FAULT = range(4)
+COMMIT, CLEAR, GO_DARK, PHASE, TEST_LAMP = range(1, 6)
+(
+    READY,
+    UNKNOWN_COMMAND,
+    NOTHING_STAGED,
+    OTHER_ROUND,
+    VALUE_RANGE,
+    LAYOUT,
+    MASK_DIFFERS,
+    RESULT_LIT,
+    TEST_RUNNING,
+    ARGUMENT,
+    INCOMPLETE_WRITE,
+    BOX_FAULT,
+) = range(12)
+
+WARM_UP_S = 0.020
+STAGE_LIFE_S = 1.0
+TEST_LIFE_S = 10.0
+PHASES = range(14)
+DEMONSTRATION = 0x0100
+
+
+class Refused(Exception):  # noqa: N818
+    """The answer is a Modbus exception of this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(slots=True)
+class StagedResult:
+    """What stands in the stage block."""
+
+    words: list[int]
+    round_id: int
+    mask: int
+    verdict: int
+    at: float
+
+
+@dataclass
+class Retained:
+    """What survives a power cut, in a file where one is given."""
+
+    path: Path | None
+    last_committed: int = 0
+    restarts: int = 0
+    is_bad: bool = False
+
+    def load(self) -> None:
+        """Read the memory; one that cannot be read is bad, and says so instead of reading zero."""
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            kept = json.loads(self.path.read_text())
+            self.last_committed, self.restarts = int(kept["last"]), int(kept["restarts"])
+        except (OSError, ValueError, KeyError, TypeError):
+            self.is_bad = True
+
+    def store(self) -> None:
+        if self.path is not None:
+            text = json.dumps({"last": self.last_committed, "restarts": self.restarts})
+            fresh = self.path.with_suffix(".new")
+            fresh.write_text(text)
+            fresh.replace(self.path)
+
+
+class LampBox:
+    """The box. Safe to call from any thread."""
+
+    def __init__(
+        self,
+        areas: int = 52,
+        *,
+        memory: Path | None = None,
+        seed: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.areas = areas
+        self.faults = LampFaults()
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._bulbs = Bulbs(len(LAMP), seed)
+        self._retained = Retained(memory)
+        self._retained.load()
+        self._power_up()
+
+    # ── Power ───────────────────────────────────────────────────────────────
+
+    def _power_up(self) -> None:
+        """Start dark: a box cannot know whether the table has moved on meanwhile."""
+        now = self._clock()
+        self._retained.restarts = (self._retained.restarts + 1) % 0x10000
+        self._retained.store()
+        self._started_at = now
+        self._staged: StagedResult | None = None
+        self._command = [0] * COMMAND_LENGTH
+        self._sequence = 0
+        self._refusal = 0
+        self._phase = 0
+        self._phase_round = 0
+        self._state = DARK
+        self._result_round = 0
+        self._result_mask = 0
+        self._test_until = 0.0
+        self._open = 0
+        self._odds = [0] * ODDS_LENGTH
+        self._wanted = 0
+        self._switched_at = now - 1.0
+        self._bulbs.drive(0, now)
+        self._answers_from = now
+
+    def restart(self, down_s: float = 0.0) -> None:
+        """Cut the power and give it back; the box answers nothing until `down_s` later."""
+        with self._lock:
+            self._power_up()
+            self._answers_from += down_s
+
+    @property
+    def is_up(self) -> bool:
+        """False while the box is starting."""
+        return self._clock() >= self._answers_from
+
+    # ── Requests ────────────────────────────────────────────────────────────
+
+    def read(self, address: int, count: int) -> list[int]:
+        """Return registers; they must lie inside one block. Raises `Refused`."""
+        with self._lock:
+            self._settle()
+            for first, length, words in (
+                (STATUS, STATUS_LENGTH, self._status_words),
+                (STAGE, STAGE_LENGTH, self._stage_words),
+                (IDENTITY, IDENTITY_LENGTH, self._identity_words),
+                (COMMAND, COMMAND_LENGTH, lambda: self._command),
+                (ODDS, ODDS_LENGTH, lambda: self._odds),
+                (ODDS_SHOWN, ODDS_LENGTH, self._odds_shown),
+                (CURRENTS, CURRENTS_LENGTH, self._current_words),
+            ):
+                if first <= address and address + count <= first + length:
+                    found = words()[address - first : address - first + count]
+                    break
+            else:
+                raise Refused(ILLEGAL_ADDRESS)
+        if address == STATUS:
+            self._tell("status")
+        return list(found)
+
+    def write(self, address: int, words: Sequence[int]) -> None:
+        """Write one whole block. Raises `Refused`, and then nothing has changed."""
+        with self._lock:
+            self._settle()
+            event = self._write(address, list(words))
+            self._refusal = 0
+        self._tell(event)
+
+    def _write(self, address: int, words: list[int]) -> str:
+        lengths = {STAGE: STAGE_WRITTEN, COMMAND: COMMAND_LENGTH, ODDS: ODDS_LENGTH}
+        inside = any(
+            first <= address < first + length
+            for first, length in (*lengths.items(), (STAGE, STAGE_LENGTH))
+        )
+        if not inside:
+            raise Refused(ILLEGAL_ADDRESS)
+        if lengths.get(address) != len(words):
+            raise self._refuse(INCOMPLETE_WRITE)
+        if address == STAGE:
+            return self._write_stage(words)
+        if address == ODDS:
+            return self._write_odds(words)
+        return self._obey(words)
+
+    def _refuse(self, code: int) -> Refused:
+        self._refusal = code
+        return Refused(ILLEGAL_VALUE)
+
+    def _tell(self, event: str) -> None:
+        self.faults.count(event)
+        if "lamp_restart" in self.faults:
+            down_s = self.faults.number("lamp_restart", "down_s")
+            self.faults.heal("lamp_restart")
+            self.restart(down_s)
+
+    # ── Stage ───────────────────────────────────────────────────────────────
+
+    def _write_stage(self, words: list[int]) -> str:
+        _, high, low, *values, layout, options = words[:8]
+        expected = _join(words[8:12])
+        round_id = high << 16 | low
+        own, verdict = 0, READY
+        if any(not 1 <= value <= 6 for value in values):
+            verdict = VALUE_RANGE
+        elif layout not in (50, 52) or layout > self.areas or options & ~0b11:
+            verdict = LAYOUT
+        else:
+            own = self._compute(values, layout, options)
+            verdict = self._judge(round_id, own, expected)
+        self._staged = StagedResult(words, round_id, own, verdict, self._clock())
+        return "stage"
+
+    def _compute(self, values: list[int], layout: int, options: int) -> int:
+        first, second, third = values
+        mask = winning_lamps(
+            (first, second, third),
+            areas=layout,
+            double_on_triple=bool(options & 1),
+            even_odd_on_triple=bool(options & 2),
+        )
+        return mask ^ 1 << LAMP["total-11"] if "lamp_rule_wrong" in self.faults else mask
+
+    def _judge(self, round_id: int, own: int, expected: int) -> int:
+        if own != expected:
+            return MASK_DIFFERS
+        if self._state == FAULT:
+            return BOX_FAULT
+        if self._state == TEST:
+            return TEST_RUNNING
+        if self._state == RESULT and (round_id, own) != (self._result_round, self._result_mask):
+            return RESULT_LIT
+        return READY
+
+    def _stage_words(self) -> list[int]:
+        if self._staged is None:
+            return [*[0] * STAGE_WRITTEN, NOTHING_STAGED, 0, 0, 0, 0]
+        return [*self._staged.words, self._staged.verdict, *_words(self._staged.mask, 4)]
+
+    # ── Commands ────────────────────────────────────────────────────────────
+
+    def _obey(self, words: list[int]) -> str:
+        sequence, command, high, low, argument = words
+        round_id = high << 16 | low
+        if command == COMMIT:
+            self._commit(round_id)
+        elif command == CLEAR:
+            if self._state == RESULT and round_id != self._result_round:
+                raise self._refuse(OTHER_ROUND)
+            self._go_dark()
+        elif command == GO_DARK:
+            self._go_dark()
+        elif command == PHASE:
+            if argument & ~DEMONSTRATION not in PHASES:
+                raise self._refuse(ARGUMENT)
+            self._phase, self._phase_round = argument, round_id
+        elif command == TEST_LAMP:
+            self._test(argument)
+        else:
+            raise self._refuse(UNKNOWN_COMMAND)
+        self._sequence, self._command = sequence, words
+        return ("", "commit", "clear", "dark", "phase", "test")[command]
+
+    def _commit(self, round_id: int) -> None:
+        if self._staged is None:
+            raise self._refuse(NOTHING_STAGED)
+        if round_id != self._staged.round_id:
+            raise self._refuse(OTHER_ROUND)
+        verdict = self._staged.verdict or self._judge(
+            round_id, self._staged.mask, self._staged.mask
+        )
+        if verdict:
+            raise self._refuse(verdict)
+        if round_id:
+            self._retained.last_committed = round_id
+            self._retained.store()
+        if _join(self._odds[:2]) != round_id:
+            self._odds = [0] * ODDS_LENGTH
+        self._result_round, self._result_mask = round_id, self._staged.mask
+        self._state, self._staged = RESULT, None
+        self._light(self._result_mask)
+
+    def _go_dark(self) -> None:
+        self._staged = None
+        self._odds = [0] * ODDS_LENGTH
+        self._result_round = self._result_mask = 0
+        if self._state != FAULT:
+            self._state = DARK
+        self._light(0)
+
+    def _test(self, argument: int) -> None:
+        if self._state == RESULT:
+            raise self._refuse(RESULT_LIT)
+        if self._state == FAULT:
+            raise self._refuse(BOX_FAULT)
+        if argument > len(LAMP) or (argument and not self._fitted() >> argument - 1 & 1):
+            raise self._refuse(ARGUMENT)
+        self._staged = None
+        self._state = TEST if argument else DARK
+        self._test_until = self._clock() + TEST_LIFE_S
+        self._light(1 << argument - 1 if argument else 0)
+
+    def _write_odds(self, words: list[int]) -> str:
+        if self._state == RESULT:
+            raise self._refuse(RESULT_LIT)
+        if any(odds > 9999 for odds in words[2:]):
+            raise self._refuse(ARGUMENT)
+        self._odds = words if any(words[2:]) else [0] * ODDS_LENGTH
+        return "odds"
+
+    def _odds_shown(self) -> list[int]:
+        if "odds_wrong" in self.faults and any(self._odds[2:]):
+            place = next(place for place in range(2, ODDS_LENGTH) if self._odds[place])
+            return [odds + 1 if index == place else odds for index, odds in enumerate(self._odds)]
+        return self._odds
+
+    # ── Lamps ───────────────────────────────────────────────────────────────
+
+    def _fitted(self) -> int:
+        everything = (1 << len(LAMP)) - 1
+        return everything if self.areas == len(LAMP) else everything & ~EVEN_ODD_LAMPS
+
+    def _light(self, mask: int) -> None:
+        if mask != self._wanted:
+            self._switched_at = self._clock()
+        self._wanted = mask
+        self._drive()
+
+    def _drive(self) -> None:
+        """Put the wanted mask on the drivers, as far as their faults let it through."""
+        mask = self._wanted
+        if "lamps_shifted" in self.faults:
+            mask = (mask << 1) % (1 << len(LAMP))
+        if "lamp_extra" in self.faults and mask:
+            mask |= 1 << LAMP[self.faults.text("lamp_extra", "area")]
+        if "lamps_latched" in self.faults:
+            mask |= self._bulbs.driven
+        self._bulbs.burnt = self._lamps_with("bulb_burnt")
+        self._bulbs.stuck = self._lamps_with("bulb_stuck")
+        if mask != self._bulbs.driven:
+            self._bulbs.drive(mask, self._clock())
+
+    def _lamps_with(self, fault: str) -> set[int]:
+        if fault not in self.faults:
+            return set()
+        return {LAMP[area] for area in self.faults.text(fault, "area").split(",")}
+
+    def _settle(self) -> None:
+        """Catch up with time and with the faults."""
+        now = self._clock()
+        if self._staged is not None and now - self._staged.at > STAGE_LIFE_S:
+            self._staged = None
+        if self._state == TEST and now > self._test_until:
+            self._state = DARK
+            self._light(0)
+        is_broken = "lamp_dead_drivers" in self.faults
+        if is_broken and self._state != FAULT:
+            self._go_dark()
+            self._state = FAULT
+        elif not is_broken and self._state == FAULT:
+            self._state = DARK
+        self._drive()
+
+    # ── What can be read ────────────────────────────────────────────────────
+
+    def _identity_words(self) -> list[int]:
+        return [
+            0x4D42 if "lamp_not_a_box" in self.faults else 0x51B0,
+            0x0200 if "lamp_other_map" in self.faults else 0x0100,
+            0x0001,
+            *_words(20260001, 2),
+            self.areas,
+            0b1111,
+            round(WARM_UP_S * 1000),
+            round(STAGE_LIFE_S * 1000),
+            round(TEST_LIFE_S * 1000),
+            RATED_MA,
+            2,
+            *[0] * 4,
+        ]
+
+    def _status_words(self) -> list[int]:
+        now = self._clock()
+        currents = self._bulbs.currents(now)
+        driven = self._bulbs.driven
+        is_measured = now - self._switched_at >= WARM_UP_S
+        glowing = sum(1 << lamp for lamp, percent in enumerate(currents) if percent >= 50)
+        stuck = 0
+        if is_measured:
+            self._open = (self._open | driven) & ~glowing
+            stuck = sum(
+                1 << lamp
+                for lamp, percent in enumerate(currents)
+                if percent >= 10 and not driven >> lamp & 1
+            )
+        supply = 780 if "lamp_supply_low" in self.faults else 1200
+        memory_bad = self._retained.is_bad or "lamp_memory_bad" in self.faults
+        unwell = supply < 1000 or memory_bad or stuck or self._open or self._state == FAULT
+        flags = (
+            (0 if unwell else 1)
+            | is_measured << 1
+            | (self._staged is not None) << 2
+            | any(self._odds[2:]) << 3
+            | (supply < 1000) << 4
+            | memory_bad << 6
+        )
+        return [
+            self._state,
+            flags,
+            self._refusal,
+            self._retained.restarts,
+            *_words(round((now - self._started_at) * 1000) % (1 << 32), 2),
+            self._sequence,
+            self._phase,
+            *_words(self._phase_round, 2),
+            *_words(self._result_round, 2),
+            *_words(0 if memory_bad else self._retained.last_committed, 2),
+            *_words(driven, 4),
+            *_words(glowing, 4),
+            *_words(self._open, 4),
+            *_words(stuck, 4),
+            supply,
+            312,
+        ]
+
+    def _current_words(self) -> list[int]:
+        currents = self._bulbs.currents(self._clock())
+        return [high << 8 | low for high, low in zip(currents[::2], currents[1::2], strict=True)]
+
+    # ── The rig's own glance, not on the wire ───────────────────────────────
+
+    def glance(self) -> dict[str, object]:
+        """What a person standing at the table sees; spoils nothing and asks nobody."""
+        with self._lock:
+            self._settle()
+            currents = self._bulbs.currents(self._clock())
+            return {
+                "state": ("dark", "result", "test", "fault")[self._state],
+                "round": self._result_round,
+                "phase": self._phase,
+                "glowing": [area for area, lamp in LAMP.items() if currents[lamp] >= 50],
+                "last_committed": self._retained.last_committed,
+            }
+
+
+def _words(number: int, count: int) -> list[int]:
+    return [number >> 16 * place & 0xFFFF for place in range(count - 1, -1, -1)]
+
+
+def _join(words: Sequence[int]) -> int:
+    return int.from_bytes(b"".join(word.to_bytes(2, "big") for word in words), "big")

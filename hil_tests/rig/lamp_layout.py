@@ -1,0 +1,50 @@
+"""The lamps of a Sic Bo layout and which of them three dice light, as the lamp box knows it.
+
+Written from REGISTERS.md alone, because the box's own opinion is worth something only if it is its
+own. Must not know registers.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+FACES = range(1, 7)
+AREAS = (
+    *("small", "big", "even", "odd", "any-triple"),
+    *(f"triple-{face}" for face in FACES),
+    *(f"double-{face}" for face in FACES),
+    *(f"pair-{low}-{high}" for low in FACES for high in range(low + 1, 7)),
+    *(f"total-{total}" for total in range(4, 18)),
+    *(f"one-{face}" for face in FACES),
+)
+
+LAMP = {area: lamp for lamp, area in enumerate(AREAS)}
+EVEN_ODD_LAMPS = 1 << LAMP["even"] | 1 << LAMP["odd"]
+
+
+def winning_lamps(
+    values: tuple[int, int, int], *, areas: int, double_on_triple: bool, even_odd_on_triple: bool
+) -> int:
+    """Return the mask of lamps that `values` light on a layout of 50 or 52 areas."""
+    counts = {face: values.count(face) for face in FACES}
+    total = sum(values)
+    triple = next((face for face, count in counts.items() if count == 3), None)
+    names = [f"one-{face}" for face, count in counts.items() if count]
+    names += [f"double-{face}" for face, count in counts.items() if count == 2]
+    names += [f"pair-{a}-{b}" for a, b in combinations(FACES, 2) if counts[a] and counts[b]]
+    if total not in (3, 18):
+        names.append(f"total-{total}")
+    if triple is None:
+        names.append("small" if total < 11 else "big")
+    else:
+        names += ["any-triple", f"triple-{triple}"]
+        if double_on_triple:
+            names.append(f"double-{triple}")
+    if areas == 52 and (triple is None or even_odd_on_triple):
+        names.append("odd" if total % 2 else "even")
+    return sum(1 << LAMP[name] for name in names)
+
+
+def names_of(mask: int) -> list[str]:
+    """Return the areas of a mask, in the order of their lamps."""
+    return [area for lamp, area in enumerate(AREAS) if mask >> lamp & 1]

@@ -143,13 +143,15 @@ class Board:
                 self.pins[gpio].write(set_mask >> gpio & 1, at_us)
         self._changed(set_mask | clear_mask)
 
-    def pulse(self, gpio: int, level: int, length_us: int) -> None:
-        """Write `level`, and the opposite `length_us` later."""
+    def pulse(self, gpio: int, level: int, length_us: int) -> int:
+        """Write `level`, and the opposite `length_us` later; that time is returned."""
         at_us = now_us()
+        end_us = at_us + length_us
         with self._lock:
-            end = Once(at_us + length_us, 1 - level)
+            end = Once(end_us, 1 - level)
             self.pins[gpio].set_writer(Writer.TRIGGER, end, at_us, level)
         self._changed(1 << gpio)
+        return end_us
 
     def output(self, gpio: int, level: int | None, pwm: Source | None = None) -> None:
         """Make the pin an output with `level` (None: as it is) and `pwm` or no PWM, in one step."""

@@ -42,6 +42,7 @@ class Daemon:
     """Executes requests. Everything here runs in the loop's thread."""
 
     def __init__(self, board: Board, chip: Chip, loop: Loop, fifo_folder: Path) -> None:
+        self._board = board
         uses = Uses(board, chip)
         levels = Levels(uses)
         soft = SoftPwm(uses, origin_us=now_us())
@@ -89,3 +90,4 @@ class Daemon:
     def close(self) -> None:
         """The process ends: handles and FIFOs go; the board stays as it is."""
         self.handles.close_all()
+        self._board.watch(0, lambda _: None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pin import Mode, Pull
 from .refusals import Reason, RefusedError
-from .results import Handlers
+from .results import Handlers, Later
 from .uses import Use, Uses
 from .wire import Command, Request
 
@@ -82,7 +82,7 @@ class Levels:
             raise RefusedError(Reason.SOME_PERMITTED)
         return 0
 
-    def _trigger(self, request: Request) -> int:
+    def _trigger(self, request: Request) -> Later:
         gpio, length_us = request.p1, request.p2
         (level,) = request.words(1)
         self._uses.permit(gpio)
@@ -91,8 +91,7 @@ class Levels:
             raise RefusedError(Reason.BAD_LEVEL)
         if not 1 <= length_us <= MAX_TRIGGER_US:
             raise RefusedError(Reason.BAD_PULSELEN)
-        self._board.pulse(gpio, level, length_us)
-        return 0
+        return Later(self._board.pulse(gpio, level, length_us))
 
     def _set_pad(self, request: Request) -> int:
         _check_pad(request.p1)

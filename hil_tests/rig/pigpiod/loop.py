@@ -56,6 +56,8 @@ class Loop:
         os.set_blocking(self._wake_out, False)
         self._thread: int | None = None
         self._running = False
+        self._pipe_lock = threading.Lock()  # nobody may write to a number that is no longer ours
+        self._is_closed = False
 
     def call_at(self, at_us: int, action: Action) -> Timer:
         """Run `action` at `at_us` (CLOCK_MONOTONIC) or as soon after as possible."""
@@ -99,8 +101,10 @@ class Loop:
                     _call(self._readers.get(fd))
             self._run_posted()
             self._run_timers()
-        os.close(self._wake_in)
-        os.close(self._wake_out)
+        with self._pipe_lock:
+            self._is_closed = True
+            os.close(self._wake_in)
+            os.close(self._wake_out)
 
     def _wait_s(self) -> float | None:
         if self._posted:
@@ -121,8 +125,9 @@ class Loop:
             _call(action)
 
     def _wake(self) -> None:
-        with contextlib.suppress(BlockingIOError, OSError):  # already awake, or already closed
-            os.write(self._wake_out, b"\0")
+        with self._pipe_lock, contextlib.suppress(BlockingIOError):
+            if not self._is_closed:
+                os.write(self._wake_out, b"\0")
 
     def _swallow_wakes(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -21,7 +21,8 @@ from .server import Manners, Server, listen
 class VirtualPigpiod:
     """A daemon on `board`. `start` may be called again after `terminate` or `kill`.
 
-    Methods may be called from any thread; they return when it is done.
+    Methods may be called from any thread, also from a listener of the board; they return when it is
+    done.
     """
 
     def __init__(
@@ -37,7 +38,12 @@ class VirtualPigpiod:
         self.port = port
         """Port it listens at; 0 before the first start means any free one."""
         self._chip = chip or Chip()
-        self._fifo_folder = fifo_folder or Path(tempfile.gettempdir())
+        self._own_folder: tempfile.TemporaryDirectory[str] | None = None
+        if fifo_folder is None:
+            self._own_folder = tempfile.TemporaryDirectory(prefix="pigpio-")
+            fifo_folder = Path(self._own_folder.name)
+        self.fifo_folder = fifo_folder
+        """Where the pipes of NO appear; the real daemon uses /dev, which takes root."""
         self._loop: Loop | None = None
         self._server: Server | None = None
         self._thread: threading.Thread | None = None
@@ -67,7 +73,7 @@ class VirtualPigpiod:
         self.port = listener.getsockname()[1]
         self.board.stop_writers()
         self._loop = Loop()
-        daemon = Daemon(self.board, self._chip, self._loop, self._fifo_folder)
+        daemon = Daemon(self.board, self._chip, self._loop, self.fifo_folder)
         self._server = Server(self._loop, daemon, listener)
         self._thread = threading.Thread(target=self._loop.run, name="virtual-pigpiod", daemon=True)
         self._thread.start()
@@ -85,7 +91,8 @@ class VirtualPigpiod:
         self.resume()
         self._in_loop(self._close)
         self._loop.stop()
-        self._thread.join()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
         self._loop = self._server = self._thread = None
 
     def hang(self) -> None:
@@ -105,19 +112,26 @@ class VirtualPigpiod:
         """SIGSTOP: neither answers nor runs scripts or notifications; PWM and waves go on."""
         if self._loop is not None and self._frozen is None:
             thawed = self._frozen = threading.Event()
-            self._loop.post(lambda: _wait(thawed))
+
+            def stand_still() -> None:
+                thawed.wait()
+
+            self._loop.post(stand_still)
 
     def resume(self) -> None:
         """Back to good manners after hang, reject or freeze."""
-        if self._frozen is not None:
-            self._frozen.set()
-            self._frozen = None
+        self._thaw()
         self._behave(Manners.NORMAL)
 
     @property
     def connections(self) -> int:
         """Clients connected now; a `pigpio.pi()` counts twice."""
         return 0 if self._server is None else self._server.connections
+
+    def _thaw(self) -> None:
+        if self._frozen is not None:
+            self._frozen.set()
+            self._frozen = None
 
     def _behave(self, manners: Manners) -> None:
         server = self._server
@@ -131,8 +145,10 @@ class VirtualPigpiod:
 
     def _in_loop(self, action: Callable[[], None]) -> None:
         """Run `action` in the daemon's thread and wait until it is done."""
-        if self._loop is None:
+        if self._loop is None or threading.current_thread() is self._thread:
+            action()
             return
+        self._thaw()
         done = threading.Event()
 
         def run() -> None:
@@ -141,7 +157,3 @@ class VirtualPigpiod:
 
         self._loop.post(run)
         done.wait()
-
-
-def _wait(event: threading.Event) -> None:
-    event.wait()

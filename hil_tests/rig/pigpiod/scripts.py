@@ -22,7 +22,7 @@ from .wire import Command, Request
 
 SLOTS = 32
 
-START_US = 300
+START_US = 100
 """A stored script needs this long before it may be run: its thread has to start."""
 
 SLICE = 100

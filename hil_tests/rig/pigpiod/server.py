@@ -74,6 +74,7 @@ class Connection:
         """Close the socket."""
         self._loop.on_readable(self._sock, None)
         self._loop.on_writable(self._sock, None)
+        self._received.clear()
         self._sock.close()
 
     def _on_readable(self) -> None:

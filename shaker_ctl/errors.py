@@ -122,6 +122,12 @@ class LampReadbackError(LampError):
     code = "lamp-readback"
 
 
+class ConsoleLineError(HardwareError):
+    """A console's serial line cannot be opened, or is gone. The table goes on; it is reopened."""
+
+    code = "console-line"
+
+
 class JournalError(ShakerError):
     """The record of the table cannot be trusted or extended. No new output but stopping."""
 

@@ -15,23 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Protocol
 
-Values = tuple[int, int, int]
-"""Three die values, 1-6, left to right."""
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.vocabulary import Role
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
-
-
-class Role(StrEnum):
-    """Who stands at the console. The rule texts' own words; recorded with every action."""
-
-    DEALER = "dealer"
-    FLOORPERSON = "floorperson"
-    SUPERVISOR = "supervisor"
-    TECHNICIAN = "technician"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +41,30 @@ class Actor:
 class Request:
     """One act of a person: the command's words and its checked arguments.
 
-    Every verb and its arguments (all other verbs do not exist):
+    Every verb and its arguments (others do not exist):
 
     dealer
-        `bets` · `nmb` · `activate` · `reveal` · `settled` · `lamps-off`
-        `enter` round: int, values: Values · `confirm` round: int, values: Values
-        `no-roll` round: int
+        `bets`
+        `nmb` · `activate` · `reveal` · `settled` · `lamps-off` · `no-roll`, each with round: int
+        (typed, or the round that the console's snapshot showed when the line came in)
+        `enter` · `confirm`, each with round: int, values: Values
     floorperson, supervisor
-        `presence` · `sign` · `open` · `close` · `shift start` · `time confirm`
+        `sign` · `open` · `close` · `shift start` · `time confirm`
+        `presence` round: int
         `decide` round: int, values: Values | None (None: no roll)
-        `inspect` what: "lamps" | "shaker" | "all" | "seen"
-        (`seen`: the person says that they saw every lamp lit and dark)
-        `dice changed` serials: tuple[str, ...]
+        `inspect` what: "lamps" | "shaker" | "all" | "seen" | "shift"
+        (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
+        inspection, where the profile has one)
+        `dice changed` serials: tuple[str, str, str]
     technician
-        `out-of-order` reason: str · `return-to-service` · `fault clear` code: str
+        `out-of-order` steps: frozenset[RetireStep] (empty: only out of service; else what was
+        done so that a manual shaker may be used) · `return-to-service` (also the shaker's return
+        after those steps)
+        `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
-        (None: every lamp in turn) · `light` level: float 0-1 · `calibrate camera` · `selftest`
+        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `calibrate camera` · `selftest`
     whoever may do the work that runs
-        `cancel` end the running job (Ctrl-C)
+        `cancel` end the running job or inspection (Ctrl-C)
     """
 
     verb: str
@@ -102,8 +98,8 @@ class Answer:
 class Note:
     """Something about the console itself for the record: never a passphrase, never raw input.
 
-    Kinds: `login`, `login-refused`, `login-locked`, `logout`, `idle-logout`, `console-opened`,
-    `console-lost`.
+    Kinds: `login`, `login-refused`, `login-locked`, `logout`, `idle-logout`, `console-lost`,
+    `log bundle` and `export` (a file was handed over).
     """
 
     kind: str

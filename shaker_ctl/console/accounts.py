@@ -1,0 +1,157 @@
+"""Who may log in: the users file and the passphrases in it, as argon2id hashes.
+
+Owns the file's form and the check of a passphrase. Must not know ports, delays or what a role may
+do. A check takes some tens of milliseconds of one core by design; it runs in the console's own
+thread, and argon2 lets go of the interpreter meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules.vocabulary import Role
+
+SHORTEST = 8
+"""Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
+LONGEST = 128
+LARGEST_FILE = 65_536
+_NAME = re.compile(r"\w[\w.-]{0,31}")
+
+# OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane. Fits beside the model
+# on a small computer; two consoles checking at once need 38 MiB for a moment.
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One person in one role. Whoever has two roles stands in the file twice."""
+
+    name: str
+    role: Role
+    hash: str
+
+
+class Accounts:
+    """The users file, read afresh at every login so that changes need no restart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Checked when the name is unknown, so that the answer takes as long as for a known one:
+        # the hash of random bytes that nobody keeps, with the same costs.
+        self._nobody = _HASHER.hash(os.urandom(32))
+
+    def verify(self, name: str, role: Role, passphrase: str) -> bool:
+        """True when the three belong together. Takes tens of milliseconds either way.
+
+        Raises `SettingsError` when the users file cannot be used.
+        """
+        known = {(account.name, account.role): account.hash for account in load(self._path)}
+        stored = known.get((name, role))
+        try:
+            is_right = _HASHER.verify(stored or self._nobody, passphrase)
+        except (Argon2Error, InvalidHashError):
+            return False
+        return is_right and stored is not None
+
+    def knows(self, name: str) -> bool:
+        """True when anybody has this name. Raises `SettingsError` like `verify`."""
+        return any(account.name == name for account in load(self._path))
+
+
+def load(path: Path) -> tuple[Account, ...]:
+    """Read the users file. Raises `SettingsError` naming file and entry."""
+    remedy = "Write it with: shaker-ctl console add-user NAME ROLE --users " + str(path)
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE + 1)
+        if len(text) > LARGEST_FILE:
+            raise SettingsError(f"the users file {path} is larger than 64 kB", remedy=remedy)
+        raw = tomllib.loads(text.decode())
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read the users file {path}: {error.strerror}", remedy=remedy
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f"the users file {path} is not valid TOML: {error}", remedy=remedy
+        ) from error
+    if set(raw) - {"user"} or not isinstance(raw.get("user", []), list):
+        raise SettingsError(f"the users file {path} holds only [[user]] tables", remedy=remedy)
+    entries = enumerate(raw.get("user", []), start=1)
+    return tuple(_account(entry, f"{path}, user {number}", remedy) for number, entry in entries)
+
+
+def _account(entry: object, where: str, remedy: str) -> Account:
+    if not isinstance(entry, dict) or set(entry) != {"name", "role", "hash"}:
+        raise SettingsError(
+            f"{where}: name, role and hash belong here, nothing else", remedy=remedy
+        )
+    name, role, stored = entry["name"], entry["role"], entry["hash"]
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise SettingsError(f"{where}: a name is up to 32 letters, digits, . _ -", remedy=remedy)
+    if role not in {known.value for known in Role}:
+        raise SettingsError(f"{where}: role {role!r} does not exist", remedy=remedy)
+    if not isinstance(stored, str) or not stored.startswith("$argon2id$"):
+        raise SettingsError(f"{where}: hash is not an argon2id hash", remedy=remedy)
+    return Account(name, Role(role), stored)
+
+
+def hash_passphrase(passphrase: str) -> str:
+    """Return the hash to be stored. Raises `SettingsError` for one that is too short or long."""
+    if not SHORTEST <= len(passphrase) <= LONGEST:
+        raise SettingsError(
+            f"a passphrase has {SHORTEST} to {LONGEST} characters",
+            remedy="Choose another; several words are easier to keep than one odd one",
+        )
+    return _HASHER.hash(passphrase)
+
+
+def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
+    """Add a person, or give them a new passphrase; True when they were there before.
+
+    The file is replaced in one step and readable by its owner only. Raises `SettingsError`.
+    """
+    if not _NAME.fullmatch(name):
+        raise SettingsError(
+            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
+        )
+    there = load(path) if path.exists() else ()
+    others = [account for account in there if (account.name, account.role) != (name, role)]
+    mine = Account(name, role, hash_passphrase(passphrase))
+    _write(path, [*others, mine])
+    return len(others) < len(there)
+
+
+def _write(path: Path, accounts: list[Account]) -> None:
+    lines = ["# People who may log in at this table's consoles; argon2id hashes, no passphrases."]
+    for account in accounts:
+        lines += [
+            "",
+            "[[user]]",
+            f'name = "{account.name}"',
+            f'role = "{account.role.value}"',
+            f'hash = "{account.hash}"',
+        ]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # mkstemp creates it with mode 0600; the rename keeps that.
+        number, written = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(written, path)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot write the users file {path}: {error.strerror}",
+            remedy="Run as the user who owns it, or name another with --users",
+        ) from error

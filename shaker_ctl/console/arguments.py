@@ -1,0 +1,170 @@
+"""What may stand behind a command's words, and what it means.
+
+Owns one small reader per argument list. Must not know roles, states or effects. Each takes the
+words after the command and returns named arguments, or raises `ArgumentsError` with a text for a
+person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from shaker_ctl.rules.outcome import AREAS, Values
+from shaker_ctl.rules.vocabulary import RetireStep, Role
+
+Arguments = Mapping[str, object]
+Reader = Callable[[Sequence[str]], Arguments]
+
+_NAME = re.compile(r"[\w][\w.-]{0,31}")
+_CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]{0,31}")
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_DECIMAL = re.compile(r"\d{1,5}(\.\d{1,3})?", re.ASCII)
+
+JOG_RPM = (30.0, 900.0)
+"""Slower is below what the tach can prove; faster lies outside every approved shake."""
+JOG_S = (0.2, 10.0)
+JOURNAL_MOST = 200
+
+
+class ArgumentsError(ValueError):
+    """The words do not fit; the text says what would."""
+
+
+def nothing(words: Sequence[str]) -> Arguments:
+    if words:
+        raise ArgumentsError("nothing may follow")
+    return {}
+
+
+def integer(word: str, what: str, low: int, high: int) -> int:
+    if not _NUMBER.fullmatch(word) or not low <= int(word) <= high:
+        raise ArgumentsError(f"{what} is a whole number from {low} to {high}")
+    return int(word)
+
+
+def decimal(word: str, what: str, low: float, high: float) -> float:
+    if not _DECIMAL.fullmatch(word) or not low <= float(word) <= high:
+        raise ArgumentsError(f"{what} is a number from {low:g} to {high:g}")
+    return float(word)
+
+
+def round_number(word: str) -> int:
+    return integer(word, "ROUND", 1, 999_999_999)
+
+
+def values(words: Sequence[str]) -> Values:
+    if len(words) != 3:
+        raise ArgumentsError("three values are needed, 1 to 6 each")
+    a, b, c = (integer(word, "a value", 1, 6) for word in words)
+    return a, b, c
+
+
+def a_round(words: Sequence[str]) -> Arguments:
+    return {"round": round_number(_only(words, "ROUND"))}
+
+
+def maybe_round(words: Sequence[str]) -> Arguments:
+    """A round that may be left out: the console then names the one it sees."""
+    return a_round(words) if words else {}
+
+
+def round_and_values(words: Sequence[str]) -> Arguments:
+    if len(words) != 4:
+        raise ArgumentsError("ROUND and three values are needed")
+    return {"round": round_number(words[0]), "values": values(words[1:])}
+
+
+def decision(words: Sequence[str]) -> Arguments:
+    if len(words) == 2 and words[1].lower() == "no-roll":
+        return {"round": round_number(words[0]), "values": None}
+    if len(words) != 4:
+        raise ArgumentsError("ROUND and either three values or no-roll are needed")
+    return round_and_values(words)
+
+
+def one_of(name: str, *choices: str, default: str | None = None) -> Reader:
+    def read(words: Sequence[str]) -> Arguments:
+        if not words and default is not None:
+            return {name: default}
+        word = _only(words, " or ".join(choices)).lower()
+        if word not in choices:
+            raise ArgumentsError(f"one of {', '.join(choices)} is needed")
+        return {name: word}
+
+    return read
+
+
+def count(words: Sequence[str]) -> Arguments:
+    return {"count": integer(_only(words, "N"), "N", 1, JOURNAL_MOST) if words else 10}
+
+
+def serials(words: Sequence[str]) -> Arguments:
+    found = [word for word in re.split(r"[,\s]+", " ".join(words)) if word]
+    if len(found) != 3 or len(set(found)) != 3:
+        raise ArgumentsError("the serials of three different dice are needed")
+    for serial in found:
+        if not _SERIAL.fullmatch(serial):
+            raise ArgumentsError("a serial is up to 32 letters, digits, . / _ -")
+    return {"serials": tuple(found)}
+
+
+def steps(words: Sequence[str]) -> Arguments:
+    known = {step.value.replace("_", "-"): step for step in RetireStep}
+    for word in words:
+        if word.lower() not in known:
+            raise ArgumentsError(f"a step is one of {', '.join(known)}")
+    return {"steps": frozenset(known[word.lower()] for word in words)}
+
+
+def code(words: Sequence[str]) -> Arguments:
+    word = _only(words, "CODE").lower()
+    if not _CODE.fullmatch(word):
+        raise ArgumentsError("CODE is a word from the first column of `faults`")
+    return {"code": word}
+
+
+def jog(words: Sequence[str]) -> Arguments:
+    if len(words) != 2:
+        raise ArgumentsError("RPM and SECONDS are needed")
+    return {
+        "rpm": decimal(words[0], "RPM", *JOG_RPM),
+        "seconds": decimal(words[1], "SECONDS", *JOG_S),
+    }
+
+
+def area(words: Sequence[str]) -> Arguments:
+    if not words:
+        return {"area": None}
+    word = _only(words, "AREA").lower()
+    if word not in AREAS:
+        raise ArgumentsError("AREA is a name such as small, pair-2-5, total-10; `lamps` shows them")
+    return {"area": word}
+
+
+def level(words: Sequence[str]) -> Arguments:
+    return {"level": decimal(_only(words, "LEVEL").rstrip("%"), "LEVEL (percent)", 0, 100) / 100}
+
+
+def who(words: Sequence[str]) -> Arguments:
+    """ROLE NAME. A passphrase on the same line is refused unseen: it would stand on the screen."""
+    if len(words) != 2:
+        raise ArgumentsError("ROLE and NAME are needed, the passphrase is asked for afterwards")
+    known = {role.value: role for role in Role}
+    role = known.get(words[0].lower())
+    if role is None:
+        raise ArgumentsError(f"ROLE is one of {', '.join(known)}")
+    if not _NAME.fullmatch(words[1]):
+        raise ArgumentsError("NAME is up to 32 letters, digits, . _ -")
+    return {"role": role, "name": words[1]}
+
+
+def topic(words: Sequence[str]) -> Arguments:
+    return {"topic": " ".join(words[:3]).lower()}
+
+
+def _only(words: Sequence[str], what: str) -> str:
+    if len(words) != 1:
+        raise ArgumentsError(f"exactly one {what} is needed")
+    return words[0]

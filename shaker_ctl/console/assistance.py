@@ -1,0 +1,102 @@
+"""`help`: what this person may do now, one command, all of them, the codes.
+
+Owns the texts of help, drawn from the tables of grammar and codes. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from shaker_ctl.console import codes, grammar, permission
+from shaker_ctl.console.desk import Actor, TableView
+from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
+from shaker_ctl.console.looks import Shown
+from shaker_ctl.console.render import WIDTH, Lines
+from shaker_ctl.rules.vocabulary import Role
+
+_COLUMN = 26
+
+
+def assist(
+    topic: str, actor: Actor, port_roles: Iterable[Role], view: TableView
+) -> Shown | Refusal:
+    """Return the help on `topic`: empty, `all`, `codes` or a command."""
+    port_roles = frozenset(port_roles)
+    if topic == "codes":
+        return _codes()
+    if topic == "all":
+        return Shown(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
+    if topic:
+        found = grammar.named(topic)
+        if isinstance(found, Refusal):
+            return found
+        return Shown(_one(found, view), {"commands": [_facts(found, view)]})
+    return _now(actor, port_roles, view)
+
+
+def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> Shown:
+    looks = [f for f in FORMS if f.kind is not Kind.ACT and f.roles <= _own_roles(actor)]
+    acts = permission.allowed_now(actor, port_roles, view.allowed)
+    words = ", ".join(form.name for form in looks)
+    lines = ["always:", *textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="  ")]
+    if actor.role is None:
+        roles = ", ".join(role.value for role in Role if role in port_roles)
+        lines += ["", f"to act: login ROLE NAME   (here: {roles})"]
+    elif acts:
+        lines += ["", f"now, as {actor.role.value}:", *_table(acts)]
+    else:
+        lines += ["", f"nothing is for the {actor.role.value} to do now; status says what is"]
+    lines += ["", "help CMD explains one; help all lists every command; help codes the codes"]
+    return Shown(
+        lines,
+        {"allowed": [form.name for form in acts], "always": [form.name for form in looks]},
+    )
+
+
+def _own_roles(actor: Actor) -> frozenset[Role]:
+    # A look that needs a role shows up for that role alone; one that needs none for everybody.
+    return frozenset(Role) if actor.role is Role.TECHNICIAN else frozenset()
+
+
+def _one(form: Form, view: TableView) -> Lines:
+    who = ", ".join(sorted(role.value for role in form.roles)) or "anyone, without login"
+    lines = [form.line, f"  {form.summary}", f"  for {who}"]
+    if form.kind is Kind.ACT:
+        now = "yes" if form.name in view.allowed else "no, status says what the table waits for"
+        lines += ["  written in full; taken when the line stays quiet after it", f"  now: {now}"]
+    return lines
+
+
+def _table(forms: Iterable[Form]) -> Lines:
+    lines: Lines = []
+    for form in forms:
+        if len(form.line) > _COLUMN:
+            lines.append(f"  {form.line}")
+        head = "" if len(form.line) > _COLUMN else form.line
+        lines += textwrap.wrap(
+            form.summary,
+            WIDTH,
+            initial_indent=f"  {head:<{_COLUMN}} ",
+            subsequent_indent=" " * (_COLUMN + 3),
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _facts(form: Form, view: TableView) -> dict[str, object]:
+    return {
+        "command": form.name,
+        "usage": form.usage,
+        "kind": form.kind,
+        "roles": form.roles,
+        "now": form.kind is not Kind.ACT or form.name in view.allowed,
+    }
+
+
+def _codes() -> Shown:
+    meanings = {**codes.MEANINGS, **dict(codes.fault_codes())}
+    lines: Lines = []
+    for code, meaning in meanings.items():
+        lines += textwrap.wrap(f"{code:<18} {meaning}", WIDTH, subsequent_indent=" " * 19)
+    return Shown(lines, {"codes": meanings})

@@ -1,0 +1,258 @@
+"""The commands, and a typed line to one of them.
+
+Owns every command's words, arguments, help and the roles that may give it. Must not know the
+table's state, sessions or effects. Three kinds: *look* changes nothing, *own* concerns this
+console alone, *act* is handed to the rules. Only looks and owns may be abbreviated: with acts a
+stray letter and Enter would be a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from shaker_ctl.console import arguments as args
+from shaker_ctl.console import codes
+from shaker_ctl.rules.vocabulary import Role
+
+MAX_LINE = 200
+"""Characters; the longest command, `dice changed` with three long serials, has 112."""
+
+
+class Kind(Enum):
+    LOOK = "look"
+    OWN = "own"
+    ACT = "act"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One command as it may be typed."""
+
+    words: tuple[str, ...]
+    usage: str
+    summary: str
+    read: args.Reader
+    kind: Kind
+    roles: frozenset[Role] = frozenset()
+    """Who may give it; empty: anyone, without login."""
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def line(self) -> str:
+        return f"{self.name} {self.usage}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line that made sense."""
+
+    form: Form
+    arguments: args.Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A line that did not, or an act that is not permitted."""
+
+    code: str
+    text: str
+
+
+_DEALER = frozenset({Role.DEALER})
+_FLOOR = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
+_TECHNICIAN = frozenset({Role.TECHNICIAN})
+_ANYONE_NAMED = frozenset(Role)
+
+
+def _look(
+    words: str,
+    summary: str,
+    usage: str = "",
+    read: args.Reader = args.nothing,
+    roles: frozenset[Role] = frozenset(),
+) -> Form:
+    return Form(tuple(words.split()), usage, summary, read, Kind.LOOK, roles)
+
+
+def _own(words: str, summary: str, usage: str = "", read: args.Reader = args.nothing) -> Form:
+    return Form(tuple(words.split()), usage, summary, read, Kind.OWN)
+
+
+def _act(
+    roles: frozenset[Role],
+    words: str,
+    summary: str,
+    usage: str = "",
+    read: args.Reader = args.nothing,
+) -> Form:
+    return Form(tuple(words.split()), usage, summary, read, Kind.ACT, roles)
+
+
+FORMS: tuple[Form, ...] = (
+    _look("status", "the table in a few lines: state, what it waits for, faults"),
+    _look("faults", "what is wrong: code, time, cause, remedy"),
+    _look("lamps", "areas commanded and measured, phase, health of the lamp box"),
+    _look("motor", "speed, duty, current, contacts, the last toss as a curve"),
+    _look("camera", "frames a second, exposure, sharpness, last reading"),
+    _look("camera snap", "a picture of now, sent over this line"),
+    _look("dice", "serials, age and its limit, wear"),
+    _look("journal last", "the newest records", "[N]", args.count),
+    _look("round", "one round: read, entered, lamps, how it ended", "N", args.a_round),
+    _look("inspection", "how far the inspection has come, and what is due"),
+    _look("profile", "the rules in force, each with its clause"),
+    _look("digests", "SHA-256 of program, model, profile, settings"),
+    _look("health", "temperature, power, disk, memory, clock"),
+    _look("statistics", "figures on the outcomes, with sample size and power"),
+    _look("version", "product and version"),
+    _own("help", "what is allowed now; one command; all; codes", "[CMD|all|codes]", args.topic),
+    _own("login", "say who you are; the passphrase is asked for", "ROLE NAME", args.who),
+    _own("logout", "end the login"),
+    _own("whoami", "who is logged in here"),
+    _own("history", "the commands given here"),
+    _own(
+        "mode",
+        "people: words and colour; plain: no colour; machine: JSON lines",
+        "people|plain|machine",
+        args.one_of("mode", "people", "plain", "machine"),
+    ),
+    _own("hello", "the banner and the READY line again"),
+    _act(_DEALER, "bets", "open the bets of the next round"),
+    _act(_DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round),
+    _act(_DEALER, "activate", "start the shaker", "[ROUND]", args.maybe_round),
+    _act(_DEALER, "reveal", "have the cover opened", "[ROUND]", args.maybe_round),
+    _act(_DEALER, "enter", "enter the dice as you see them", "ROUND A B C", args.round_and_values),
+    _act(_DEALER, "confirm", "repeat the values read", "ROUND A B C", args.round_and_values),
+    _act(_DEALER, "no-roll", "call no roll: not all three dice lie flat", "ROUND", args.a_round),
+    _act(_DEALER, "settled", "wagers collected and paid", "[ROUND]", args.maybe_round),
+    _act(_DEALER, "lamps-off", "clear the lit areas", "[ROUND]", args.maybe_round),
+    _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
+    _act(_FLOOR, "sign", "sign the inspection that has passed"),
+    _act(
+        _FLOOR,
+        "decide",
+        "decide between dealer and reader",
+        "ROUND A B C|no-roll",
+        args.decision,
+    ),
+    _act(
+        _FLOOR,
+        "inspect",
+        "run an inspection, or say that you saw every lamp",
+        "lamps|shaker|all|seen|shift",
+        args.one_of("what", "lamps", "shaker", "all", "seen", "shift"),
+    ),
+    _act(_FLOOR, "open", "open the table for play"),
+    _act(_FLOOR, "close", "close the table after the round in hand"),
+    _act(_FLOOR, "shift start", "a new shift begins"),
+    _act(_FLOOR, "time confirm", "the clock shown by `health` is right"),
+    _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
+    _act(
+        _TECHNICIAN,
+        "out-of-order",
+        "out of service; with steps: a manual shaker may be used",
+        "[STEP ...]",
+        args.steps,
+    ),
+    _act(_TECHNICIAN, "return-to-service", "back, to a new inspection"),
+    _act(_TECHNICIAN, "fault clear", "what the code names is repaired", "CODE", args.code),
+    _act(_TECHNICIAN, "jog", "turn the motor, table closed", "RPM SECONDS", args.jog),
+    _act(_TECHNICIAN, "test-toss", "one toss that counts for nothing, table closed"),
+    _act(_TECHNICIAN, "lamp test", "one lamp, or each in turn, table closed", "[AREA]", args.area),
+    _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
+    _act(_TECHNICIAN, "calibrate camera", "check the picture against the calibration"),
+    _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
+    _act(_ANYONE_NAMED, "cancel", "end the running job or inspection (Ctrl-C)"),
+    _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
+    _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),
+)
+
+BY_NAME: dict[str, Form] = {form.name: form for form in FORMS}
+ALIASES = {"?": "help", "st": "status", "quit": "logout", "exit": "logout"}
+_LONGEST = max(len(form.words) for form in FORMS)
+
+
+def parse(line: str) -> Command | Refusal | None:
+    """Return the command on this line, why it is none, or None for an empty line.
+
+    Nothing of the line is repeated in a refusal: it may be a passphrase typed at the wrong moment.
+    """
+    words = line.split()
+    if not words:
+        return None
+    words[0] = ALIASES.get(words[0].lower(), words[0])
+    found = _find([word.lower() for word in words[:_LONGEST]])
+    if isinstance(found, Refusal):
+        return found
+    try:
+        return Command(found, found.read(words[len(found.words) :]))
+    except args.ArgumentsError as wrong:
+        return Refusal(codes.SYNTAX, f"{found.line}: {wrong}")
+
+
+def named(words: str) -> Form | Refusal:
+    """Return the command of that name, for help: here an abbreviated act is no danger."""
+    exact = BY_NAME.get(ALIASES.get(words, words))
+    if exact:
+        return exact
+    found = _find(words.split())
+    if isinstance(found, Refusal) and found.code == codes.WHOLE_WORD:
+        return next(iter(_abbreviated(words.split())))
+    return found
+
+
+def complete(text: str, roles: frozenset[Role]) -> list[str]:
+    """Return the words that the last, perhaps empty, word of `text` may become."""
+    *before, last = text.lower().split(" ") if text else [""]
+    before = [word for word in before if word]
+    if before[:1] == ["help"]:
+        before = before[1:]
+    at = len(before)
+    return sorted(
+        {
+            form.words[at]
+            for form in FORMS
+            if len(form.words) > at
+            and list(form.words[:at]) == before
+            and form.words[at].startswith(last)
+            and (not form.roles or form.roles & roles)
+        }
+    )
+
+
+def _find(words: list[str]) -> Form | Refusal:
+    # The longest whole match wins, so that `camera snap` is not `camera` with an argument.
+    for length in range(min(_LONGEST, len(words)), 0, -1):
+        if exact := BY_NAME.get(" ".join(words[:length])):
+            return exact
+    fitting = list(_abbreviated(words))
+    if not fitting:
+        return _no_command(words)
+    longest = max(len(form.words) for form in fitting)
+    fitting = [form for form in fitting if len(form.words) == longest]
+    if len(fitting) > 1:
+        names = ", ".join(form.name for form in fitting)
+        return Refusal(codes.AMBIGUOUS, f"this may be {names}")
+    if fitting[0].kind is Kind.ACT:
+        return Refusal(codes.WHOLE_WORD, f"write it in full: {fitting[0].line}")
+    return fitting[0]
+
+
+def _abbreviated(words: list[str]) -> Iterable[Form]:
+    for form in FORMS:
+        given = words[: len(form.words)]
+        if len(given) == len(form.words) and all(
+            whole.startswith(part) for whole, part in zip(form.words, given, strict=True)
+        ):
+            yield form
+
+
+def _no_command(words: list[str]) -> Refusal:
+    partly = [form for form in FORMS if form.words[0] == words[0]]
+    if partly:
+        return Refusal(codes.SYNTAX, " or ".join(form.line for form in partly))
+    return Refusal(codes.UNKNOWN, "there is no such command; type help")

@@ -1,0 +1,324 @@
+"""The table's view as text for people: ASCII in 80 columns, one function per read command.
+
+Owns wording and layout. Must not know lines, sessions or where the view came from. What is not
+known is printed as `?`, never as zero. The sparkline alone uses block characters, and has a plain
+form for terminals that do not speak UTF-8.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shaker_ctl.console.desk import JournalLine, RoundView, TableView
+from shaker_ctl.rules.outcome import Values
+
+WIDTH = 79
+LABEL = 14
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_PLAIN_BLOCKS = "_.,-=+*#"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What the terminal can show."""
+
+    has_colour: bool = True
+    has_blocks: bool = True
+
+    def alarm(self, text: str) -> str:
+        return f"\x1b[1;31m{text}\x1b[0m" if self.has_colour else text
+
+    def strong(self, text: str) -> str:
+        return f"\x1b[1m{text}\x1b[0m" if self.has_colour else text
+
+
+PLAIN = Style(has_colour=False, has_blocks=False)
+
+Lines = list[str]
+
+
+# ── Small parts ─────────────────────────────────────────────────────────────
+
+
+def shown(value: object, unit: str = "", digits: int = 1) -> str:
+    """A figure with its unit, or `?`."""
+    if value is None or value == "":
+        return "?"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        value = f"{value:.{digits}f}"
+    return f"{value} {unit}".rstrip()
+
+
+def time_of(wall_s: float | None) -> str:
+    """Local wall time to the second."""
+    if wall_s is None:
+        return "?"
+    try:
+        return datetime.fromtimestamp(wall_s).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, OSError, ValueError):
+        return "?"
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "?"
+    minutes, hours, days = int(seconds // 60), int(seconds // 3600), int(seconds // 86_400)
+    if days:
+        return f"{days} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min {int(seconds % 60)} s" if minutes else f"{seconds:.0f} s"
+
+
+def size(count: int | None) -> str:
+    if count is None:
+        return "?"
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def dice(values: Values | None) -> str:
+    return "?" if values is None else " ".join(str(value) for value in values)
+
+
+def pair(label: str, text: str) -> Lines:
+    """`label   text`, wrapped under itself."""
+    return textwrap.wrap(
+        text or "-",
+        WIDTH,
+        initial_indent=f"{label:<{LABEL}}",
+        subsequent_indent=" " * LABEL,
+        break_on_hyphens=False,
+    )
+
+
+def pairs(*rows: tuple[str, str]) -> Lines:
+    return [line for label, text in rows for line in pair(label, text)]
+
+
+def paragraph(text: str, indent: str = "") -> Lines:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def figures(figures: Mapping[str, object], indent: str = "") -> Lines:
+    """Any mapping of labels to figures; an inner mapping becomes an indented block."""
+    lines: Lines = []
+    for label, value in figures.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{label}", *_nested(value, indent + "  ")]
+        else:
+            text = (
+                ", ".join(map(str, value))
+                if isinstance(value, list | tuple)
+                else shown(value, digits=4)
+            )
+            lines += textwrap.wrap(
+                f"{indent}{label:<30} {text}", WIDTH, subsequent_indent=indent + " " * 31
+            )
+    return lines
+
+
+def _nested(inner: Mapping[str, object], indent: str) -> Lines:
+    return figures(inner, indent) or [f"{indent}-"]
+
+
+def sparkline(speeds: Sequence[float], style: Style, width: int = 60) -> str:
+    """Speeds over time as one line, scaled from 0 to the highest."""
+    if not speeds:
+        return "-"
+    blocks = _BLOCKS if style.has_blocks else _PLAIN_BLOCKS
+    columns = min(width, len(speeds))
+    highest = max(max(speeds), 1.0)
+    spans = [
+        speeds[i * len(speeds) // columns : max((i + 1) * len(speeds) // columns, 1)]
+        for i in range(columns)
+    ]
+    means = [sum(span) / len(span) for span in spans if span]
+    top = len(blocks) - 1
+    return "".join(blocks[min(top, max(0, round(mean / highest * top)))] for mean in means)
+
+
+# ── The read commands ───────────────────────────────────────────────────────
+
+
+def status(view: TableView, style: Style) -> Lines:
+    state = " - ".join(word for word in (view.life, view.phase) if word)
+    lines = [style.strong(f"{view.table}: {state}")]
+    lines += [style.alarm(mark) for mark in view.marks]
+    lines += paragraph(view.says)
+    last = f"last result {dice(view.last_result)}" if view.last_result else "no result yet"
+    lines += pair("round", f"{shown(view.round_id)}, {last}")
+    if view.pending:
+        by = " or ".join(role.value for role in view.pending.roles)
+        read = f", read {dice(view.pending.values)}" if view.pending.values else ""
+        waits = f"{view.pending.kind}{read}{' by ' + by if by else ''}"
+        lines += pair("waits for", f"{waits}. {view.pending.text}".strip())
+    if view.job and not view.job.is_ended:
+        lines += pair("running", f"{view.job.verb} {view.job.text}")
+    if view.faults:
+        codes = ", ".join(fault.code for fault in view.faults)
+        lines.append(style.alarm(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH]))
+    else:
+        lines += pair("faults", "none")
+    return lines
+
+
+def faults(view: TableView, style: Style) -> Lines:
+    if not view.faults:
+        return ["no faults"]
+    lines: Lines = []
+    for fault in view.faults:
+        lines.append(f"{style.alarm(fault.code)}  {time_of(fault.wall_s)}")
+        lines += paragraph(fault.cause, "  ")
+        remedy = fault.remedy
+        if fault.is_clearable:
+            remedy = f"{remedy.rstrip('. ')}. Then: fault clear {fault.code}"
+        lines += paragraph(f"-> {remedy}", "  ")
+    return lines
+
+
+def lamps(view: TableView, style: Style) -> Lines:
+    lamp = view.lamps
+    measured = "?" if lamp.measured is None else ", ".join(lamp.measured) or "all dark"
+    lines = pairs(
+        ("phase", lamp.phase or "?"),
+        ("commanded", ", ".join(lamp.commanded) or "all dark"),
+        ("measured", measured),
+        ("box", f"{lamp.box or '?'}, answered {shown(lamp.age_s, 's ago', 2)}"),
+    )
+    if lamp.broken:
+        lines.append(style.alarm(f"{'broken':<{LABEL}}{', '.join(lamp.broken)}"[:WIDTH]))
+    return lines
+
+
+def motor(view: TableView, style: Style) -> Lines:
+    drive = view.motor
+    lines = pairs(
+        ("speed", f"{shown(drive.rpm, 'rpm', 0)}, duty {shown(drive.duty, digits=2)}, "
+                  f"current {shown(drive.current_a, 'A')}"),
+        ("enabled", shown(drive.is_enabled)),
+        ("gpio", drive.link or "?"),
+        ("contacts", ", ".join(f"{name} {state}" for name, state in drive.interlocks) or "?"),
+        ("last toss", f"{drive.last_toss_verdict or '-'}, {shown(drive.last_toss_s, 's', 2)}, "
+                      f"at most {shown(max(drive.last_toss_rpm, default=None), 'rpm', 0)}"),
+    )  # fmt: skip
+    return [*lines, " " * LABEL + sparkline(drive.last_toss_rpm, style)]
+
+
+def camera(view: TableView, _style: Style) -> Lines:
+    eye = view.camera
+    return pairs(
+        ("camera", eye.state or "?"),
+        ("frames", f"{shown(eye.fps, 'a second')}, late {shown(eye.late_frames)}"),
+        ("exposure", f"{eye.exposure or '?'}, brightness {shown(eye.brightness)}"),
+        ("sharpness", shown(eye.sharpness)),
+        ("last reading", eye.last_reading or "none"),
+    )
+
+
+def dice_set(view: TableView, style: Style) -> Lines:
+    held = view.dice
+    lines = pairs(
+        ("serials", ", ".join(held.serials) or "not recorded: dice changed SERIALS"),
+        ("age", f"{duration(held.age_s)} of {duration(held.limit_s)}"),
+        ("tosses", shown(held.tosses)),
+        ("wear", held.wear or "?"),
+    )
+    if held.age_s is not None and held.limit_s is not None and held.age_s > held.limit_s:
+        lines.append(style.alarm("over age: no round starts until dice are changed"))
+    return lines
+
+
+def inspection(view: TableView, _style: Style) -> Lines:
+    now = view.inspection
+    entries = "; ".join(dice(entry) for entry in now.entries)
+    signed = f"{now.signed_by} ({now.signer_role})" if now.signed_by else "no"
+    return pairs(
+        ("stage", now.stage or "?"),
+        ("due because", "; ".join(now.reasons) or "-"),
+        ("lamp entries", entries or "none yet"),
+        ("each lamp", f"{now.lamps_proved} of {now.lamps_of} proved"),
+        ("seen by", now.lamps_seen_by or "nobody yet"),
+        ("cycles", f"{now.cycles_good} of {now.cycles_of} good in a row"),
+        ("signed", f"{signed}; asked of: {now.signer_role or '?'}"),
+    )
+
+
+def profile(view: TableView, style: Style) -> Lines:
+    rules = view.profile
+    lines = pairs(
+        ("profile", f"{rules.key or '?'}: {rules.title}"),
+        ("instrument", rules.instrument or "rests on no instrument"),
+        ("in force", shown(rules.is_in_force)),
+        ("entry", rules.entry_mode or "?"),
+        ("no more bets", f"before {rules.nmb_before or '?'}"),
+        ("attendance", rules.attendance or "?"),
+    )
+    lines += [style.alarm(mark) for mark in view.marks]
+    for what, value, clause in rules.facts:
+        lines += textwrap.wrap(f"{what}: {value}  [{clause}]", WIDTH, subsequent_indent="    ")
+    return lines
+
+
+def digests(view: TableView, style: Style) -> Lines:
+    lines: Lines = []
+    for what, digest, is_verified in view.digests:
+        verdict = "verified" if is_verified else style.alarm("DIFFERS")
+        lines += [f"{what}: {verdict}", f"  {digest}"]
+    return lines or ["no digests known"]
+
+
+def health(view: TableView, style: Style) -> Lines:
+    now = view.health
+    lines = pairs(
+        ("temperature", shown(now.temperature_c, "C")),
+        ("power", ", ".join(now.throttled) or "no undervoltage or throttling reported"),
+        ("disk free", size(now.disk_free_b)),
+        ("memory free", size(now.memory_free_b)),
+        ("up for", duration(now.uptime_s)),
+        ("clock", f"{time_of(now.wall_s)}, {now.clock_trust or 'trust unknown'}"),
+        ("journal", f"record {shown(view.journal.sequence)}, {view.journal.state or '?'}, "
+                    f"second copy {view.journal.second_copy or '?'}"),
+    )  # fmt: skip
+    if view.journal.head:
+        lines += pair("chain head", view.journal.head)
+    return lines
+
+
+def game_round(view: RoundView, _style: Style) -> Lines:
+    lines = pairs(
+        ("round", f"{view.round_id}, {view.profile or '?'}"),
+        ("ended", f"{view.verdict or 'not yet'}{' - ' + view.reason if view.reason else ''}"),
+        ("phase", view.phase or "-"),
+        ("read", dice(view.read)),
+        ("entered", dice(view.entered)),
+        ("wagers", view.wagers or "?"),
+        ("lamps", ", ".join(view.lamps) or "none"),
+    )
+    lines += figures(view.details)
+    for wall_s, what in view.events:
+        lines += textwrap.wrap(f"{time_of(wall_s)}  {what}", WIDTH, subsequent_indent=" " * 21)
+    return lines
+
+
+def journal(records: Iterable[JournalLine]) -> Lines:
+    lines: Lines = []
+    for record in records:
+        text = f"{record.sequence:>7} {time_of(record.wall_s)} {record.kind} {record.text}"
+        lines += textwrap.wrap(text, WIDTH, subsequent_indent=" " * 28)
+    return lines or ["the journal is empty"]
+
+
+def progress(verb: str, text: str, fraction: float | None) -> str:
+    """One screen line that is drawn over itself."""
+    if fraction is None:
+        return f"{verb}: {text}"[:WIDTH]
+    filled = round(max(0.0, min(1.0, fraction)) * 20)
+    return f"{verb} [{'#' * filled}{'.' * (20 - filled)}] {text}"[:WIDTH]

@@ -95,6 +95,9 @@ class ShakerOutputs(Protocol):
     def drive_cover(self, opened: bool) -> None:
         """Open or close a driven cover."""
 
+    def release_latch(self, released: bool) -> None:
+        """Let a person lift the compartment's lid (table closed only), or lock it again."""
+
 
 class LampBox(Protocol):
     """The lamp controller: trusted to show, not to think. Used by the lamp thread alone.

@@ -1,0 +1,72 @@
+"""The contacts of the shaker: read as one word, and reported by callback when one changes.
+
+Owns which level means what. A broken wire reads high, and high is the unsafe statement, but for the
+two open-collector lines (driver fault, button) whose wires pull low to speak. It must not know what
+follows from a contact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pigpio
+
+from shaker_ctl.adapters.gpio_parameters import GpioParameters, PinParameters
+from shaker_ctl.adapters.pigpio_link import PigpioLink
+from shaker_ctl.ports import Interlocks
+
+
+def decode(word: int, pins: PinParameters) -> Interlocks:
+    """Return what the level word of GPIO 0-31 says."""
+
+    def high(pin: int) -> bool:
+        return bool(word >> pin & 1)
+
+    return Interlocks(
+        compartment_open=high(pins.compartment),
+        cover_open=high(pins.cover),
+        estop_pressed=high(pins.estop),
+        driver_fault=not high(pins.driver_fault),
+        button_pressed=not high(pins.button),
+    )
+
+
+class PigpioInterlock:
+    """`ports.InterlockLines` on pigpio."""
+
+    def __init__(self, link: PigpioLink, parameters: GpioParameters) -> None:
+        self._link = link
+        self._names = parameters.pins
+        self._glitch_us = parameters.contact_glitch_us
+        self._word = 0
+        self._callback: Callable[[Interlocks], None] = lambda _: None
+        pins = parameters.pins
+        self._pins = (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button)
+        link.attach(self._install)
+
+    def _install(self, pi: Any) -> None:
+        for pin in self._pins:
+            pi.set_mode(pin, pigpio.INPUT)
+            pi.set_pull_up_down(pin, pigpio.PUD_UP)
+            pi.set_glitch_filter(pin, self._glitch_us)
+        self._word = pi.read_bank_1()
+        for pin in self._pins:
+            pi.callback(pin, pigpio.EITHER_EDGE, self._on_edge)
+
+    def _on_edge(self, gpio: int, level: int, _tick: int) -> None:
+        if level not in (0, 1):
+            return
+        bit = 1 << gpio
+        self._word = self._word | bit if level else self._word & ~bit
+        self._callback(decode(self._word, self._names))
+
+    def read(self) -> Interlocks:
+        """Read all levels at once, unfiltered."""
+        return decode(self._link.call(lambda pi: pi.read_bank_1()), self._names)
+
+    def on_change(self, callback: Callable[[Interlocks], None]) -> None:
+        """Have `callback` called from the client's notification thread. It must return at once and
+        must not raise: an exception would end that thread.
+        """
+        self._callback = callback

@@ -1,0 +1,288 @@
+"""Fits upright cubes of the calibrated size to what is not floor.
+
+Owns: hypotheses of where a flat die may lie, their refinement to a fraction of a pixel, and the
+choice of the few that together explain the picture. Must not know pips or values.
+
+Theory of operation: a flat die has three unknowns (x, y, turn). Its outline against the floor is
+then known exactly, the strip of side face that perspective shows included. Straight pieces of the
+contour propose poses, a search along the outline's normals refines them, and the set that covers
+the contour's inside best wins. What no upright cube can explain is the cue that a die is tilted,
+leaning, stacked, or no die.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.second_reader.foreground import Foreground
+
+_SAMPLES = 11
+"""Samples along each edge of the outline."""
+_REACH = 9.0
+"""Search range along a normal, view pixels to either side: a strip of side face at the rim."""
+_STEPS = 25
+_ROUNDS = 5
+_LEAST_FOUND = 6
+_LARGEST_STEP = np.array((3.0, 3.0, 0.2))
+_NO_FIT_MM = 9.9
+
+_SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+_NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
+_SIDES = np.repeat(np.arange(4), _SAMPLES)
+_ALONG = np.linspace(-_REACH, _REACH, _STEPS)
+_GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """An upright cube on the floor."""
+
+    x_mm: float
+    y_mm: float
+    turn: float
+    """Radians, mod π/2, clockwise in the picture."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A pose, and how well the outline of an upright cube there agrees with the picture."""
+
+    pose: Pose
+    rms_mm: float
+    """Of the distances between outline and contour, at the floor's scale."""
+    worst_side_mm: float
+    """Largest mean distance along one side; positive: the thing is larger than a flat die."""
+    support: float
+    """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
+    silhouette: np.ndarray
+    """(N, 2) float, view pixels: the outline."""
+
+
+class CubeOutline:
+    """Outlines of upright cubes under one calibration."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self.calibration = calibration
+        self.half = calibration.die_mm / 2
+        along = np.linspace(-0.84, 0.84, _SAMPLES)
+        tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
+        rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
+        self._rim = _raised(rim.reshape(-1, 2), 0.0)
+        self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2])
+
+    def corners_mm(self, pose: Pose) -> np.ndarray:
+        """(4, 2) mm: the square, clockwise in the picture."""
+        return np.asarray(_SQUARE @ _turned(pose.turn) * self.half + (pose.x_mm, pose.y_mm))
+
+    def top_px(self, pose: Pose) -> np.ndarray:
+        """(4, 2) frame pixels: corners of the top face, clockwise."""
+        return self.calibration.to_px(_raised(self.corners_mm(pose), self.calibration.die_mm))
+
+    def silhouette_px(self, pose: Pose) -> np.ndarray:
+        """(N, 2) frame pixels: the convex outline of the whole cube."""
+        square = self.corners_mm(pose)
+        solid = np.concatenate([_raised(square, 0.0), _raised(square, self.calibration.die_mm)])
+        hull = cv2.convexHull(self.calibration.to_px(solid).astype(np.float32))
+        return np.asarray(hull.reshape(-1, 2))
+
+    def samples(self, pose: Pose) -> np.ndarray:
+        """(4 · _SAMPLES, 3) mm: points along the outline's edges in the die's own frame.
+
+        A side's top edge is on the outline where the side is hidden, its bottom edge where it is
+        seen; the short upright edges between a seen and a hidden side are left out.
+        """
+        # The eye stands over the optical axis; a side is seen if the eye is on its outer side.
+        eye = -np.array(self.calibration.compartment_mm) - (pose.x_mm, pose.y_mm)
+        is_seen = _NORMALS @ (_turned(pose.turn) @ eye) > self.half
+        points = self._rim.copy()
+        points[:, 2] = np.where(is_seen[_SIDES], 0.0, self.calibration.die_mm)
+        return points
+
+    # ── Refinement ──────────────────────────────────────────────────────────
+
+    def fit(self, ground: Foreground, start: Pose, others: np.ndarray | None = None) -> Fit:
+        """Move the pose until the outline lies on the contour.
+
+        `others`, (h, w) bool in the view: where neighbours are; edges there belong to nobody.
+        """
+        pose = start
+        pixel_mm = ground.scale / self.calibration.floor_px_per_mm
+        offsets, found = np.zeros(len(_SIDES)), np.zeros(len(_SIDES), bool)
+        for turn in range(_ROUNDS):
+            local = self.samples(pose)
+            at, jacobian = self._project(pose, local)
+            normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
+            offsets, found = _search(ground, ground.to_view(at), normal, others)
+            if found.sum() < _LEAST_FOUND or turn == _ROUNDS - 1:
+                break
+            weights = found / (1.0 + (offsets / 1.5) ** 2)
+            rows = (jacobian * normal[:, :, None]).sum(axis=1) / ground.scale
+            # Where little is seen (touching dice) the pose stays near its start.
+            lhs = (rows * weights[:, None]).T @ rows + self._damping
+            step = np.linalg.solve(lhs, rows.T @ (weights * offsets))
+            step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
+            pose = Pose(
+                pose.x_mm + float(step[0]), pose.y_mm + float(step[1]), pose.turn + float(step[2])
+            )
+            if turn > 0 and max(abs(step[0]), abs(step[1]), self.half * abs(step[2])) < 0.03:
+                break
+        rms = worst = _NO_FIT_MM
+        if found.sum() >= _LEAST_FOUND:
+            rms = float(np.sqrt((offsets[found] ** 2).mean())) * pixel_mm
+            by_side = offsets.reshape(4, _SAMPLES)
+            seen = found.reshape(4, _SAMPLES)
+            means = [
+                float(np.median(by_side[side, seen[side]])) * pixel_mm
+                for side in range(4)
+                if seen[side].sum() >= 3
+            ]
+            worst = max(means, key=abs, default=_NO_FIT_MM)
+        return Fit(
+            pose=Pose(pose.x_mm, pose.y_mm, pose.turn % (np.pi / 2)),
+            rms_mm=rms,
+            worst_side_mm=worst,
+            support=float(found.mean()),
+            silhouette=ground.to_view(self.silhouette_px(pose)),
+        )
+
+    def _project(self, pose: Pose, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) frame pixels of points in the die's frame, and (N, 2, 3) their derivatives by
+        x, y and turn. The distortion's own slope is left out: a few percent of a step."""
+        xy = local[:, :2] @ _turned(pose.turn) + (pose.x_mm, pose.y_mm)
+        at = self.calibration.to_px(_raised(xy, local[:, 2]))
+        scale = self.calibration.focal_px / (self.calibration.height_mm - local[:, 2])
+        jacobian = np.zeros((len(local), 2, 3))
+        jacobian[:, 0, 0] = jacobian[:, 1, 1] = scale
+        jacobian[:, 0, 2] = -scale * (xy[:, 1] - pose.y_mm)
+        jacobian[:, 1, 2] = scale * (xy[:, 0] - pose.x_mm)
+        return at, jacobian
+
+    # ── Hypotheses ──────────────────────────────────────────────────────────
+
+    def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
+        """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
+        edge = self.calibration.die_px / ground.scale
+        poses: list[Pose] = []
+        polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
+        following = np.roll(polygon, -1, axis=0)
+        # Shoelace: on which side of its edges the polygon has its inside.
+        area = (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum()
+        for a, b in zip(polygon, following, strict=True):
+            length = float(np.hypot(*(b - a)))
+            if length < 0.3 * edge:
+                continue
+            along = (b - a) / length
+            inward = np.array((-along[1], along[0])) * np.sign(area)
+            places = [a + along * edge / 2, b - along * edge / 2]
+            if abs(length - edge) < 0.2 * edge:
+                places = [(a + b) / 2, *places]
+            turn = float(np.arctan2(along[1], along[0]))
+            poses += [self._pose_at(ground, p + inward * edge / 2, turn) for p in places]
+        (x, y), (w, h), angle = cv2.minAreaRect(contour)
+        if max(w, h) < 1.45 * edge:
+            poses.append(self._pose_at(ground, np.array((x, y)), np.radians(angle)))
+        return poses
+
+    def _pose_at(self, ground: Foreground, centre: np.ndarray, turn: float) -> Pose:
+        mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges
+        xy = self.calibration.to_mm(ground.to_frame(centre), mid)[0]
+        return Pose(float(xy[0]), float(xy[1]), turn % (np.pi / 2))
+
+    def cover(self, mask: np.ndarray, ground: Foreground, poses: Sequence[Pose]) -> np.ndarray:
+        """(P,) share of each pose's top face that is foreground, or outside the floor."""
+        if not poses:
+            return np.zeros(0)
+        squares = np.array([self.corners_mm(pose) for pose in poses]).reshape(-1, 2)
+        squares = self.calibration.to_px(_raised(squares, self.calibration.die_mm))
+        squares = ground.to_view(squares).reshape(-1, 4, 2)
+        points = (
+            squares[:, None, 0]
+            + _GRID[:, :1] * (squares[:, None, 1] - squares[:, None, 0])
+            + _GRID[:, 1:] * (squares[:, None, 3] - squares[:, None, 0])
+        )
+        x, y = _inside_view(points, mask.shape)
+        return np.asarray(((mask[y, x] > 0) | ~ground.inside[y, x]).mean(axis=1))
+
+
+def _turned(turn: float) -> np.ndarray:
+    """Rows times this matrix turn from the die's frame to the compartment's; this matrix times
+    columns turns back."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([(c, s), (-s, c)])
+
+
+def _raised(xy: np.ndarray, z: float | np.ndarray) -> np.ndarray:
+    points = np.empty((len(xy), 3))
+    points[:, :2] = xy
+    points[:, 2] = z
+    return points
+
+
+def _inside_view(points: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    whole = (points + 0.5).astype(np.intp)
+    x = np.minimum(np.maximum(whole[..., 0], 0), shape[1] - 1)
+    y = np.minimum(np.maximum(whole[..., 1], 0), shape[0] - 1)
+    return x, y
+
+
+def _search(
+    ground: Foreground, view: np.ndarray, normal: np.ndarray, others: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Offset of the contour along each normal (outward positive, view pixels), and where one was
+    found."""
+    xs = (view[:, :1] + normal[:, :1] * _ALONG).astype(np.float32)
+    ys = (view[:, 1:] + normal[:, 1:] * _ALONG).astype(np.float32)
+    profile = cv2.remap(
+        ground.distance, xs, ys, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=9.0
+    )
+    # The die's own level is what lies inside; the contour is where half of it is left.
+    inner = np.sort(profile[:, : _STEPS // 3], axis=1)[:, _STEPS // 6]
+    half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0)[:, None]
+    above = profile > half
+    falls = above[:, :-1] & ~above[:, 1:]
+    # Of several crossings the one nearest to the present outline.
+    far = np.where(falls, np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2), np.inf)
+    first = far.argmin(axis=1)
+    rows = np.arange(len(view))
+    found = falls[rows, first]
+    p0, p1 = profile[rows, first], profile[rows, first + 1]
+    share = (p0 - half[:, 0]) / np.maximum(p0 - p1, 1e-6)
+    offsets = np.where(found, _ALONG[first] + share * (_ALONG[1] - _ALONG[0]), 0.0)
+    # Beyond the crossing there must be floor, not a neighbour, the wall or a narrow gap.
+    x, y = _inside_view(view + normal * (offsets + 1.5)[:, None], ground.distance.shape)
+    found &= ground.inside[y, x]
+    if others is not None:
+        found &= ~others[y, x]
+    return offsets, found
+
+
+def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> tuple[list[int], float, float]:
+    """The subset that explains the mask best: its indices, area missed and area invented, as
+    shares of one silhouette."""
+    silhouettes = []
+    for fit in poses:
+        area = np.zeros(mask.shape, np.uint8)
+        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
+        silhouettes.append(area > 0)
+    solid = mask > 0
+    sizes = [int(s.sum()) for s in silhouettes]
+    one = float(np.median(sizes)) if sizes else 1.0
+    best: tuple[float, list[int], float, float] = (float("inf"), [], 0.0, 0.0)
+    for count in range(1, most + 1):
+        for chosen in combinations(range(len(poses)), count):
+            union = silhouettes[chosen[0]].copy()
+            for i in chosen[1:]:
+                union |= silhouettes[i]
+            overlap = (sum(sizes[i] for i in chosen) - int(union.sum())) / one
+            missed = int((solid & ~union).sum()) / one
+            invented = int((union & ~solid).sum()) / one
+            cost = missed + invented + 1.5 * overlap + 0.08 * count
+            if cost < best[0]:
+                best = (cost, list(chosen), missed, invented)
+    return best[1], best[2], best[3]

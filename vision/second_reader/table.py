@@ -1,0 +1,178 @@
+"""The second reader at a table: frame and calibration in, dice out.
+
+Owns: the order of its steps and what counts as a die to it. Must not know the model, consensus or
+rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.second_reader.foreground import FloorView, Foreground
+from vision.second_reader.outline import CubeOutline, Fit, Pose, choose
+from vision.second_reader.pips import FACE_PX, Face, read_face
+
+_LEAST_AREA = 0.12
+"""Foreground smaller than this share of a die is dirt or grain."""
+_MOST_AREA = 7.0
+"""Foreground larger than this many dice is no die: a hand, a cloth."""
+_HYPOTHESES = 9
+_LEAST_COVER_BEFORE = 0.8
+_LEAST_COVER = 0.86
+"""Share of a top face that must be foreground, before and after its pose was refined."""
+_GOOD_FIT_MM = 0.45
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondDie:
+    """A flat die that the second reader sees, or the nearest thing to one."""
+
+    pose: Pose
+    corners: np.ndarray
+    """(4, 2) float, frame pixels: top face, clockwise."""
+    face: Face
+    fit: Fit
+    outside: float
+    """Foreground next to it that no upright die explains, as a share of a die."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondReading:
+    """All that the second reader says of one frame."""
+
+    dice: tuple[SecondDie, ...]
+    unexplained: float
+    """Foreground that belongs to no die, in dice."""
+    invented: float
+    """Area of its dice that is no foreground, in dice."""
+    foreground: float
+    """All foreground, in dice."""
+    ground: Foreground
+
+
+class SecondReader:
+    """Reads frames of one calibrated camera. One instance per thread."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self.calibration = calibration
+        self._floor = FloorView(calibration)
+        self._outline = CubeOutline(calibration)
+        self._one = (calibration.die_px / self._floor.scale) ** 2
+
+    def read(self, image: np.ndarray) -> SecondReading:
+        """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size."""
+        ground = self._floor.separate(image)
+        contours, _ = cv2.findContours(ground.mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        fits: list[Fit] = []
+        missed = invented = total = 0.0
+        for contour in contours:
+            area = cv2.contourArea(contour) / self._one
+            if area < _LEAST_AREA:
+                continue
+            total += area
+            if area > _MOST_AREA:
+                missed += area
+                continue
+            chosen, lost, added = self._explain(ground, contour, area)
+            fits += chosen
+            missed += lost
+            invented += added
+        fits = self._settle(ground, fits)
+        fits.sort(key=lambda fit: fit.pose.x_mm)
+        outside = self._outside(ground, fits)
+        dice = tuple(
+            self._read_die(image, fit, extra) for fit, extra in zip(fits, outside, strict=True)
+        )
+        return SecondReading(dice, missed, invented, total, ground)
+
+    def _explain(
+        self, ground: Foreground, contour: np.ndarray, area: float
+    ) -> tuple[list[Fit], float, float]:
+        mask = np.zeros_like(ground.mask)
+        cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
+        poses = self._outline.propose(ground, contour)
+        covers = self._outline.cover(mask, ground, poses)
+        fits: list[Fit] = []
+        for index in np.argsort(-covers, kind="stable"):
+            if covers[index] < _LEAST_COVER_BEFORE or len(fits) >= _HYPOTHESES:
+                break
+            if any(_is_same(poses[index], fit.pose, 2.0, 0.1) for fit in fits):
+                continue
+            fit = self._outline.fit(ground, poses[index])
+            if self._outline.cover(mask, ground, [fit.pose])[0] < _LEAST_COVER:
+                continue
+            if any(_is_same(fit.pose, other.pose, 1.0, 0.06) for other in fits):
+                continue
+            fits.append(fit)
+            if area < 1.4 and fit.rms_mm < _GOOD_FIT_MM:
+                break  # one die, and it is explained
+        if not fits:
+            return [], area, 0.0
+        most = min(len(fits), max(1, round(area * 1.15)), 4)
+        chosen, lost, added = choose(fits, mask, most)
+        return [fits[i] for i in chosen], lost, added
+
+    def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
+        """Fit once more, now that each die knows where its neighbours are."""
+        if len(fits) < 2:
+            return fits
+        areas = [self._area(ground, fit) for fit in fits]
+        settled = []
+        for i, fit in enumerate(fits):
+            others = np.zeros(ground.mask.shape, bool)
+            for j, area in enumerate(areas):
+                if j != i:
+                    others |= area
+            settled.append(
+                self._outline.fit(ground, fit.pose, others)
+                if (others & areas[i]).any() or _has_neighbour(others, areas[i])
+                else fit
+            )
+        return settled
+
+    def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
+        area = np.zeros(ground.mask.shape, np.uint8)
+        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
+        return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
+
+    def _outside(self, ground: Foreground, fits: list[Fit]) -> list[float]:
+        """Per die, the unexplained foreground nearest to it."""
+        if not fits:
+            return []
+        left = ground.mask > 0
+        for fit in fits:
+            left &= ~self._area(ground, fit)
+        rows, columns = np.nonzero(left)
+        if not len(rows):
+            return [0.0] * len(fits)
+        centres = np.array([fit.silhouette.mean(axis=0) for fit in fits])
+        away = np.hypot(columns[:, None] - centres[:, 0], rows[:, None] - centres[:, 1])
+        nearest = away.argmin(axis=1)
+        close = away.min(axis=1) < 1.6 * np.sqrt(self._one)
+        return [float((close & (nearest == i)).sum()) / self._one for i in range(len(fits))]
+
+    def _read_die(self, image: np.ndarray, fit: Fit, outside: float) -> SecondDie:
+        corners = self._outline.top_px(fit.pose)
+        return SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit, outside)
+
+
+def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """(FACE_PX, FACE_PX, 3): the quadrilateral (4, 2) as a square."""
+    size = FACE_PX
+    target = np.array([(0, 0), (size, 0), (size, size), (0, size)], np.float32) - 0.5
+    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
+    return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
+
+
+def _is_same(a: Pose, b: Pose, within_mm: float, within_turn: float) -> bool:
+    turn = abs((a.turn - b.turn + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+    return np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < within_mm and turn < within_turn
+
+
+def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:
+    grown = cv2.dilate(area.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    return bool((grown & others).any())

@@ -2,21 +2,243 @@
 
 It owns the order in which the parts of the machine act on each other: contacts, motor, dice, light.
 It must not know of protocols, pins, sockets or the service.
+
+Theory of operation. Time is the caller's: each update advances the machine from the update before
+to `now_s` in steps of one millisecond, with the inputs held. E-stop and compartment contacts stand
+in series with EN, as on the wiring page: no software can drive the motor through an open one. While
+nothing moves nothing is stepped, so that a machine at rest costs next to nothing.
 """
 
 from __future__ import annotations
 
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hil_tests.rig.dice import STEP_S, Dice, DieAtRest, Poses
+from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.interlocks import Cover, Hands, Interlocks
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.motor import STEP_S as MOTOR_STEP_S
+from hil_tests.rig.motor import Motor, MotorDesign, MotorDrive
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFault, PlantFaults
+from hil_tests.rig.snapshot import SceneBoard, TableView
+from hil_tests.rig.truth import TossRecord
 
 __all__ = [
     "PLANT_FAULTS",
     "Cover",
     "Hands",
-    "Interlocks",
+    "Plant",
     "PlantFault",
     "PlantFaults",
     "PlantInputs",
     "PlantOutputs",
+    "Snapshot",
 ]
+
+MOTOR_STEPS = round(STEP_S / MOTOR_STEP_S)
+
+CATCH_UP_S = 0.5
+"""An update later than this jumps the rest of the gap: the machine then stood still meanwhile.
+
+A caller that was suspended must not return to a burst of physics that makes it later still.
+"""
+
+SAMPLE_EVERY = 2
+"""Physics steps between two samples for the camera while something moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The dice as they truly are at one moment, for a live view."""
+
+    at_s: float
+    moving: bool
+    plate_mm: float
+    poses: Poses
+    dice: tuple[DieAtRest, ...]
+    light: float
+    cover_open: float
+
+
+class Plant:
+    """One machine. `update` belongs to one thread; everything else is safe from any."""
+
+    def __init__(
+        self,
+        geometry: Geometry | str = "standard",
+        dice_style: str = "white",
+        seed: int = 0,
+        *,
+        cover: Cover = Cover.HAND,
+        monostable_s: float | None = None,
+        motor: MotorDesign | None = None,
+        board: SceneBoard | None = None,
+    ) -> None:
+        """Build the machine with its dice lying flat.
+
+        `monostable_s` fits the hardware monostable (see `PlantInputs.enable_pulses`); None bridges
+        it. `board` receives what the camera sees. Raises KeyError for an unknown geometry.
+        """
+        self.geometry = GEOMETRIES[geometry] if isinstance(geometry, str) else geometry
+        self.dice_style = dice_style
+        self.hands = Hands()
+        self.faults = PlantFaults()
+        self.truth: Callable[[TossRecord], None] = lambda record: None
+        """Called in the updating thread at each true rest."""
+        self._interlocks = Interlocks(self.hands, self.faults, cover)
+        self._motor = Motor(self.faults, seed=seed, design=motor)
+        self._dice = Dice(self.geometry, seed=seed)
+        self._board = board
+        self._monostable_s = monostable_s
+        self._lock = threading.Lock()
+        self._now_s: float | None = None
+        self._light = 0.0
+        self._pulses_seen = 0
+        self._pulse_at_s = -math.inf
+        self._tosses = 0
+        self._started_s = 0.0
+        self._started_rad = 0.0
+        self._is_moving = False
+        self._rest_s = 0.0
+        self._lies = tuple(self._dice.lies())
+
+    def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:
+        """Advance the machine to `now_s` with `inputs` held since the update before.
+
+        Edges in the result lie between the update before and `now_s`, exact to the microsecond.
+        """
+        with self._lock:
+            before_s = now_s if self._now_s is None else self._now_s
+            before_s = max(before_s, now_s - CATCH_UP_S)
+            self._interlocks.update(
+                max(0.0, now_s - before_s),
+                latch_release=inputs.latch_release,
+                cover_open_drive=inputs.cover_open_drive,
+            )
+            self._take_new_dice()
+            self._light = self._light_level(inputs.ring_light)
+            edges = self._advance(before_s, now_s, self._drive(now_s, inputs))
+            self._show(now_s)
+            return PlantOutputs(
+                tach_edges=edges,
+                driver_fault=self._motor.fault_reported,
+                compartment_open=self._interlocks.compartment_open,
+                cover_open=self._interlocks.cover_open,
+                estop_pressed=self._interlocks.estop_pressed,
+                button_pressed=self._interlocks.button_pressed,
+                current_a=self._motor.current_a,
+                speed_rpm=self._motor.speed_rpm,
+            )
+
+    def poses(self, now_s: float) -> Snapshot:
+        """Return where everything is, as of the last update."""
+        with self._lock:
+            return Snapshot(
+                at_s=now_s if self._now_s is None else self._now_s,
+                moving=self._is_moving,
+                plate_mm=self._motor.plate_height_m * 1000.0,
+                poses=self._dice.poses(),
+                dice=self._lies,
+                light=self._light,
+                cover_open=self._interlocks.cover_position,
+            )
+
+    def _drive(self, now_s: float, inputs: PlantInputs) -> MotorDrive:
+        if inputs.enable_pulses != self._pulses_seen:
+            self._pulses_seen = inputs.enable_pulses
+            self._pulse_at_s = now_s
+        in_series = not (self._interlocks.estop_pressed or self._interlocks.compartment_open)
+        alive = self._monostable_s is None or now_s - self._pulse_at_s < self._monostable_s
+        return MotorDrive(
+            duty=min(1.0, max(0.0, inputs.motor_duty)),
+            enabled=inputs.motor_enabled and in_series and alive,
+        )
+
+    def _advance(self, before_s: float, now_s: float, drive: MotorDrive) -> list[tuple[float, int]]:
+        edges: list[tuple[float, int]] = []
+        if not self._is_moving and self._motor.is_still(drive):
+            self._motor.rest()
+            self._now_s = now_s
+            return edges
+        at_s = before_s
+        steps = 0
+        while at_s + STEP_S <= now_s + 1e-9:
+            for part in range(MOTOR_STEPS):
+                edges += self._motor.step(at_s + part * MOTOR_STEP_S, drive)
+            at_s += STEP_S
+            if not self._is_moving and self._motor.speed_rad_s != 0.0:
+                self._begin(at_s)
+            if self._is_moving:
+                self._dice.step(self._motor.plate_height_m, self._motor.plate_speed_m_s)
+                steps += 1
+                if steps % SAMPLE_EVERY == 0:
+                    self._sample(at_s)
+                if self._motor.speed_rad_s == 0.0 and self._dice.at_rest:
+                    self._come_to_rest(at_s, drive)
+        self._now_s = at_s
+        return edges
+
+    def _begin(self, at_s: float) -> None:
+        self._is_moving = True
+        self._started_s = at_s
+        self._started_rad = self._motor.angle_rad
+        self._dice.disturb()
+
+    def _come_to_rest(self, at_s: float, drive: MotorDrive) -> None:
+        if not self._motor.is_still(drive):
+            return
+        self._is_moving = False
+        self._tosses += 1
+        self._lies = tuple(self._dice.lies())
+        self.truth(
+            TossRecord(
+                toss=self._tosses,
+                t_start=self._started_s,
+                t_rest=at_s - self._dice.still_s,
+                turns=abs(self._motor.angle_rad - self._started_rad) / math.tau,
+                dice=self._lies,
+            )
+        )
+
+    def _take_new_dice(self) -> None:
+        if self.hands.new_dice is None:
+            return
+        style, values = self.hands.new_dice
+        self.hands.new_dice = None
+        self.dice_style = style or self.dice_style
+        self._dice.lay(values)
+        self._lies = tuple(self._dice.lies())
+
+    def _light_level(self, commanded: float) -> float:
+        if "light_dead" in self.faults:
+            return 0.0
+        return self.faults.parameter("light_stuck", "level", min(1.0, max(0.0, commanded)))
+
+    def _sample(self, at_s: float) -> None:
+        if self._board is not None:
+            poses = self._dice.poses()
+            self._board.record(
+                at_s,
+                self._light,
+                self._motor.plate_height_m * 1000.0,
+                poses.position_mm,
+                poses.rotation,
+            )
+
+    def _show(self, now_s: float) -> None:
+        if self._board is None:
+            return
+        if not self._is_moving:
+            self._sample(now_s)
+        self._board.show(
+            TableView(
+                cover_open=self._interlocks.cover_position,
+                hand=1.0 if self.hands.hand_over_dome else 0.0,
+                coin=self.hands.coin_in_compartment,
+                lid_open=self._interlocks.lid_open,
+                style=self.dice_style,
+            )
+        )

@@ -1,0 +1,331 @@
+"""Three rigid dice on a moving plate inside a compartment: the physics of chance, in MuJoCo.
+
+It owns the model, its stepping, when the dice count as at rest, and how each of them then lies. It
+must not know what moves the plate, nor how dice look.
+
+Theory of operation. The plate is a slide joint whose position *and* velocity are prescribed at each
+step: a body that is only moved, without a velocity, carries no momentum into the impacts. Walls
+and ceiling are half-spaces whose intersection is the compartment, so that a die cannot tunnel out
+however fast it is. Dice are sharp boxes, as razor-edge casino dice are; their edges have no facets
+to stand on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from hil_tests.rig.geometry import PLATE_STROKE_MM, Geometry
+
+STEP_S = 0.001
+DICE = 3
+
+FACE_NORMALS: dict[int, tuple[int, int, int]] = {
+    1: (1, 0, 0),
+    2: (0, 1, 0),
+    3: (0, 0, 1),
+    4: (0, 0, -1),
+    5: (0, -1, 0),
+    6: (-1, 0, 0),
+}
+"""Outward normal of each face in the die's own axes: opposite faces sum to seven, and 1, 2, 3 run
+counter-clockwise about their common corner (the western, right-handed layout)."""
+
+FLAT_DEG = 1.5
+"""A die up to this tilt on the floor lies flat. Between it and 6° opinions may differ."""
+
+STILL_MM = 0.05
+STILL_DEG = 0.2
+STILL_FOR_S = 0.06
+STILL_COCKED_FOR_S = 0.4
+"""A die that stays within both for so long is at rest; the rest began at the start of that time.
+
+Judged by where the die is and not by its speed: a resting contact of the physics engine buzzes by
+some micrometres for ever. A die that lies not level must keep still for longer, so that one which
+balances for a moment before it falls is not taken for a cocked one.
+"""
+
+BOUNCY_DAMPING = 0.27
+SOFT_DAMPING = 1.0
+SLOW_LIMIT = 2.0
+"""Damping ratio of contacts, and the speed (rad/s; for m/s never reached) that changes it."""
+
+_WALL_PLANES = 32
+
+
+class Lie(Enum):
+    """How a die lies at rest, judged by what it touches."""
+
+    FLAT = "flat"
+    TILTED = "tilted"
+    """Not level, on the floor or a ridge alone."""
+    LEANING = "leaning"
+    """Not level, against the wall or another die."""
+    STACKED = "stacked"
+    """Carried by another die, level or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class DieAtRest:
+    value: int
+    """Value of the face nearest to upwards."""
+    tilt_deg: float
+    lie: Lie
+
+    @property
+    def is_flat(self) -> bool:
+        return self.lie is Lie.FLAT
+
+
+@dataclass(frozen=True, slots=True)
+class Poses:
+    """Where the three dice are, at one moment."""
+
+    position_mm: NDArray[np.float64]
+    """Centres, shape (3, 3)."""
+    rotation: NDArray[np.float64]
+    """Rotation matrices from die axes to the world, shape (3, 3, 3)."""
+
+
+class Dice:
+    """The dice and the compartment. Not thread-safe: one owner steps it."""
+
+    def __init__(self, geometry: Geometry, *, seed: int) -> None:
+        self.geometry = geometry
+        self._random = np.random.default_rng(seed)
+        self._model = mujoco.MjModel.from_xml_string(_model_xml(geometry))
+        self._data = mujoco.MjData(self._model)
+        self._is_soft = False
+        self._still_s = 0.0
+        self._still_pos = np.zeros((DICE, 3))
+        self._still_quat = np.zeros((DICE, 4))
+        self._bodies = [self._model.body(f"die{i}").id for i in range(DICE)]
+        self._geoms = [self._model.geom(f"die{i}").id for i in range(DICE)]
+        self.lay()
+
+    def lay(self, values: tuple[int, int, int] | None = None) -> None:
+        """Lay the dice flat on the floor, apart from each other, as chance or `values` has it."""
+        shown = values or tuple(int(v) for v in self._random.integers(1, 7, DICE))
+        die_m = self.geometry.die_mm / 1000.0
+        radius_m = self.geometry.radius_mm / 1000.0
+        turn = self._random.uniform(0.0, math.tau)
+        ring_m = max(die_m * 0.9, min(radius_m * 0.45, radius_m - die_m * 0.85))
+        qpos, qvel = self._data.qpos, self._data.qvel
+        qvel[:] = 0.0
+        qpos[0] = 0.0
+        for i in range(DICE):
+            angle = turn + i * math.tau / DICE
+            yaw = self._random.uniform(0.0, math.tau)
+            quat = _showing(shown[i], yaw)
+            start = 1 + 7 * i
+            qpos[start : start + 3] = (
+                ring_m * math.cos(angle),
+                ring_m * math.sin(angle),
+                die_m / 2.0,
+            )
+            qpos[start + 3 : start + 7] = quat
+        mujoco.mj_forward(self._model, self._data)
+        self._keeps_still()
+        self._still_s = STILL_COCKED_FOR_S
+
+    def step(self, plate_height_m: float, plate_speed_m_s: float) -> None:
+        """Advance by STEP_S with the plate at this height above its lowest point and this speed."""
+        data = self._data
+        data.qpos[0] = plate_height_m
+        data.qvel[0] = plate_speed_m_s
+        self._soften(plate_speed_m_s)
+        mujoco.mj_step(self._model, data)
+        self._still_s = self._still_s + STEP_S if self._keeps_still() else 0.0
+
+    @property
+    def at_rest(self) -> bool:
+        if self._still_s < STILL_FOR_S - 1e-9:
+            return False
+        return self._still_s >= STILL_COCKED_FOR_S - 1e-9 or self._all_level()
+
+    @property
+    def still_s(self) -> float:
+        """For how long every die has been slower than the limits of rest."""
+        return self._still_s
+
+    def disturb(self) -> None:
+        """Start counting rest anew, because something moves the dice from outside."""
+        self._still_s = 0.0
+
+    def poses(self) -> Poses:
+        position = np.array([self._data.xpos[b] for b in self._bodies]) * 1000.0
+        rotation = np.array([self._data.xmat[b].reshape(3, 3) for b in self._bodies])
+        return Poses(position, rotation)
+
+    def lies(self) -> list[DieAtRest]:
+        """How each die lies now; meaningful at rest."""
+        mujoco.mj_forward(self._model, self._data)
+        touching = self._touching()
+        height_m = self._data.qpos[0]
+        poses = self.poses()
+        lies = []
+        for i in range(DICE):
+            value, tilt_deg = top_face(poses.rotation[i])
+            carried = any(
+                other in self._geoms and self._lies_on(i, self._geoms.index(other))
+                for other in touching[i]
+            )
+            beside = any(o in self._geoms or self._is_wall(o) for o in touching[i])
+            lifted_mm = poses.position_mm[i, 2] - height_m * 1000.0 - self.geometry.die_mm / 2.0
+            if carried and lifted_mm > 0.25 * self.geometry.die_mm:
+                lie = Lie.STACKED
+            elif tilt_deg <= FLAT_DEG and lifted_mm < 0.05 * self.geometry.die_mm:
+                lie = Lie.FLAT
+            elif beside:
+                lie = Lie.LEANING
+            else:
+                lie = Lie.TILTED
+            lies.append(DieAtRest(value, round(tilt_deg, 3), lie))
+        return lies
+
+    def inside(self) -> bool:
+        """True while every die is within the compartment (a wall's softness allowed for)."""
+        position = self.poses().position_mm
+        radial = np.hypot(position[:, 0], position[:, 1])
+        g = self.geometry
+        reach = g.radius_mm - g.die_mm / 2.0 + 1.5
+        return bool(
+            np.all(radial <= reach / math.cos(math.pi / _WALL_PLANES))
+            and np.all(position[:, 2] >= g.die_mm / 2.0 - 2.0)
+            and np.all(position[:, 2] <= g.wall_mm)
+        )
+
+    def _soften(self, plate_speed_m_s: float) -> None:
+        """Take the bounce out of slow contacts, as real materials do.
+
+        Restitution falls to nothing at low impact speeds; the engine's does not, and a die would
+        rock on its corners by fractions of a millimetre for ever.
+        """
+        slow = plate_speed_m_s == 0.0 and float(np.abs(self._data.qvel[1:]).max()) < SLOW_LIMIT
+        if slow != self._is_soft:
+            self._is_soft = slow
+            self._model.geom_solref[:, 1] = SOFT_DAMPING if slow else BOUNCY_DAMPING
+
+    def _keeps_still(self) -> bool:
+        """Compare with where the dice were when they last moved; remember it when they move."""
+        xpos, xquat = self._data.xpos[self._bodies], self._data.xquat[self._bodies]
+        moved_m = np.abs(xpos - self._still_pos).max()
+        # For unit quaternions |q·p| = cos(angle / 2), so 1 - |q·p| is angle² / 8 for small angles.
+        turned = 1.0 - np.abs(np.einsum("ij,ij->i", xquat, self._still_quat)).min()
+        if moved_m <= STILL_MM / 1000.0 and turned <= math.radians(STILL_DEG) ** 2 / 8.0:
+            return True
+        self._still_pos, self._still_quat = xpos, xquat
+        return False
+
+    def _all_level(self) -> bool:
+        return all(top_face(m.reshape(3, 3))[1] <= FLAT_DEG for m in self._data.xmat[self._bodies])
+
+    def _touching(self) -> list[set[int]]:
+        touching: list[set[int]] = [set() for _ in range(DICE)]
+        for contact in self._data.contact:
+            for mine, other in (tuple(contact.geom), tuple(contact.geom)[::-1]):
+                if mine in self._geoms:
+                    touching[self._geoms.index(mine)].add(int(other))
+        return touching
+
+    def _lies_on(self, upper: int, lower: int) -> bool:
+        z = self._data.xpos[:, 2]
+        return bool(z[self._bodies[upper]] > z[self._bodies[lower]] + 0.1e-3)
+
+    def _is_wall(self, geom: int) -> bool:
+        return str(self._model.geom(geom).name).startswith("wall")
+
+
+def top_face(rotation: NDArray[np.float64]) -> tuple[int, float]:
+    """Return the value of the face nearest to upwards and its tilt from level in degrees."""
+    upward = {value: float(rotation[2] @ normal) for value, normal in FACE_NORMALS.items()}
+    value = max(upward, key=lambda v: upward[v])
+    return value, math.degrees(math.acos(min(1.0, upward[value])))
+
+
+def _showing(value: int, yaw: float) -> NDArray[np.float64]:
+    """Quaternion of a die lying flat with `value` up, turned by `yaw` about the vertical."""
+    normal = np.array(FACE_NORMALS[value], dtype=float)
+    up = np.array([0.0, 0.0, 1.0])
+    axis, cosine = np.cross(normal, up), float(normal @ up)
+    lift, spin, both = np.zeros(4), np.zeros(4), np.zeros(4)
+    if np.linalg.norm(axis) < 1e-9:
+        axis = np.array([1.0, 0.0, 0.0])
+    mujoco.mju_axisAngle2Quat(lift, axis / np.linalg.norm(axis), math.acos(cosine))
+    mujoco.mju_axisAngle2Quat(spin, up, yaw)
+    mujoco.mju_mulQuat(both, spin, lift)
+    return both
+
+
+def _model_xml(g: Geometry) -> str:
+    m = 0.001
+    half = g.die_mm * m / 2.0
+    dice = "".join(
+        f'<body name="die{i}" pos="0 0 {half * (1 + 3 * i)}"><freejoint/>'
+        f'<geom name="die{i}" class="die" type="box" size="{half} {half} {half}" '
+        f'mass="{g.die_grams * m}"/></body>'
+        for i in range(DICE)
+    )
+    walls = "".join(
+        f'<geom name="wall{k}" class="wall" type="plane" size="1 1 0.1" '
+        f'pos="{g.radius_mm * m * math.cos(a)} {g.radius_mm * m * math.sin(a)} 0" '
+        f'zaxis="{-math.cos(a)} {-math.sin(a)} 0"/>'
+        for k, a in ((k, k * math.tau / _WALL_PLANES) for k in range(_WALL_PLANES))
+    )
+    rib_radius = 3.0
+    ribs = "".join(
+        f'<geom name="wall_rib{k}" class="wall" type="capsule" size="{rib_radius * m}" fromto="'
+        f"{r * math.cos(a)} {r * math.sin(a)} -0.02 {r * math.cos(a)} {r * math.sin(a)} "
+        f'{g.wall_mm * m}"/>'
+        for k, a, r in (
+            (k, (k + 0.5) * math.tau / g.wall_ribs, (g.radius_mm + rib_radius - g.wall_rib_mm) * m)
+            for k in range(g.wall_ribs)
+        )
+    )
+    ridges = "".join(
+        f'<geom name="ridge{k}" class="floor" type="capsule" size="{ridge.height_mm * m}" '
+        f'fromto="{ridge.from_mm[0] * m} {ridge.from_mm[1] * m} 0 '
+        f'{ridge.to_mm[0] * m} {ridge.to_mm[1] * m} 0"/>'
+        for k, ridge in enumerate(g.ridges)
+    )
+    ceiling_m = (g.wall_mm + PLATE_STROKE_MM) * m
+    return f"""
+<mujoco>
+  <option timestep="{STEP_S}" integrator="implicitfast" cone="elliptic" impratio="5"
+          iterations="30" gravity="0 0 -9.81"/>
+  <size memory="4M"/>
+  <default>
+    <default class="die">
+      <geom contype="1" conaffinity="3" condim="4" friction="{g.die_friction} 0.002 0.0001"
+            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
+    </default>
+    <default class="floor">
+      <geom contype="2" conaffinity="0" condim="4" priority="1"
+            friction="{g.floor_friction} 0.002 0.0001"
+            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
+    </default>
+    <default class="wall">
+      <geom contype="2" conaffinity="0" condim="4" priority="1"
+            friction="{g.wall_friction} 0.002 0.0001"
+            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
+    </default>
+  </default>
+  <worldbody>
+    <body name="plate" pos="0 0 0" gravcomp="1">
+      <joint name="plate" type="slide" axis="0 0 1"/>
+      <geom name="plate" class="floor" type="box" size="0.15 0.15 0.05" pos="0 0 -0.05"
+            mass="1000"/>
+      {ridges}
+    </body>
+    {walls}
+    {ribs}
+    <geom name="ceiling" class="wall" type="plane" size="1 1 0.1" pos="0 0 {ceiling_m}"
+          zaxis="0 0 -1"/>
+    {dice}
+  </worldbody>
+</mujoco>"""

@@ -1,0 +1,74 @@
+"""The shapes of the compartment: radius, floor, wall, ridges, dice; for physics and picture alike.
+
+Both the physics and the renderer read this one description, so that a ridge which cocks a die is
+also a ridge that the camera sees. It must not know of either.
+
+Coordinates: millimetres; origin on the floor in the middle of the compartment, with the plate at
+its lowest point; x to the right and y up as the camera sees it, z towards the camera.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PLATE_STROKE_MM = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ridge:
+    """A straight bar on the plate, of round profile: `height_mm` above the floor."""
+
+    from_mm: tuple[float, float]
+    to_mm: tuple[float, float]
+    height_mm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """One compartment with its dice."""
+
+    name: str
+    radius_mm: float
+    wall_mm: float = 62.0
+    """Height of the dome's top above the floor: nothing gets higher."""
+    die_mm: float = 16.0
+    die_grams: float = 5.0
+    floor_friction: float = 0.55
+    wall_friction: float = 0.25
+    die_friction: float = 0.25
+    floor: str = "felt"
+    """Look of the floor: felt, wood, acrylic or rubber."""
+    wall: str = "clear"
+    """Look of the wall: clear (a smooth acrylic tube) or rough (sandblasted)."""
+    ridges: tuple[Ridge, ...] = ()
+    wall_ribs: int = 0
+    """Number of vertical ribs on the wall, evenly spaced."""
+    wall_rib_mm: float = 0.0
+    """How far a rib stands out of the wall."""
+
+
+STANDARD = Geometry("standard", radius_mm=50.0)
+"""Felt floor, smooth wall, 16 mm razor-edge dice: cocked well under once in a hundred tosses."""
+
+NARROW = Geometry("narrow", radius_mm=32.0, floor="wood")
+"""A tube barely wider than three dice side by side."""
+
+ROUGH = Geometry(
+    "rough",
+    radius_mm=36.0,
+    floor_friction=0.9,
+    wall_friction=1.1,
+    die_friction=0.5,
+    floor="rubber",
+    wall="rough",
+    ridges=(
+        Ridge((22.0, 0.0), (33.0, 0.0), 3.0),
+        Ridge((-11.0, 19.05), (-16.5, 28.58), 3.0),
+        Ridge((-11.0, -19.05), (-16.5, -28.58), 3.0),
+    ),
+    wall_ribs=9,
+    wall_rib_mm=2.5,
+)
+"""A worn tube with ridges and a wall that grips: more than one toss in ten ends not flat."""
+
+GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}

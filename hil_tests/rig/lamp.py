@@ -156,7 +156,14 @@ class LampBox:
     @property
     def is_up(self) -> bool:
         """False while the box is starting."""
+        self._obey_restart()
         return self._clock() >= self._answers_from
+
+    def _obey_restart(self) -> None:
+        if "lamp_restart" in self.faults:
+            down_s = self.faults.number("lamp_restart", "down_s")
+            self.faults.heal("lamp_restart")
+            self.restart(down_s)
 
     # ── Requests ────────────────────────────────────────────────────────────
 
@@ -212,10 +219,6 @@ class LampBox:
 
     def _tell(self, event: str) -> None:
         self.faults.count(event)
-        if "lamp_restart" in self.faults:
-            down_s = self.faults.number("lamp_restart", "down_s")
-            self.faults.heal("lamp_restart")
-            self.restart(down_s)
 
     # ── Stage ───────────────────────────────────────────────────────────────
 
@@ -455,6 +458,7 @@ class LampBox:
     def glance(self) -> dict[str, object]:
         """What a person standing at the table sees; spoils nothing and asks nobody."""
         with self._lock:
+            self._obey_restart()
             self._settle()
             currents = self._bulbs.currents(self._clock())
             return {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from pymodbus.exceptions import ModbusException
@@ -40,7 +40,8 @@ REPLY_DELAY_S = 0.00175
 class Store(Protocol):
     """What stands behind the unit."""
 
-    faults: FaultSet
+    @property
+    def faults(self) -> FaultSet: ...
 
     @property
     def is_up(self) -> bool: ...
@@ -62,10 +63,19 @@ class Wire(Protocol):
 class ModbusUnit:
     """Serves `store` on `wire` until the wire is closed. `run` is the unit's thread."""
 
-    def __init__(self, store: Store, wire: Wire, unit: int = 1, seed: int = 0) -> None:
+    def __init__(
+        self,
+        store: Store,
+        wire: Wire,
+        unit: int = 1,
+        *,
+        seed: int = 0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._store = store
         self._wire = wire
         self._unit = unit
+        self._sleep = sleep
         self._framer = FramerRTU(DecodePDU(True))
         self._chance = random.Random(seed)
         self.thread = threading.Thread(target=self.run, name="lamp-box", daemon=True)
@@ -106,7 +116,7 @@ class ModbusUnit:
         if not self._store.is_up:
             return
         reply.dev_id = self._unit
-        time.sleep(
+        self._sleep(
             faults.number("lamp_late", "delay_s") if "lamp_late" in faults else REPLY_DELAY_S
         )
         self._wire.send(self._damaged(reply))

@@ -100,7 +100,7 @@ REFUSAL_TEXT: Mapping[Refusal, str] = {
     Refusal.TEST_RUNNING: "an area test is running; end it first",
     Refusal.ARGUMENT: "the argument is out of range",
     Refusal.INCOMPLETE_WRITE: "the write does not cover exactly one whole block",
-    Refusal.BOX_FAULT: "the box has a fault and takes only `dark` and `phase`",
+    Refusal.BOX_FAULT: "the box has a fault and takes only `dark`, `clear` and `phase`",
 }
 
 

@@ -1,0 +1,258 @@
+"""The catalogue of everything that can be made to go wrong on the rig, from all its parts.
+
+Owns the one list of names, who is responsible for each, and the sentence by which a person or a
+scenario injects one:
+
+    tach_silent after 12 edges
+    bulb_burnt area=small,one-6 after 1 commit
+    line_noise line=technician per_byte=0.1
+
+Must not know what any fault does, nor what a controller should do about it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from hil_tests.rig.fault_set import Fault, FaultSet, Value
+from hil_tests.rig.line import LINE_FAULTS, Line
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
+
+Active = dict[str, dict[str, Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One sentence, understood: a fault, its parameters, and the event it waits for."""
+
+    name: str
+    parameters: dict[str, Value]
+    after: tuple[int, str] | None = None
+
+
+class FaultPart(Protocol):
+    """A part of the rig that can be broken."""
+
+    name: str
+
+    @property
+    def catalogue(self) -> Mapping[str, Fault]: ...
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What its faults can wait for."""
+
+    def inject(self, order: Order) -> None:
+        """Raises KeyError, TypeError or ValueError, each with a text that lists what there is."""
+
+    def heal(self, name: str) -> None: ...
+
+    def active(self) -> Active: ...
+
+
+class Faults:
+    """All parts together."""
+
+    def __init__(self, parts: Iterable[FaultPart]) -> None:
+        self._parts = tuple(parts)
+        self._part_of = {name: part for part in self._parts for name in part.catalogue}
+
+    def inject(self, sentence: str) -> Order:
+        """Break something as `sentence` says; returns how it was understood.
+
+        Raises ValueError, with what would have been right, when it cannot be understood.
+        """
+        order = parse(sentence)
+        try:
+            self._part(order.name).inject(order)
+        except (KeyError, TypeError) as error:
+            raise ValueError(str(error.args[0])) from error
+        return order
+
+    def heal(self, name: str) -> None:
+        """Mend one fault, or with `all` every one. Raises ValueError for an unknown name."""
+        if name != "all":
+            self._part(name).heal(name)
+            return
+        for part in self._parts:
+            for one in part.catalogue:
+                part.heal(one)
+
+    def active(self) -> Active:
+        """Every fault in force, with its parameters."""
+        return {name: values for part in self._parts for name, values in part.active().items()}
+
+    def table(self) -> list[dict[str, object]]:
+        """The catalogue as rows: part, name, summary, what is seen, parameters, events."""
+        return [
+            {
+                "part": part.name,
+                "name": fault.name,
+                "summary": fault.summary,
+                "seen": fault.seen,
+                "parameters": dict(fault.parameters),
+                "events": list(part.events),
+            }
+            for part in self._parts
+            for fault in part.catalogue.values()
+        ]
+
+    def _part(self, name: str) -> FaultPart:
+        if name not in self._part_of:
+            raise ValueError(f"no fault {name!r}; there are: {', '.join(sorted(self._part_of))}")
+        return self._part_of[name]
+
+
+def parse(sentence: str) -> Order:
+    """Understand `NAME [KEY=VALUE]... [after COUNT EVENT]`. Raises ValueError."""
+    words = shlex.split(sentence)
+    if not words:
+        raise ValueError("say which fault: NAME [KEY=VALUE]... [after COUNT EVENT]")
+    name, *rest = words
+    after: tuple[int, str] | None = None
+    if "after" in rest:
+        at = rest.index("after")
+        tail = rest[at + 1 :]
+        if len(tail) != 2 or not tail[0].isdigit():
+            raise ValueError("after `after` comes a count and an event, such as: after 12 edges")
+        after = (int(tail[0]), tail[1])
+        rest = rest[:at]
+    parameters: dict[str, Value] = {}
+    for word in rest:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"{word!r} is no parameter; write KEY=VALUE")
+        parameters[key] = value
+    return Order(name, parameters, after)
+
+
+# ── Parts ───────────────────────────────────────────────────────────────────
+
+
+class SetPart:
+    """A part that keeps its own `FaultSet`."""
+
+    def __init__(self, name: str, faults: FaultSet) -> None:
+        self.name = name
+        self._faults = faults
+        self.catalogue: Mapping[str, Fault] = faults.catalogue
+        self.events = faults.events
+
+    def inject(self, order: Order) -> None:
+        self._faults.inject(order.name, after=order.after, **order.parameters)
+
+    def heal(self, name: str) -> None:
+        self._faults.heal(name)
+
+    def active(self) -> Active:
+        return self._faults.active
+
+
+class PlantPart:
+    """The machine: motor, dice, contacts, light."""
+
+    name = "plant"
+    events = ("edges",)
+
+    def __init__(self, faults: PlantFaults) -> None:
+        self._faults = faults
+        self.catalogue: Mapping[str, Fault] = {
+            fault.name: Fault(
+                fault.name, fault.summary, "pins, camera, tach", dict(fault.parameters)
+            )
+            for fault in PLANT_FAULTS.values()
+        }
+
+    def inject(self, order: Order) -> None:
+        edges = 0
+        if order.after is not None:
+            edges, event = order.after
+            if event not in self.events:
+                raise ValueError(f"{order.name} can wait for tach edges, not for {event!r}")
+        numbers = {key: float(value) for key, value in order.parameters.items()}
+        self._faults.inject(order.name, after_edges=edges, **numbers)
+
+    def heal(self, name: str) -> None:
+        self._faults.clear(name)
+
+    def active(self) -> Active:
+        return {name: dict(values) for name, values in self._faults.active.items()}
+
+
+class DaemonPart:
+    """The GPIO daemon: each fault is something done to it, healing gives a good one back."""
+
+    name = "pigpiod"
+    events: tuple[str, ...] = ()
+
+    def __init__(self, daemon: VirtualPigpiod) -> None:
+        self._daemon = daemon
+        self._active: set[str] = set()
+        self._acts: dict[str, tuple[Callable[[], None], Fault]] = {
+            fault.name: (act, fault)
+            for act, fault in (
+                (daemon.hang, Fault("pigpiod_hang", "reads nothing more", "no replies")),
+                (daemon.reject, Fault("pigpiod_reject", "refuses clients", "closed at once")),
+                (daemon.vanish, Fault("pigpiod_vanish", "drops its clients once", "closed")),
+                (daemon.freeze, Fault("pigpiod_freeze", "SIGSTOP", "no replies, no scripts")),
+                (daemon.terminate, Fault("pigpiod_terminate", "SIGTERM", "refused, pins stay")),
+                (daemon.kill, Fault("pigpiod_kill", "SIGKILL", "refused, outputs run on")),
+            )
+        }
+        self.catalogue: Mapping[str, Fault] = {
+            name: fault for name, (_, fault) in self._acts.items()
+        }
+
+    def inject(self, order: Order) -> None:
+        if order.parameters or order.after:
+            raise ValueError(f"{order.name} takes no parameters and happens at once")
+        self._acts[order.name][0]()
+        if order.name != "pigpiod_vanish":
+            self._active.add(order.name)
+
+    def heal(self, name: str) -> None:
+        if name in self._active:
+            self._active.discard(name)
+            self._daemon.resume()
+            self._daemon.start()
+
+    def active(self) -> Active:
+        return {name: {} for name in sorted(self._active)}
+
+
+class LinesPart:
+    """The serial lines; `line=NAME` says which, the lamp line where nothing is said."""
+
+    name = "lines"
+    events = ("transfers",)
+
+    def __init__(self, lines: Mapping[str, Line]) -> None:
+        self._lines = lines
+        self.catalogue: Mapping[str, Fault] = {
+            fault.name: Fault(
+                fault.name, fault.summary, fault.seen, {"line": "lamp", **fault.parameters}
+            )
+            for fault in LINE_FAULTS
+        }
+
+    def inject(self, order: Order) -> None:
+        parameters = dict(order.parameters)
+        name = str(parameters.pop("line", "lamp"))
+        if name not in self._lines:
+            raise ValueError(f"no line {name!r}; there are: {', '.join(self._lines)}")
+        self._lines[name].faults.inject(order.name, after=order.after, **parameters)
+
+    def heal(self, name: str) -> None:
+        for line in self._lines.values():
+            line.faults.heal(name)
+
+    def active(self) -> Active:
+        return {
+            fault: {"line": line.name, **values}
+            for line in self._lines.values()
+            for fault, values in line.faults.active.items()
+        }

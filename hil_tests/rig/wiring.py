@@ -1,0 +1,92 @@
+"""Which pin of the board goes to which terminal of the machine, and what a contact does to a level.
+
+Owns the pin map and the pull-ups: a closed contact pulls a pin to ground. Must not know physics or
+the daemon's protocol. A bench has the same map with real wires.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hil_tests.rig.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.pigpiod.board import Board
+
+
+@dataclass(frozen=True, slots=True)
+class PinMap:
+    """GPIO numbers, as the controller's settings have them by default."""
+
+    motor_pwm: int = 18
+    motor_enable: int = 23
+    tach: int = 24
+    driver_fault: int = 25
+    compartment: int = 5
+    cover: int = 6
+    estop: int = 13
+    button: int = 16
+    ring_light: int = 12
+    cover_drive: int = 20
+    latch_release: int = 21
+
+    @property
+    def outputs(self) -> frozenset[int]:
+        """Pins that the controller drives."""
+        return frozenset(
+            (
+                self.motor_pwm,
+                self.motor_enable,
+                self.ring_light,
+                self.cover_drive,
+                self.latch_release,
+            )
+        )
+
+
+class Wiring:
+    """The wires between one board and one plant. `apply` and `inputs` belong to one thread."""
+
+    def __init__(self, board: Board, pins: PinMap) -> None:
+        self._board = board
+        self._pins = pins
+        self._levels: dict[int, int] = {}
+        self._enable_pulses = 0
+        self._was_enabled = False
+        board.on_output(self._count_enables)
+
+    def inputs(self) -> PlantInputs:
+        """Return what the controller's outputs do to the machine now."""
+        board, pins = self._board, self._pins
+        return PlantInputs(
+            motor_duty=board.duty(pins.motor_pwm),
+            motor_enabled=bool(board.level(pins.motor_enable)),
+            ring_light=board.duty(pins.ring_light),
+            cover_open_drive=bool(board.level(pins.cover_drive)),
+            latch_release=bool(board.level(pins.latch_release)),
+            enable_pulses=self._enable_pulses,
+        )
+
+    def apply(self, outputs: PlantOutputs) -> None:
+        """Put what the machine says on the controller's inputs."""
+        pins = self._pins
+        if outputs.tach_edges:
+            edges = [(int(at * 1e6), level) for at, level in outputs.tach_edges]
+            self._board.edges(pins.tach, edges)
+        self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
+        self._pull(pins.compartment, is_closed=not outputs.compartment_open)
+        self._pull(pins.cover, is_closed=not outputs.cover_open)
+        self._pull(pins.estop, is_closed=not outputs.estop_pressed)
+        self._pull(pins.button, is_closed=outputs.button_pressed)
+
+    def _pull(self, gpio: int, *, is_closed: bool) -> None:
+        """A closed contact grounds its pin; an open one leaves it to the pull-up on the board."""
+        level = 0 if is_closed else 1
+        if self._levels.get(gpio) != level:
+            self._levels[gpio] = level
+            self._board.drive(gpio, level)
+
+    def _count_enables(self, gpio: int) -> None:
+        """In the daemon's thread: rising edges on EN, for the hardware monostable."""
+        if gpio == self._pins.motor_enable:
+            is_enabled = bool(self._board.level(gpio))
+            self._enable_pulses += is_enabled and not self._was_enabled
+            self._was_enabled = is_enabled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.journal.record import Head, Record
@@ -187,6 +187,22 @@ class JournalStore(Protocol):
         Raises `JournalWriteError` where the medium refuses, `JournalCorruptError` where they do not
         continue this copy's chain.
         """
+
+    def check_tail(self) -> None:
+        """Read the newest records back; raises `JournalCorruptError` where they are not whole."""
+
+
+class PictureStore(Protocol):
+    """The pictures beside the journal. Used by the journal's threads alone."""
+
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
+        """Write them, unsynced; return what the record says: file and SHA-256 of each.
+
+        Raises `JournalWriteError`.
+        """
+
+    def settle(self) -> None:
+        """Sync what was saved since the last call, then make room within the quota."""
 
 
 class Clock(Protocol):

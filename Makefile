@@ -1,0 +1,65 @@
+# Everything builds its own virtual environment in .venv; nothing needs to be installed beforehand
+# but Python >= 3.11 with venv, and two libraries that opencv-python links to.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PYTHONUNBUFFERED := 1
+
+# ── What people type ─────────────────────────────────────────────────────────
+
+.PHONY: help demo test check lint types contracts unit bench prove clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.rig  ## a table on the virtual rig: opening inspection, then five rounds
+	$(BIN)/shaker-ctl demo --rounds 5 $(DEMO)
+
+test: check unit  ## everything that a landing must pass
+
+check: lint types contracts  ## style, types, architecture
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+contracts: $(VENV)/.test
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.test
+	$(BIN)/pytest $(PYTEST)
+
+bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
+	$(BIN)/python -m hil_tests.bench $(BENCH)
+
+prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
+	$(BIN)/python -m shaker_ctl.rules.prove $(PROVE)
+
+clean:  ## forget the virtual environment and all caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+
+# ── How the environment comes about ──────────────────────────────────────────
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.libraries:
+	@sh hil_tests/system-libraries libgl1:libGL.so.1 libglib2.0-0:libglib-2.0.so.0
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.rig: pyproject.toml $(VENV)/bin/python $(VENV)/.libraries
+	$(BIN)/python -m pip install --quiet --editable '.[rig]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/bin/python $(VENV)/.libraries
+	$(BIN)/python -m pip install --quiet --editable '.[rig,test]'
+	@touch $@ $(VENV)/.rig
+
+$(VENV)/.train: pyproject.toml $(VENV)/bin/python $(VENV)/.libraries
+	$(BIN)/python -m pip install --quiet --editable '.[rig,train]'
+	@touch $@

@@ -1,0 +1,250 @@
+"""The dice reader as the table sees it: commands in, rules events out, pictures for the record.
+
+Owns the translation between occasions and the camera process's toss numbers, between vision's
+verdicts and the rules', and the ring light's dip. Must not know thresholds or what a verdict leads
+to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shaker_ctl.adapters.camera_messages import (
+    CameraFault,
+    CameraHealth,
+    CameraReady,
+    CameraRecovered,
+    DipLight,
+    Message,
+    ReadingDone,
+    RestoreLight,
+    Rested,
+)
+from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.dice_camera import DiceCamera
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.ports import Pictures, ShakerOutputs
+from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.vocabulary import (
+    NoRoll,
+    NoRollKind,
+    Occasion,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision import reading
+
+log = logging.getLogger(__name__)
+
+LOST_AFTER_S = 6.0
+"""How long a camera fault may stand before the reader counts as lost. A killed camera process is
+back, model loaded and first frame seen, after 1-2 s; a Pi needs up to 5 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastReading:
+    """The newest reading, for screens."""
+
+    occasion: Occasion
+    verdict: Verdict
+    t_rest: float | None
+    t_capture: float | None
+    t_verdict: float
+    frames: int
+
+
+class CameraReader:
+    """The camera process behind the `DiceReader` port."""
+
+    def __init__(
+        self,
+        parameters: CameraParameters,
+        outputs: ShakerOutputs,
+        post: Callable[[events.Event, Pictures | None], None],
+    ) -> None:
+        self._outputs = outputs
+        self._post = post
+        self._camera = DiceCamera(parameters, self._take)
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._number_of: dict[Occasion, int] = {}
+        self._occasion_of: dict[int, Occasion] = {}
+        self._reading: int | None = None
+        self._is_blind = False
+        self._lost: threading.Timer | None = None
+        self.ready: CameraReady | None = None
+        self.last: LastReading | None = None
+        self.last_pictures: Pictures | None = None
+
+    def start(self) -> None:
+        """Start the camera process; returns at once."""
+        self._camera.start()
+
+    def wait_ready(self, timeout_s: float | None = None) -> None:
+        """Wait for model and first frame. Raises `CameraError` with the remedy."""
+        self._camera.wait_ready(timeout_s)
+
+    def stop(self) -> None:
+        """End the camera process."""
+        self._cancel_lost()
+        self._camera.stop()
+
+    @property
+    def health(self) -> CameraHealth | None:
+        return self._camera.health
+
+    @property
+    def fault(self) -> CameraFault | None:
+        return self._camera.fault
+
+    @property
+    def pid(self) -> int | None:
+        return self._camera.pid
+
+    def snap(self) -> bytes:
+        """The newest frame as JPEG. Raises `RefusedError` while dice are covered."""
+        if self._is_blind:
+            raise RefusedError(
+                "no picture is taken between cover-closed and reveal",
+                remedy="ask again after the reveal",
+            )
+        return self._camera.snap()
+
+    # ── Commands ────────────────────────────────────────────────────────────
+
+    def perform(
+        self,
+        command: (
+            commands.NotePoses
+            | commands.LightOn
+            | commands.LightOff
+            | commands.StartReading
+            | commands.StopReading
+        ),
+    ) -> None:
+        """Do as commanded; answers come as events."""
+        match command:
+            case commands.NotePoses(occasion):
+                self._camera.begin_toss(self._number(occasion))
+            case commands.LightOn():
+                self._outputs.set_light(1.0)
+                self._is_blind = False
+                self._camera.blind(False)
+            case commands.LightOff():
+                # Blind first: no frame of the covered dice, however dark, is captured.
+                self._is_blind = True
+                self._camera.blind(True)
+                self._outputs.set_light(0.0)
+            case commands.StartReading(occasion):
+                number = self._number(occasion)
+                self._reading = number
+                self._camera.read(number)
+            case commands.StopReading():
+                if self._reading is not None:
+                    self._camera.end_reading(self._reading)
+                    self._reading = None
+
+    def _number(self, occasion: Occasion) -> int:
+        with self._lock:
+            if occasion not in self._number_of:
+                number = next(self._numbers)
+                self._number_of[occasion] = number
+                self._occasion_of[number] = occasion
+                for old in [n for n in self._occasion_of if n <= number - 16]:
+                    del self._number_of[self._occasion_of.pop(old)]
+            return self._number_of[occasion]
+
+    # ── Messages of the camera process ──────────────────────────────────────
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case CameraReady():
+                self.ready = message
+            case Rested():
+                self._rested(message)
+            case DipLight(toss_id, level):
+                self._outputs.set_light(level)
+                self._camera.light_dipped(toss_id, time.monotonic())
+            case RestoreLight():
+                self._outputs.set_light(1.0)
+            case ReadingDone():
+                self._done(message)
+            case CameraFault():
+                log.warning("camera: %s. %s", message.text, message.remedy)
+                self._expect_recovery(message.code)
+            case CameraRecovered():
+                log.info("camera: %s is over", message.code)
+                self._cancel_lost()
+            case _:
+                pass
+
+    def _rested(self, message: Rested) -> None:
+        occasion = self._occasion_of.get(message.toss_id)
+        if occasion is None:
+            return
+        if message.is_proved is False:
+            log.warning(
+                "%s: only %s of %s dice lie otherwise than before the toss",
+                occasion,
+                message.poses_changed,
+                message.dice,
+            )
+            self._post(events.TossDisproved(occasion), None)
+        else:
+            self._post(events.AtRest(occasion, compared=message.is_proved is True), None)
+
+    def _done(self, message: ReadingDone) -> None:
+        occasion = self._occasion_of.get(message.toss_id)
+        self._reading = None
+        if occasion is None:
+            return
+        verdict = _verdict(message.verdict)
+        pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None
+        self.last = LastReading(
+            occasion,
+            verdict,
+            message.t_rest,
+            message.t_capture,
+            message.t_verdict,
+            message.frames_looked_at,
+        )
+        self.last_pictures = pictures or self.last_pictures
+        if message.unchanged:
+            # O-21: an unchanged picture is no new result, whatever its values.
+            self._post(events.TossDisproved(occasion), pictures)
+        else:
+            self._post(events.ReadingMade(occasion, verdict), pictures)
+
+    def _expect_recovery(self, code: str) -> None:
+        if self._lost is None:
+            self._lost = threading.Timer(LOST_AFTER_S, self._declare_lost, (code,))
+            self._lost.daemon = True
+            self._lost.start()
+
+    def _declare_lost(self, code: str) -> None:
+        self._lost = None
+        if self._camera.fault is not None:
+            self._post(events.ReaderFault(None, code), None)
+
+    def _cancel_lost(self) -> None:
+        timer, self._lost = self._lost, None
+        if timer is not None:
+            timer.cancel()
+
+
+def _verdict(verdict: reading.Verdict) -> Verdict:
+    """Vision's verdict in the rules' words."""
+    match verdict:
+        case reading.Verified(values, confidence):
+            first, second, third = values
+            return Verified((first, second, third), confidence)
+        case reading.NoRoll(die, kind, angle_deg, _):
+            return NoRoll(NoRollKind(kind.value), die, angle_deg)
+        case reading.Unreadable(reason, detail):
+            return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)

@@ -1,0 +1,164 @@
+"""The live screen: one table, drawn from its status socket. For `demo` and `status --follow`.
+
+Owns how a view looks in a terminal of 80 columns or more. Must not know where a view comes from,
+and never asks the table for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.align import Align
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from shaker_ctl.rules.outcome import AREAS
+
+LIT = "bold black on bright_yellow"
+DARK = "grey58 on grey15"
+BLOCKS = " ▁▂▃▄▅▆▇█"
+FULL_SCALE_RPM = 900.0
+WIDTH = 100
+
+PIPS = {
+    1: ("     ", "  ●  ", "     "),
+    2: ("●    ", "     ", "    ●"),
+    3: ("●    ", "  ●  ", "    ●"),
+    4: ("●   ●", "     ", "●   ●"),
+    5: ("●   ●", "  ●  ", "●   ●"),
+    6: ("●   ●", "●   ●", "●   ●"),
+}
+
+LIFE_STYLE = {"open": "bold green", "out of service": "bold red", "inspection due": "bold yellow"}
+
+
+def draw(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
+    """Return the whole screen of one view; `results` are the last rounds, newest last."""
+    parts: list[RenderableType] = [_head(view), _middle(view, results), layout(view)]
+    if view["faults"]:
+        parts.append(_faults(view["faults"]))
+    return Group(*parts)
+
+
+def layout(view: Mapping[str, Any]) -> RenderableType:
+    """The betting areas as on a Sic Bo table; lit ones shine, as measured at the bulbs."""
+    measured = view["lamps"]["measured"]
+    lit = frozenset(measured or ())
+    even_odd = "even" in view["areas"]
+    top = _row(
+        lit,
+        [("small", "SMALL\n4 – 10")]
+        + ([("even", "EVEN\n")] if even_odd else [])
+        + [(f"double-{n}", f"{n} {n}\n") for n in range(1, 4)]
+        + [(f"triple-{n}", f"{n}{n}{n}\n") for n in range(1, 7)]
+        + [("any-triple", "ANY\ntriple")]
+        + [(f"double-{n}", f"{n} {n}\n") for n in range(4, 7)]
+        + ([("odd", "ODD\n")] if even_odd else [])
+        + [("big", "BIG\n11 – 17")],
+    )
+    totals = _row(lit, [(f"total-{n}", f"{n}\n") for n in range(4, 18)])
+    pairs = _row(lit, [(a, f"{a[5]}·{a[7]}") for a in AREAS if a.startswith("pair-")])
+    ones = _row(lit, [(f"one-{n}", f"{'⚀⚁⚂⚃⚄⚅'[n - 1]}  {n}") for n in range(1, 7)])
+    title = "lamps" if measured is not None else "lamps: no answer"
+    return Panel(Group(top, totals, pairs, ones), title=title, box=box.ROUNDED, padding=(0, 1))
+
+
+def _row(lit: frozenset[str], cells: Iterable[tuple[str, str]]) -> Table:
+    row = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    texts = []
+    for area, label in cells:
+        row.add_column(justify="center", ratio=len(label.split("\n")[0]) + 2)
+        lines = label.split("\n")
+        texts.append(Text("\n".join(lines), style=LIT if area in lit else DARK, justify="center"))
+    row.add_row(*[Align.center(text, style=text.style) for text in texts])
+    return row
+
+
+def _head(view: Mapping[str, Any]) -> RenderableType:
+    line = Table.grid(expand=True)
+    line.add_column()
+    line.add_column(justify="right")
+    state = Text(view["life"].upper(), style=LIFE_STYLE.get(view["life"], "bold cyan"))
+    if view["phase"]:
+        state.append(f"  {view['phase']}", style="white")
+    if view["round_id"]:
+        state.append(f"   round {view['round_id']}", style="grey70")
+    line.add_row(state, Text(f"{view['table']} · {view['profile']['key']}", style="grey70"))
+    body: list[RenderableType] = [line, Text(view["says"], style="italic")]
+    if view["marks"]:
+        body.append(Text(" · ".join(view["marks"]), style="bold white on dark_red"))
+    return Panel(Group(*body), title="Sic Bo shaker", box=box.ROUNDED, padding=(0, 1))
+
+
+def _middle(
+    view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
+) -> RenderableType:
+    grid = Table.grid(expand=True)
+    grid.add_column(ratio=5)
+    grid.add_column(ratio=4)
+    grid.add_column(ratio=4)
+    grid.add_row(_motor(view["motor"]), _reading(view), _results(results))
+    return grid
+
+
+def _motor(motor: Mapping[str, Any]) -> RenderableType:
+    rpm = motor["rpm"] or 0.0
+    duty = motor["duty"] or 0.0
+    speeds = motor["last_toss_rpm"]
+    body = Text()
+    body.append(f"{rpm:5.0f} rpm  duty {duty:4.0%}\n", style="bold green" if rpm > 30 else "white")
+    body.append("\n".join(curve(speeds, 36, 4)), style="green")
+    body.append(f"\n0 – {FULL_SCALE_RPM:.0f} rpm", style="grey50")
+    return Panel(body, title="shaker", box=box.ROUNDED, height=8, padding=(0, 1))
+
+
+def curve(values: Sequence[float], width: int, height: int) -> list[str]:
+    """A curve of `values` in `height` rows of block characters, `width` columns."""
+    if not values:
+        return [" " * width] * height
+    columns = [values[int(i * len(values) / width)] for i in range(width)]
+    levels = [min(max(v / FULL_SCALE_RPM, 0.0), 1.0) * height * 8 for v in columns]
+    rows = []
+    for row in range(height - 1, -1, -1):
+        rows.append("".join(BLOCKS[int(min(max(level - row * 8, 0), 8))] for level in levels))
+    return rows
+
+
+def _reading(view: Mapping[str, Any]) -> RenderableType:
+    values = view["last_result"]
+    body: list[RenderableType] = [_dice(values) if values else Text("\n\n")]
+    body.append(Text(view["camera"]["last_reading"] or "no reading yet", style="grey70"))
+    return Panel(Group(*body), title="last reading", box=box.ROUNDED, height=8, padding=(0, 1))
+
+
+def _dice(values: Sequence[int]) -> Table:
+    dice = Table.grid(padding=(0, 1, 0, 0))
+    for _ in values:
+        dice.add_column()
+    dice.add_row(*[Text("\n".join(PIPS[v]), style="bold black on white") for v in values])
+    return dice
+
+
+def _results(results: Sequence[Mapping[str, Any]]) -> RenderableType:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", style="grey70")
+    table.add_column()
+    table.add_column()
+    for result in results[-6:]:
+        read = result.get("values")
+        style = "green" if result["ending"] == "settled" else "yellow"
+        words = " ".join(map(str, read)) if read else "– – –"
+        table.add_row(str(result["round"]), words, Text(result["ending"], style=style))
+    return Panel(table, title="last rounds", box=box.ROUNDED, height=8, padding=(0, 1))
+
+
+def _faults(faults: Sequence[Mapping[str, Any]]) -> RenderableType:
+    lines = [
+        Text.assemble((f["code"], "bold red"), "  ", f["cause"], " – ", (f["remedy"], "italic"))
+        for f in faults
+    ]
+    return Panel(Group(*lines), title="faults", border_style="red", box=box.ROUNDED)

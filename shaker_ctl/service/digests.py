@@ -1,0 +1,40 @@
+"""SHA-256 of everything that decides: program, profile, settings, and what is shipped beside them.
+
+Owns which files belong to a digest and in which order. Must not know what a mismatch leads to.
+O-2 asks for at least 128 bits; O-3 lets an inspector read them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+PROGRAM = ("shaker_ctl", "vision")
+"""Packages that run at a table. The rig and the training tools do not."""
+
+
+def of_file(path: Path) -> str:
+    """Digest of one file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def of_files(files: Iterable[Path], root: Path) -> str:
+    """Digest over names and contents, in the order of the names."""
+    whole = hashlib.sha256()
+    for path in sorted(files):
+        whole.update(path.relative_to(root).as_posix().encode() + b"\0")
+        whole.update(bytes.fromhex(of_file(path)))
+    return whole.hexdigest()
+
+
+def of_program(root: Path) -> str:
+    """Digest over every module that runs at a table; `root` is the folder of the packages."""
+    files = [
+        path
+        for package in PROGRAM
+        for path in (root / package).rglob("*")
+        if path.suffix in (".py", ".toml") and "tests" not in path.parts
+    ]
+    return of_files(files, root)

@@ -1,0 +1,147 @@
+"""From a released command to the device that performs it.
+
+Owns only the addresses: which thread, port or queue a command goes to. Must not decide, wait or
+raise: it runs in the journal's thread (and, for what never waits, in the state thread).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.ports import DiceReader, ShakerOutputs
+from shaker_ctl.rules import commands, events, multipliers
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.vocabulary import Notice, Timer
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.lamp_thread import LampCommand
+from shaker_ctl.service.motion_thread import MotionThread
+from shaker_ctl.service.wall_time import WallTime
+
+log = logging.getLogger(__name__)
+
+
+class Lamps(Protocol):
+    """The lamp thread, as seen from here."""
+
+    def perform(self, command: LampCommand) -> None: ...
+
+
+class Dispatch:
+    """Performs commands by handing each to its owner."""
+
+    def __init__(
+        self,
+        *,
+        table: TableParameters,
+        rulebook: Rulebook,
+        motion: MotionThread,
+        lamps: Lamps,
+        reader: DiceReader,
+        outputs: ShakerOutputs,
+        wall: WallTime,
+        faults: FaultQueue,
+        post: Callable[[events.Event], None],
+        announce: Callable[[commands.Announce], None],
+        record_round: Callable[[commands.RecordRound], None],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._table = table
+        self._rulebook = rulebook
+        self._motion = motion
+        self._lamps = lamps
+        self._reader = reader
+        self._outputs = outputs
+        self._wall = wall
+        self._faults = faults
+        self._post = post
+        self._announce = announce
+        self._record_round = record_round
+        self._now = now
+        self._bets_opened_s: float | None = None
+
+    def timer_length_s(self, timer: Timer) -> float:
+        """Length by the settings; the least round runs from the opening of its bets."""
+        if timer is not Timer.LEAST_ROUND:
+            return self._table.seconds(timer)
+        opened_s = self._now() if self._bets_opened_s is None else self._bets_opened_s
+        return max(0.0, opened_s + self._rulebook.least_round_s - self._now())
+
+    def perform(self, command: commands.Command) -> None:
+        """Hand `command` to its owner. A defect there is logged and never reaches the caller."""
+        try:
+            self._perform(command)
+        except Exception:
+            log.exception("%s could not be handed over", command)
+
+    def _perform(self, command: commands.Command) -> None:  # noqa: C901 - one address list
+        match command:
+            case commands.StopMotor(cause):
+                self._motion.stop(cause.value)
+            case commands.StartToss(occasion, plan, answered_at_s):
+                self._motion.start_toss(occasion, plan, answered_at_s)
+            case commands.Jog(occasion, rpm, seconds):
+                try:
+                    self._motion.jog(occasion, rpm, seconds)
+                except RefusedError as error:
+                    log.warning("%s", error.line())
+                    self._post(events.JogFinished(occasion))
+            case commands.DrawTossPlan(occasion):
+                self._post(events.TossPlanDrawn(occasion, self._motion.draw_plan()))
+            case commands.DrawMultipliers(occasion):
+                drawn = multipliers.draw(
+                    self._rulebook.profile.multipliers.ranges,
+                    self._rulebook.areas,
+                    secrets.randbelow,
+                )
+                self._post(events.MultipliersDrawn(occasion, drawn))
+            case commands.DriveCover(_, opened):
+                self._outputs.drive_cover(opened)
+            case (
+                commands.NotePoses()
+                | commands.LightOn()
+                | commands.LightOff()
+                | commands.StartReading()
+                | commands.StopReading()
+            ):
+                self._reader.perform(command)
+            case (
+                commands.ProveLampsDark()
+                | commands.PushLamps()
+                | commands.ClearLamps()
+                | commands.DarkenLamps()
+                | commands.ProveEachLamp()
+                | commands.ShowPhase()
+                | commands.ShowMultipliers()
+                | commands.HideMultipliers()
+            ):
+                self._lamps.perform(command)
+            case commands.CheckTime(occasion):
+                self._post(
+                    events.TimeChecked(
+                        occasion,
+                        self._wall.now(),
+                        self._wall.trust(),
+                        self._wall.is_behind_last_record(),
+                    )
+                )
+            case commands.TrustTime():
+                self._wall.confirm()
+            case commands.Announce(notice=notice):
+                if notice is Notice.BETS_OPEN:
+                    self._bets_opened_s = self._now()
+                self._announce(command)
+            case commands.RaiseFault(kind, code):
+                self._faults.raise_(kind, code, self._wall.now().timestamp())
+            case commands.ClearFaults(kind):
+                self._faults.clear(kind)
+                self._motion.release()
+            case commands.RecordRound():
+                self._record_round(command)
+            case _:
+                log.error("no device performs %s", type(command).__name__)

@@ -1,0 +1,153 @@
+"""The queue of faults that consoles and screens show: code, time, cause, remedy.
+
+Owns the words for every fault code and the order in which faults came. Must not know how a fault
+was found, nor what follows from it: that is the rules' alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from shaker_ctl.rules.vocabulary import FaultKind
+
+WORDS: dict[str, tuple[str, str]] = {
+    "motor-driver": (
+        "the motor driver raised its fault line",
+        "let it cool; check supply and motor winding, then clear the fault and jog",
+    ),
+    "motor-slow-start": (
+        "the shaker did not come up to speed in time",
+        "look for a jam or a slack belt, then clear the fault and jog",
+    ),
+    "motor-stall": (
+        "the shaker slowed down or stood still while driven",
+        "look for a jam, then clear the fault and jog",
+    ),
+    "tach-silent": (
+        "the motor was driven and no tach edge came",
+        "look for a jam; check the tach's plug and wheel, then clear the fault and jog",
+    ),
+    "tach-unreliable": (
+        "the tach's edges jump, so its speed proves nothing",
+        "check the tach's gap and cable, then clear the fault and jog",
+    ),
+    "motor-overspeed": (
+        "the shaker ran faster than its approved shake allows",
+        "check the motor driver for a short, then clear the fault and jog",
+    ),
+    "motor-no-stop": (
+        "the tach turns although EN is low",
+        "cut the motor's supply now; the driver or its contactor is broken",
+    ),
+    "motor-enable": (
+        "EN did not rise: the dead-man in the GPIO daemon does not act",
+        "restart the GPIO daemon, then clear the fault",
+    ),
+    "toss-not-proved": (
+        "the tach did not prove a full shake inside the band that mixes",
+        "clear the fault, jog, and watch the speed on `motor`",
+    ),
+    "face-retention": (
+        "the dice keep their faces more often than chance allows: the shake no longer mixes",
+        "check stroke, belt and compartment, change the dice if worn, then clear the fault",
+    ),
+    "outcome-health": (
+        "the outcomes of one die repeat more often than chance allows (SP 800-90B)",
+        "take the table out of service and have dice and shaker examined",
+    ),
+    "controller-late": (
+        "the controller's own threads were late, so the motor was not permitted to run",
+        "see `health` for load and throttling, then clear the fault",
+    ),
+    "gpio-link": (
+        "the GPIO daemon does not answer",
+        "systemctl restart pigpiod, then clear the fault",
+    ),
+    "lamp": ("the lamp box does not show what it must", "see `lamps`, then clear the fault"),
+    "lamp-timeout": (
+        "the lamp box does not answer",
+        "check its supply and the RS-485 line, then clear the fault",
+    ),
+    "lamp-reply": (
+        "the lamp box answered wrongly",
+        "check unit number, baud rate, layout and line termination, then clear the fault",
+    ),
+    "lamp-readback": (
+        "a lamp is lit or dark against its command",
+        "see `lamps` for the area; change the bulb, then clear the fault and inspect",
+    ),
+    "journal-write": (
+        "the journal cannot be written",
+        "free or replace the medium (`health`), then restart the service",
+    ),
+    "journal-corrupt": (
+        "the journal does not verify",
+        "shaker-ctl journal verify names the record; a person decides",
+    ),
+    "camera-process": (
+        "the camera's process died and did not come back",
+        "check the camera's cable and supply, then clear the fault",
+    ),
+    "camera-silent": (
+        "the camera gives no frames",
+        "check the camera's cable and supply, then clear the fault",
+    ),
+    "camera-open": (
+        "the camera could not be opened",
+        "check the setting camera.device and the cable, then clear the fault",
+    ),
+    "clock": (
+        "the wall clock is earlier than the last record",
+        "set the clock; a floorperson then says `time confirm`",
+    ),
+}
+
+_KIND_WORDS = {
+    FaultKind.SHAKER: ("the shaker failed", "see `motor`, then clear the fault and jog"),
+    FaultKind.LAMP: ("the lamps failed", "see `lamps`, then clear the fault and inspect"),
+    FaultKind.READER: ("the reader failed", "see `camera`, then clear the fault"),
+    FaultKind.CONTROLLER: ("the controller failed", "see `health` and the log"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One entry."""
+
+    kind: FaultKind
+    code: str
+    wall_s: float
+    cause: str
+    remedy: str
+
+
+class FaultQueue:
+    """Faults that stand, oldest first. Any thread may read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._faults: tuple[Fault, ...] = ()
+
+    def raise_(self, kind: FaultKind, code: str, wall_s: float) -> None:
+        """Add a fault; one that stands already keeps its time."""
+        cause, remedy = WORDS.get(code, _KIND_WORDS[kind])
+        with self._lock:
+            if not any(f.kind is kind and f.code == code for f in self._faults):
+                self._faults = (*self._faults, Fault(kind, code, wall_s, cause, remedy))
+
+    def clear(self, kind: FaultKind) -> None:
+        """Take away every fault of this kind."""
+        with self._lock:
+            self._faults = tuple(f for f in self._faults if f.kind is not kind)
+
+    def standing(self) -> tuple[Fault, ...]:
+        """Faults that stand now."""
+        return self._faults
+
+    def kind_of(self, code: str) -> FaultKind | None:
+        """The kind of a standing fault, by its code or by the kind's own word."""
+        for fault in self._faults:
+            if code in (fault.code, fault.kind.value):
+                return fault.kind
+        return None

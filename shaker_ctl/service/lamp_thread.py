@@ -1,0 +1,269 @@
+"""The thread that talks to the lamp box: performs commands, keeps watch between them.
+
+Owns the order of lamp work (darkening goes first) and the watch on the link. Must not decide what
+is lit, nor what a fault means for the round: it answers with rules events.
+
+The watch asks for the box's status every `WATCH_S` while nothing else is to be done. A fault that
+it sees is posted once, with no occasion, and not again before the box was healthy in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shaker_ctl.errors import LampError
+from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, Phase, State
+from shaker_ctl.ports import LampBox
+from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.outcome import Area, Values
+from shaker_ctl.rules.vocabulary import Multiplied, Occasion, Purpose, ShownPhase
+
+log = logging.getLogger(__name__)
+
+WATCH_S = 0.2
+"""Time between looks at the box: two of them lie within the 500 ms after which an answer is old."""
+
+PHASES = {
+    ShownPhase.CLOSED: Phase.CLOSED,
+    ShownPhase.INSPECTION: Phase.INSPECTION,
+    ShownPhase.BETS_OPEN: Phase.BETS_OPEN,
+    ShownPhase.NO_MORE_BETS: Phase.NO_MORE_BETS,
+    ShownPhase.RESULT: Phase.RESULT,
+    ShownPhase.NO_ROLL: Phase.NO_ROLL,
+    ShownPhase.VOID: Phase.VOID,
+    ShownPhase.FAULT: Phase.FAULT,
+    ShownPhase.OUT_OF_SERVICE: Phase.OUT_OF_SERVICE,
+}
+
+LampCommand = (
+    commands.ProveLampsDark
+    | commands.PushLamps
+    | commands.ClearLamps
+    | commands.DarkenLamps
+    | commands.ProveEachLamp
+    | commands.ShowPhase
+    | commands.ShowMultipliers
+    | commands.HideMultipliers
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LampPicture:
+    """What is known of the lamps, for screens."""
+
+    commanded: frozenset[Area] = frozenset()
+    status: LampStatus | None = None
+    seen_at_s: float | None = None
+    phase: ShownPhase | None = None
+    fault: str = ""
+    tried: int = 0
+    """Areas lit alone so far, while each is being tried."""
+
+
+class LampThread:
+    """One lamp box, served by one thread."""
+
+    def __init__(
+        self,
+        box: LampBox,
+        post: Callable[[events.Event], None],
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._box = box
+        self._post = post
+        self._now = now
+        self._work: deque[LampCommand] = deque()
+        self._wake = threading.Condition()
+        self._is_stopping = False
+        self._stop_trial = False
+        self._shown: tuple[int, Values] | None = None
+        self._is_reported = False
+        self.picture = LampPicture()
+        self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
+
+    def start(self) -> None:
+        """Begin to serve and to watch."""
+        self._thread.start()
+
+    def meet(self) -> LampIdentity:
+        """Ask the box who it is, before `start`. Raises a leaf of `LampError` with the remedy."""
+        return self._box.identify()
+
+    def perform(self, command: LampCommand) -> None:
+        """Queue a command; darkening overtakes whatever waits, a trial of lamps included."""
+        with self._wake:
+            if isinstance(command, commands.DarkenLamps):
+                self._work.appendleft(command)
+                self._stop_trial = True
+            else:
+                self._work.append(command)
+            self._wake.notify()
+
+    def stop(self) -> None:
+        """End the thread after the work in hand."""
+        with self._wake:
+            self._is_stopping = True
+            self._stop_trial = True
+            self._wake.notify()
+        self._thread.join(timeout=3)
+
+    # ── The thread ──────────────────────────────────────────────────────────
+
+    def _run(self) -> None:
+        while True:
+            with self._wake:
+                if not self._work and not self._is_stopping:
+                    self._wake.wait(timeout=WATCH_S)
+                if self._is_stopping and not self._work:
+                    return
+                command = self._work.popleft() if self._work else None
+            if command is None:
+                self._watch()
+            else:
+                self._do(command)
+
+    def _do(self, command: LampCommand) -> None:
+        try:
+            self._perform(command)
+        except LampError as error:
+            self._failed(command, error)
+        except Exception:  # the thread must outlive a defect and say so
+            log.exception("lamp command %s failed unexpectedly", type(command).__name__)
+            self._fault(getattr(command, "occasion", None), "lamp-controller-defect")
+        else:
+            self._is_reported = False
+
+    def _perform(self, command: LampCommand) -> None:
+        box = self._box
+        match command:
+            case commands.ProveLampsDark(occasion):
+                status = box.prove_dark()
+                answered_at_s = self._now()
+                self._note(status, answered_at_s)
+                self._post(events.LampsProvedDark(occasion, answered_at_s))
+            case commands.PushLamps(occasion, values, areas):
+                self._picture(commanded=frozenset(areas))
+                lit = box.show(_round(occasion), values)
+                self._shown = (_round(occasion), values)
+                if lit != frozenset(areas):  # the box proved its own mask; the rules' must be it
+                    raise LampError(
+                        f"areas {sorted(lit)} are lit, {sorted(areas)} were commanded",
+                        remedy="layout of profile and lamp box differ: check both",
+                    )
+                self._note(box.status(), self._now())
+                self._post(events.LampsShown(occasion, values))
+            case commands.ClearLamps(occasion):
+                self._picture(commanded=frozenset())
+                self._shown = None
+                box.clear(_round(occasion))
+                self._note(box.prove_dark(), self._now())
+                self._post(events.LampsDark(occasion))
+            case commands.DarkenLamps(occasion):
+                self._picture(commanded=frozenset())
+                self._shown = None
+                box.darken()
+                self._note(box.prove_dark(), self._now())
+                self._post(events.LampsDark(occasion))
+            case commands.ProveEachLamp(occasion, areas):
+                self._prove_each(occasion, areas)
+            case commands.ShowPhase(phase, demonstration):
+                word = PHASES[phase] | (DEMONSTRATION if demonstration else 0)
+                self._picture(phase=phase)
+                box.show_phase(word, 0)
+            case commands.ShowMultipliers(occasion, multipliers):
+                box.show_multipliers(_round(occasion), _odds(multipliers))
+                self._post(events.MultipliersShown(occasion))
+            case commands.HideMultipliers(occasion):
+                box.show_multipliers(_round(occasion), {})
+
+    def _prove_each(self, occasion: Occasion, areas: tuple[Area, ...]) -> None:
+        """Light each area alone, then dark, and prove both."""
+        self._stop_trial = False
+        tried: list[Area] = []
+        try:
+            for area in areas:
+                if self._stop_trial:
+                    return
+                self._picture(commanded=frozenset({area}), tried=len(tried))
+                for wanted in (frozenset({area}), frozenset[Area]()):
+                    glowing = self._box.test_area(area if wanted else None)
+                    if glowing != wanted:
+                        raise LampError(
+                            f"lamp test: {sorted(wanted) or 'nothing'} should glow, "
+                            f"{sorted(glowing) or 'nothing'} does",
+                            remedy=f"check the bulb and wiring of {area}",
+                        )
+                tried.append(area)
+        finally:
+            self._picture(commanded=frozenset(), tried=len(tried))
+        self._post(events.EachLampProved(occasion, tuple(tried)))
+
+    def _failed(self, command: LampCommand, error: LampError) -> None:
+        log.warning("%s: %s", type(command).__name__, error.line())
+        self._picture(fault=error.line())
+        if isinstance(command, commands.ShowMultipliers):
+            self._post(events.MultipliersNotShown(command.occasion, error.code))
+        elif isinstance(command, commands.DarkenLamps):
+            return  # silence is the answer: the rules wait for LampsDark no longer than they must
+        else:
+            self._fault(getattr(command, "occasion", None), error.code)
+
+    # ── The watch ───────────────────────────────────────────────────────────
+
+    def _watch(self) -> None:
+        try:
+            if self._shown is not None:
+                self._note(self._box.status(), self._now())
+                self._box.prove_lit(*self._shown)
+            else:
+                status = self._box.status()
+                self._note(status, self._now())
+                if status.state is State.DARK and status.is_measured:
+                    self._box.prove_dark()
+                elif not status.is_healthy:
+                    raise LampError(
+                        "the lamp box reports itself unhealthy", remedy="see `lamps` on a console"
+                    )
+        except LampError as error:
+            self._picture(fault=error.line())
+            if not self._is_reported:
+                log.warning("lamp watch: %s", error.line())
+                self._fault(None, error.code)
+        except Exception:  # as in _do
+            log.exception("lamp watch failed unexpectedly")
+            if not self._is_reported:
+                self._fault(None, "lamp-controller-defect")
+        else:
+            self._is_reported = False
+            if self.picture.fault:
+                self._picture(fault="")
+
+    def _fault(self, occasion: Occasion | None, code: str) -> None:
+        self._is_reported = True
+        self._post(events.LampFault(occasion, code))
+
+    # ── Screens ─────────────────────────────────────────────────────────────
+
+    def _note(self, status: LampStatus, at_s: float) -> None:
+        self._picture(status=status, seen_at_s=at_s, fault="")
+
+    def _picture(self, **changes: object) -> None:
+        old = self.picture
+        names = LampPicture.__slots__
+        self.picture = LampPicture(**{n: changes.get(n, getattr(old, n)) for n in names})  # type: ignore[arg-type]
+
+
+def _round(occasion: Occasion) -> int:
+    """The number under which the box keeps a result; it retains none that is not of play."""
+    return occasion.number if occasion.purpose is Purpose.PLAY else 0
+
+
+def _odds(multipliers: tuple[Multiplied, ...]) -> dict[str, int]:
+    """Multipliers by the box's places: an area, or `one-N/2` and `one-N/3`."""
+    return {f"{m.area}/{m.dice}" if m.dice else m.area: m.odds for m in multipliers}

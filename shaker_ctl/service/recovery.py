@@ -1,0 +1,95 @@
+"""The state of the table as the journal left it.
+
+Owns: the newest recorded state, and the replay of the events after it. Each replayed step must
+lead to the rows that are on record; one that does not means that program or profile changed under
+an unfinished round, and that is for a person to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.journal.record import Record
+from shaker_ctl.rules import machine
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.record import RecordError, from_record
+from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What the journal says."""
+
+    state: TableState
+    wall: str | None
+    """Wall time of the newest record, ISO 8601; None in an empty journal."""
+    tosses: tuple[Values, ...]
+    """Values of the readings on record in the part that was replayed, oldest first."""
+
+
+def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
+    """Return the last state. Reads backwards only to the newest snapshot.
+
+    Raises `JournalCorruptError` where a record cannot be understood or replays otherwise.
+    """
+    tail: list[dict[str, Any]] = []
+    state = machine.initial()
+    for record in newest_first:
+        plain = record.plain
+        if plain["kind"] == "step":
+            tail.append(plain)
+            if "state" in plain:
+                state = _understood(plain["sequence"], plain["state"])
+                break
+    newest_wall = tail[0]["wall"] if tail else None
+    events = list(reversed(tail))
+    if events and "state" in events[0]:
+        events = events[1:]
+    return Recovered(replay(state, events, rulebook), newest_wall, tuple(_tosses(reversed(tail))))
+
+
+def replay(
+    state: TableState, steps: Sequence[dict[str, Any]], rulebook: Rulebook
+) -> TableState:
+    """Step through recorded events. Raises `JournalCorruptError` at the first difference."""
+    for plain in steps:
+        try:
+            event = from_record(plain["event"], Event)
+        except RecordError as error:
+            raise _broken(plain["sequence"], str(error)) from error
+        step = machine.step(state, event, rulebook)
+        rows = [row.name for row in step.rows]
+        if rows != plain["rows"]:
+            raise _broken(
+                plain["sequence"],
+                f"{plain['event']['type']} took the rows {plain['rows']} then and {rows} now",
+            )
+        state = step.state
+    return state
+
+
+def _tosses(steps: Iterable[dict[str, Any]]) -> Iterator[Values]:
+    for plain in steps:
+        event = plain["event"]
+        if event["type"] == "ReadingMade" and event["verdict"]["type"] == "Verified":
+            first, second, third = event["verdict"]["values"]
+            yield (first, second, third)
+
+
+def _understood(sequence: int, plain: Any) -> TableState:
+    try:
+        return from_record(plain, TableState)
+    except RecordError as error:
+        raise _broken(sequence, str(error)) from error
+
+
+def _broken(sequence: int, what: str) -> JournalCorruptError:
+    return JournalCorruptError(
+        f"journal record {sequence} cannot be resumed from: {what}",
+        remedy="Restore the program and profile of that record, or have the journal examined",
+    )

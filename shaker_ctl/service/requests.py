@@ -1,0 +1,128 @@
+"""From what a person asked at a console to the event that the rules judge.
+
+Owns the translation and the checks of arguments that only this table can make. Must not judge
+whether the act is permitted now, or who may do it: the rules do, from the person in the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from shaker_ctl.console.desk import Actor, Request
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.rules import events
+from shaker_ctl.rules.outcome import BIT, Values
+from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep
+
+
+def person(actor: Actor) -> Person:
+    """The person as the rules record them. Raises `RefusedError` where nobody is logged in."""
+    if actor.role is None:
+        raise RefusedError("nobody is logged in", remedy="log in first: login ROLE NAME")
+    return Person(actor.name, actor.role)
+
+
+def to_event(
+    request: Request,
+    actor: Actor,
+    state: TableState,
+    *,
+    now: datetime,
+    kind_of_fault: Callable[[str], FaultKind | None],
+) -> events.Event:
+    """Return the event for a request; a round that was left out is the round in hand.
+
+    Raises `RefusedError` for a verb that does not change the table, or arguments out of place.
+    """
+    given = request.arguments
+    who = person(actor)
+    number = _round(given, state)
+    match request.verb:
+        case "bets":
+            return events.BetsRequested(who)
+        case "nmb":
+            return events.NoMoreBetsCalled(who, number)
+        case "activate":
+            return events.ActivationRequested(who, number)
+        case "reveal":
+            return events.RevealRequested(who, number)
+        case "enter":
+            return events.ValuesEntered(who, number, _values(given))
+        case "confirm":
+            return events.ValuesConfirmed(who, number, _values(given))
+        case "no-roll":
+            return events.NoRollCalled(who, number)
+        case "decide":
+            decided = _values(given) if given.get("values") is not None else None
+            return events.DisputeDecided(who, number, decided)
+        case "settled":
+            return events.WagersSettled(who, number)
+        case "lamps-off":
+            return events.LampsOffRequested(who, number)
+        case "presence":
+            return events.PresenceGiven(who, number)
+        case "sign":
+            return events.Signed(who)
+        case "open":
+            return events.OpenRequested(who)
+        case "close":
+            return events.CloseRequested(who)
+        case "inspect":
+            return _inspect(str(given["what"]), who)
+        case "shift start":
+            return events.ShiftBegan(who)
+        case "time confirm":
+            return events.TimeConfirmed(who)
+        case "dice changed":
+            return events.DiceChanged(who, tuple(cast(tuple[str, ...], given["serials"])), now)
+        case "out-of-order":
+            steps = frozenset(RetireStep(str(s)) for s in cast(Any, given.get("steps", ())))
+            return events.ShakerRetired(who, steps) if steps else events.OutOfServiceRequested(who)
+        case "return-to-service":
+            return events.ReturnRequested(who)
+        case "fault clear":
+            return events.FaultCleared(who, _fault(str(given["code"]), kind_of_fault))
+        case "jog":
+            return events.JogRequested(who, float(cast(Any, given["rpm"])), _seconds(given))
+        case "test-toss":
+            return events.TestTossRequested(who)
+        case "lamp test":
+            area = given.get("area")
+            if area is not None and area not in BIT:
+                raise RefusedError(f"there is no area {area!r}", remedy="`lamps` names them all")
+            return events.LampTrialRequested(who, () if area is None else (str(area),))
+        case "cancel":
+            return events.InspectionAbandoned(who)
+    raise RefusedError(f"{request.verb!r} is no act at this table", remedy="see `help`")
+
+
+def _inspect(what: str, who: Person) -> events.Event:
+    if what == "seen":
+        return events.LampsSeen(who)
+    if what == "shift":
+        return events.ShiftInspectionRequested(who)
+    return events.InspectionRequested(who, Part(what))
+
+
+def _round(given: Mapping[str, object], state: TableState) -> int:
+    number = given.get("round")
+    return state.round if number is None else int(cast(int, number))
+
+
+def _values(given: Mapping[str, object]) -> Values:
+    first, second, third = cast(tuple[int, int, int], given["values"])
+    return (first, second, third)
+
+
+def _seconds(given: Mapping[str, object]) -> float:
+    return float(cast(Any, given["seconds"]))
+
+
+def _fault(code: str, kind_of: Callable[[str], FaultKind | None]) -> FaultKind:
+    kind = kind_of(code)
+    if kind is None:
+        raise RefusedError(f"no fault {code!r} stands", remedy="`faults` lists those that do")
+    return kind

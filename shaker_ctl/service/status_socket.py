@@ -1,0 +1,140 @@
+"""The table's view, for screens: a local socket that sends one JSON line, or a stream of them.
+
+Read-only by construction: what a client sends is only how often it wants to hear (`once` or
+`follow HZ`). Nothing in the play path depends on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+SOCKET_NAME = "status.sock"
+MAX_CLIENTS = 8
+FASTEST_HZ = 20.0
+
+
+class StatusSocket:
+    """Serve `view()` on `folder/status.sock`; one thread for all clients, none while idle."""
+
+    def __init__(self, folder: Path, view: Callable[[], dict[str, Any]]) -> None:
+        self._path = folder / SOCKET_NAME
+        self._view = view
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="status", daemon=True)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def start(self) -> None:
+        """Bind and serve. A socket left by a killed service is replaced."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+        self._listener.bind(str(self._path))
+        os.chmod(self._path, 0o660)
+        self._listener.listen(MAX_CLIENTS)
+        self._listener.settimeout(0.2)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Close the socket and every client's connection."""
+        self._stopping.set()
+        self._thread.join(timeout=2)
+        self._listener.close()
+        with contextlib.suppress(FileNotFoundError):
+            self._path.unlink()
+
+    def _serve(self) -> None:
+        periods: dict[socket.socket, float] = {}
+        due: dict[socket.socket, float] = {}
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            wait_s = min([0.2, *(max(0.0, when - now) for when in due.values())])
+            readable, _, _ = select.select([self._listener, *periods], [], [], wait_s)
+            for ready in readable:
+                if ready is self._listener:
+                    self._accept(periods, due)
+                else:
+                    self._hear(ready, periods, due)
+            now = time.monotonic()
+            for client in [c for c, when in due.items() if when <= now]:
+                if not self._send(client) or periods[client] == 0.0:
+                    self._drop(client, periods, due)
+                else:
+                    due[client] = now + periods[client]
+        for client in list(periods):
+            client.close()
+
+    def _accept(
+        self, periods: dict[socket.socket, float], due: dict[socket.socket, float]
+    ) -> None:
+        client, _ = self._listener.accept()
+        if len(periods) >= MAX_CLIENTS:
+            client.close()
+            return
+        client.setblocking(False)
+        periods[client] = 0.0
+
+    def _hear(
+        self,
+        client: socket.socket,
+        periods: dict[socket.socket, float],
+        due: dict[socket.socket, float],
+    ) -> None:
+        try:
+            words = client.recv(256).decode("ascii", "replace").split()
+        except OSError:
+            words = []
+        if not words:
+            self._drop(client, periods, due)
+            return
+        if words[0] == "follow":
+            try:
+                rate_hz = float(words[1]) if len(words) > 1 else 5.0
+            except ValueError:
+                rate_hz = 5.0
+            periods[client] = 1.0 / min(max(rate_hz, 0.1), FASTEST_HZ)
+        due[client] = time.monotonic()
+
+    def _send(self, client: socket.socket) -> bool:
+        line = json.dumps(self._view(), separators=(",", ":")).encode() + b"\n"
+        try:
+            # A screen that does not read is dropped rather than waited for.
+            return client.send(line) == len(line)
+        except OSError:
+            return False
+
+    @staticmethod
+    def _drop(
+        client: socket.socket,
+        periods: dict[socket.socket, float],
+        due: dict[socket.socket, float],
+    ) -> None:
+        periods.pop(client, None)
+        due.pop(client, None)
+        client.close()
+
+
+def read_status(folder: Path, timeout_s: float = 2.0) -> dict[str, Any]:
+    """Ask a running service once. Raises `OSError` where none answers."""
+    return next(follow_status(folder, rate_hz=None, timeout_s=timeout_s))
+
+
+def follow_status(
+    folder: Path, rate_hz: float | None, timeout_s: float = 2.0
+) -> Iterator[dict[str, Any]]:
+    """Yield views as they come, until the service goes. Raises `OSError` where none answers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        connection.connect(str(folder / SOCKET_NAME))
+        connection.sendall(b"once\n" if rate_hz is None else f"follow {rate_hz:g}\n".encode())
+        with connection.makefile("r", encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)

@@ -1,0 +1,79 @@
+"""What the table says to people, worded from notices. One place, so that all screens agree.
+
+Must not decide anything: a notice names a fact, the clause beside it is the rules'.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.rules.commands import Announce
+from shaker_ctl.rules.vocabulary import Cause, Notice, WagersDo
+
+_NOTICES = {
+    Notice.BETS_OPEN: "Place your bets.",
+    Notice.NO_MORE_BETS: "No more bets.",
+    Notice.ACTIVATE: "Activate the shaker.",
+    Notice.REVEAL: "Open the cover.",
+    Notice.COVER: "Close the cover.",
+    Notice.MULTIPLIERS: "Multipliers are in force as shown.",
+    Notice.NO_MULTIPLIERS: "No multipliers are in force this round.",
+    Notice.CONFIRM: "Announce and confirm the values.",
+    Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
+    Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",
+    Notice.RESULT: "Result.",
+    Notice.NO_ROLL: "No roll.",
+    Notice.VOID: "The round is void.",
+    Notice.NOT_STARTED: "The round does not start.",
+    Notice.PRESENCE: "Result stands, lamps failed: wait for the person who must be present.",
+    Notice.SETTLE_BY_HAND: "Settle by hand, then the table stops.",
+    Notice.OPEN: "The table is open.",
+    Notice.CLOSED: "The table is closed.",
+    Notice.BARRED: "No round starts.",
+    Notice.INSPECTION_DUE: "An opening inspection is due.",
+    Notice.LAMPS_SEEN: "Every lamp was lit and dark alone: confirm that you saw it.",
+    Notice.CYCLE_GOOD: "Good shaker cycle.",
+    Notice.CYCLE_BAD: "This cycle does not count; three good ones in a row are needed.",
+    Notice.SIGN: "The inspection has passed and waits for its signature.",
+    Notice.INSPECTED: "The inspection is signed; the table may be opened.",
+    Notice.SHIFT_DUE: "A shift inspection is due.",
+    Notice.OUT_OF_SERVICE: "The table is out of service.",
+    Notice.MANUAL_SHAKER: "A manual shaker may be used.",
+}
+
+_WAGERS = {
+    WagersDo.SETTLED: "Wagers are settled.",
+    WagersDo.RETURNED: "All wagers are returned.",
+    WagersDo.SILENT: "The rules do not say what happens to the wagers: follow the house's own.",
+}
+
+_CAUSES = {
+    Cause.NOT_FLAT: "not all dice lie flat on the bottom",
+    Cause.SHAKER: "the shaker failed",
+    Cause.COMPARTMENT: "the compartment was opened",
+    Cause.ESTOP: "the emergency stop was pressed",
+    Cause.COVER: "the cover was not where it must be",
+    Cause.LAMP: "the lamps failed",
+    Cause.READER: "the reader failed",
+    Cause.CONTROLLER: "the controller failed",
+    Cause.NOT_TOSSED: "the dice lie as before: there was no toss",
+    Cause.INTERRUPTED: "the controller was restarted",
+    Cause.CONDITION: "settings, light or calibration changed",
+    Cause.CLOSED: "the table was closed",
+}
+
+
+def announce(said: Announce) -> str:
+    """One or two sentences for dealer, players and staff."""
+    parts = [_NOTICES[said.notice]]
+    if said.values is not None:
+        parts[0] = f"{parts[0].rstrip('.')}: {' '.join(map(str, said.values))}."
+    if said.cause is not None:
+        parts.append(f"Because {cause(said.cause)}.")
+    if said.wagers is not None:
+        parts.append(_WAGERS[said.wagers])
+    return " ".join(parts)
+
+
+def cause(why: Cause) -> str:
+    """A cause as a clause, without full stop."""
+    return _CAUSES[why]
+

@@ -1,0 +1,353 @@
+"""The composition root: one table, built from its settings, wired, started, stopped.
+
+Owns the order of starting and stopping, and nothing that happens in between. Every collaborator is
+made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from shaker_ctl import __version__
+from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.dice_reader import CameraReader
+from shaker_ctl.adapters.modbus_lamp import ModbusLamp
+from shaker_ctl.adapters.picture_store import PictureStore
+from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
+from shaker_ctl.adapters.pigpio_link import PigpioLink
+from shaker_ctl.adapters.pigpio_motor import PigpioMotor
+from shaker_ctl.adapters.pigpio_outputs import PigpioOutputs
+from shaker_ctl.adapters.pigpio_tach import PigpioTach
+from shaker_ctl.adapters.sd_notify import SdNotifier
+from shaker_ctl.adapters.serial_console import consoles
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.console.desk import Announcement
+from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.journal.statistics import figures
+from shaker_ctl.rules import commands, events, rulebook
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.vocabulary import Cause, FaultKind
+from shaker_ctl.service import digests, wording
+from shaker_ctl.service.archive import JournalArchive, JournalState
+from shaker_ctl.service.desk import Chairs, TableDesk
+from shaker_ctl.service.dispatch import Dispatch
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.health import read_health
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.journal_thread import JournalThread
+from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.motion_thread import MotionThread
+from shaker_ctl.service.outcomes import OutcomeWatch
+from shaker_ctl.service.recovery import recover
+from shaker_ctl.service.state_thread import StateThread
+from shaker_ctl.service.status_socket import StatusSocket
+from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.settings import Settings
+
+log = logging.getLogger(__name__)
+
+ROOT = Path(__file__).resolve().parents[1]
+SHOWN_ROUNDS = 12
+
+
+class Table:
+    """One table. `start` once, `stop` always; errors of the start leave nothing running."""
+
+    def __init__(self, settings: Settings, source: Path) -> None:
+        """Check everything that can be checked without opening anything. Raises SettingsError."""
+        self._settings = settings
+        self._source = source
+        self._clock = SystemClock()
+        self._started_s = self._clock.monotonic()
+        self._rulebook = rulebook.rulebook(settings.table)
+        self._faults = FaultQueue()
+        self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
+        self._stops: list[Any] = []
+        self._build()
+
+    # ── Building ────────────────────────────────────────────────────────────
+
+    def _build(self) -> None:
+        p, clock = self._settings, self._clock
+        self._notifier = SdNotifier()
+        self._heartbeat = Heartbeat(clock.monotonic, p.service.heartbeat_s)
+        self._link = PigpioLink(p.gpio)
+        self._outputs = PigpioOutputs(self._link, p.gpio)
+        self._reader = CameraReader(p.camera, self._outputs, self._post)
+        self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
+        self._motion = MotionThread(
+            motor=PigpioMotor(self._link, p.gpio),
+            tach=PigpioTach(self._link, p.gpio),
+            lines=PigpioInterlock(self._link, p.gpio),
+            link=self._link,
+            clock=clock,
+            parameters=p.motion,
+            state_is_alive=self._heartbeat.is_fresh,
+            post=self._post,
+            report=lambda report: log.info("%s", report),
+            alive=self._notifier.alive,
+            button=self._button,
+        )
+        if self._rulebook.covered:
+            self._motion.require_cover(True)
+        elif self._rulebook.cover_must_be_absent:
+            self._motion.require_cover(False)
+
+    def _build_on(self, journal: SqliteJournal) -> None:
+        """What needs the journal open: the state thread and all that looks into records."""
+        p, clock = self._settings, self._clock
+        found = recover(_newest_first(journal), self._rulebook)
+        newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
+        self._wall = WallTime(clock, newest_s)
+        self._digests = self._take_digests()
+        self._keeper = JournalThread(
+            main=journal,
+            second=self._second_of(journal),
+            clock=clock,
+            parameters=p.journal,
+            digests={name: digest for name, digest, _ in self._digests},
+            on_fault=self._journal_failed,
+        )
+        self._pictures = PictureStore(p.journal)
+        self._outcomes = OutcomeWatch(self._post)
+        self._outcomes.restore(found.tosses)
+        self._dispatch = Dispatch(
+            table=p.table,
+            rulebook=self._rulebook,
+            motion=self._motion,
+            lamps=self._lamps,
+            reader=self._reader,
+            outputs=self._outputs,
+            wall=self._wall,
+            faults=self._faults,
+            post=self._post,
+            announce=self._announce,
+            record_round=self._note_round,
+        )
+        self._state = StateThread(
+            state=found.state,
+            rulebook=self._rulebook,
+            journal=self._keeper,
+            pictures=self._pictures,
+            performer=self._dispatch,
+            heartbeat=self._heartbeat,
+            observers=(self._outcomes.observe,),
+        )
+        self._desk = TableDesk(
+            Chairs(
+                table_name=p.service.table_name,
+                rulebook=self._rulebook,
+                state=self._state,
+                lamps=self._lamps,
+                motion=self._motion,
+                reader=self._reader,
+                camera=self._reader,
+                faults=self._faults,
+                wall=self._wall,
+                journal=self._keeper,
+                archive=JournalArchive(
+                    journal, self._journal_state, self._source.read_text("utf-8"), figures
+                ),
+                health=lambda: read_health(self._wall, self._started_s, p.journal.path.parent),
+                digests=self._digests,
+                resume_journal=self._keeper.resume,
+                set_light=self._outputs.set_light,
+                link=self._link,
+                motion_parameters=p.motion,
+            )
+        )
+
+    def _second_of(self, journal: SqliteJournal) -> SqliteJournal | None:
+        path = self._settings.journal.second
+        if path is None:
+            return None
+        second = SqliteJournal(path, identity=journal.identity)
+        if second.identity != journal.identity:
+            raise JournalCorruptError(
+                f"{path} is the copy of another journal",
+                remedy="Give the right path as journal.second, or move that file away",
+            )
+        if second.head() != journal.head():
+            raise JournalCorruptError(
+                f"the journal ends at {journal.head().line()}, "
+                f"its second copy {path} at {second.head().line()}",
+                remedy="shaker-ctl journal verify, then shaker-ctl journal rebuild",
+            )
+        return second
+
+    def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
+        model = ROOT / "models" / "manifest.toml"
+        return (
+            ("software", digests.of_program(ROOT), True),
+            ("model", digests.of_file(model), True),
+            ("settings", digests.of_file(self._source), True),
+            ("profile", digests.of_file(self._rulebook.source), True),
+        )
+
+    # ── Life ────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Open everything in order and take up play where the journal left it.
+
+        Raises a leaf of `ShakerError` whose line says what is missing and what to do.
+        """
+        p = self._settings
+        self._reader.start()  # first: the model takes longest to load
+        self._stops.append(self._reader.stop)
+        journal = SqliteJournal(p.journal.path)
+        self._stops.append(journal.close)
+        _, damage = journal.verify()
+        if damage is not None:
+            raise JournalCorruptError(
+                f"the journal does not verify: {damage.line()}",
+                remedy="Keep the file; shaker-ctl journal verify shows it, a person decides",
+            )
+        self._build_on(journal)
+        self._stops.append(self._pictures.close)
+        self._pictures.start()
+        self._stops.append(self._keeper.close)
+        self._keeper.start()
+        self._stops.append(self._link.close)
+        self._link.open()
+        identity = self._lamps.meet()
+        log.info("lamp box %s", identity)
+        self._stops.append(self._motion.close)
+        self._state.start()
+        self._motion.start()
+        self._stops.append(self._state.stop)
+        self._stops.append(self._lamps.stop)
+        self._lamps.start()
+        self._outputs.set_light(1.0)
+        self._reader.wait_ready()
+        self._record_opening()
+        self._post(self._restarted())
+        for line in consoles(p.console, self._desk):
+            self._stops.append(line.stop)
+            line.start()
+        status = StatusSocket(p.service.runtime_dir, self.status)
+        self._stops.append(status.stop)
+        status.start()
+        self._notifier.ready()
+        log.info("ready after %.1f s", self._clock.monotonic() - self._started_s)
+
+    def stop(self) -> None:
+        """Motor off first, then everything in the reverse order of its start. Never raises."""
+        self._notifier.stopping()
+        self._motion.stop("service stopped")
+        for end in reversed(self._stops):
+            try:
+                end()
+            except Exception:  # every part must get its end, whatever another does
+                log.exception("while stopping")
+        self._stops.clear()
+
+    def check(self) -> None:
+        """Notice from outside that the state thread lives. Called by the main thread."""
+        if not self._state.is_alive():
+            self._motion.stop("state thread ended")
+            raise JournalError(
+                "the state thread ended", remedy="See the log above; the motor is off; restart"
+            )
+
+    def _restarted(self) -> events.Restarted:
+        contacts = self._motion.contacts()
+        return events.Restarted(
+            compartment_open=contacts.compartment_open,
+            estop_pressed=contacts.estop_pressed,
+            cover_closed=not contacts.cover_open,
+        )
+
+    def _record_opening(self) -> None:
+        self._keeper.append(
+            Entry(
+                kind="opening",
+                event={
+                    "version": __version__,
+                    "table": self._settings.service.table_name,
+                    "profile": self._rulebook.profile.name,
+                    "marks": list(self._rulebook.marks),
+                    "pid": os.getpid(),
+                },
+            )
+        )
+
+    # ── What threads tell each other ────────────────────────────────────────
+
+    def _post(self, event: events.Event, pictures: Any = None) -> None:
+        state = getattr(self, "_state", None)
+        if state is not None:
+            state.post(event, pictures)
+
+    def _button(self) -> None:
+        self._post(events.PlayerPressed(self._state.state.round))
+
+    def _journal_failed(self, error: JournalError) -> None:
+        log.error("%s", error.line())
+        self._faults.raise_(FaultKind.CONTROLLER, error.code, self._clock.wall())
+        self._post(events.ControllerFault(error.code))
+
+    def _announce(self, said: commands.Announce) -> None:
+        text = wording.announce(said)
+        is_alarm = said.cause is not None and said.cause is not Cause.CLOSED
+        self._desk.tell(
+            Announcement(
+                "round",
+                text,
+                is_alarm=is_alarm,
+                fields={"notice": said.notice.value, "round": said.occasion.number},
+            )
+        )
+
+    def _note_round(self, record: commands.RecordRound) -> None:
+        self._rounds.append(to_record(record))
+
+    def _journal_state(self) -> JournalState:
+        health = self._keeper.health()
+        behind = health.second_behind if self._settings.journal.second else None
+        return JournalState(health.head, behind, health.fault)
+
+    # ── Screens ─────────────────────────────────────────────────────────────
+
+    def status(self) -> dict[str, Any]:
+        """The whole view as plain values, for the status socket."""
+        plain: dict[str, Any] = _plain(self._desk.view())
+        plain["areas"] = list(self._rulebook.areas)
+        plain["rounds"] = list(self._rounds)
+        plain["marks"] = list(self._rulebook.marks)
+        plain["camera_pid"] = self._reader.pid
+        plain["monotonic_s"] = time.monotonic()
+        return plain
+
+
+def _newest_first(journal: SqliteJournal) -> Iterator[Record]:
+    """Records from the newest back, a page at a time."""
+    last = journal.head().sequence
+    while last > 0:
+        first = max(1, last - 255)
+        yield from reversed(list(journal.read(first, last)))
+        last = first - 1
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses, sets and enums as JSON has them."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(_plain(item) for item in value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value

@@ -111,17 +111,3 @@ def parcel_facts(content: Parcel) -> dict[str, object]:
         "size": len(content.content),
         "sha256": hashlib.sha256(content.content).hexdigest(),
     }
-
-
-def armoured(content: Parcel) -> Iterator[str]:
-    """Yield the lines that carry a file to a person's terminal, for `base64 -d` or our own client.
-
-    76 columns between two marks; the closing mark carries the digest.
-    """
-    facts = parcel_facts(content)
-    yield f"-----BEGIN {content.name} {facts['size']} bytes-----\r\n"
-    for start in range(0, len(content.content), 57 * 12):
-        block = content.content[start : start + 57 * 12]
-        rows = (block[at : at + 57] for at in range(0, len(block), 57))
-        yield "".join(base64.b64encode(row).decode() + "\r\n" for row in rows)
-    yield f"-----END {content.name} sha256 {facts['sha256']}-----\r\n"

@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from enum import Enum
 
 from shaker_ctl import __version__
-from shaker_ctl.console import assistance, codes, grammar, looks, machine, permission, render
+from shaker_ctl.console import (
+    armour,
+    assistance,
+    codes,
+    grammar,
+    looks,
+    machine,
+    permission,
+    render,
+)
 from shaker_ctl.console.accounts import LONGEST, Accounts
 from shaker_ctl.console.burst import Burst
 from shaker_ctl.console.desk import (
@@ -272,7 +281,7 @@ class Session:
             yield from machine.parcel(parcel)
             yield machine.ok(name, fields=facts)
         else:
-            yield from machine.armoured(parcel)
+            yield from armour.wrap(parcel)
             yield f"ok {parcel.name}, {facts['size']} bytes\r\n"
 
     def _abort_file(self) -> None:

@@ -1,0 +1,96 @@
+"""A file inside a person's terminal session: base64 between two marks, and out of it again.
+
+Owns the marks. Must not know lines or disks. Made to be cut out of any terminal's log and given to
+`base64 -d`; the laptop's side of the console takes it out by itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shaker_ctl.console.desk import Parcel
+
+ROW = 57
+"""Bytes in a row of 76 characters."""
+ROWS = 12
+"""Rows handed over at once, about a twelfth of a second at 115200 baud: Ctrl-C is never far."""
+LARGEST = 64_000_000
+
+_BEGIN = re.compile(rb"-----BEGIN ([A-Za-z0-9][A-Za-z0-9._-]{0,99}) (\d{1,9}) bytes-----")
+_END = re.compile(rb"-----END [A-Za-z0-9._-]+ sha256 ([0-9a-f]{64})-----")
+
+
+def wrap(parcel: Parcel) -> Iterator[str]:
+    """Yield the lines that carry `parcel`; the closing mark carries its digest."""
+    yield f"-----BEGIN {parcel.name} {len(parcel.content)} bytes-----\r\n"
+    for start in range(0, len(parcel.content), ROW * ROWS):
+        block = parcel.content[start : start + ROW * ROWS]
+        rows = (block[at : at + ROW] for at in range(0, len(block), ROW))
+        yield "".join(base64.b64encode(row).decode() + "\r\n" for row in rows)
+    digest = hashlib.sha256(parcel.content).hexdigest()
+    yield f"-----END {parcel.name} sha256 {digest}-----\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that did not arrive whole."""
+
+    name: str
+    reason: str
+
+
+class Unwrapper:
+    """Takes files out of a stream of terminal output; everything else passes through at once."""
+
+    def __init__(self) -> None:
+        self._pending = b""
+        self._name = ""
+        self._rows: list[bytes] | None = None
+        self._held = 0
+
+    def feed(self, data: bytes) -> tuple[bytes, list[Parcel | Broken]]:
+        """Return what belongs on the screen, and the files that are complete now."""
+        screen: list[bytes] = []
+        files: list[Parcel | Broken] = []
+        self._pending += data
+        while b"\n" in self._pending:
+            line, self._pending = self._pending.split(b"\n", 1)
+            shown, file = self._line(line + b"\n")
+            screen.append(shown)
+            files += [file] if file else []
+        # An unfinished line is somebody's typing, unless it may become the mark of a file.
+        if self._rows is None and not self._pending.lstrip(b"\r").startswith(b"-----"):
+            screen.append(self._pending)
+            self._pending = b""
+        return b"".join(screen), files
+
+    def _line(self, line: bytes) -> tuple[bytes, Parcel | Broken | None]:
+        text = line.strip()
+        if self._rows is None:
+            if begin := _BEGIN.fullmatch(text):
+                self._name, self._rows, self._held = begin[1].decode(), [], 0
+                return b"", None
+            return line, None
+        if end := _END.fullmatch(text):
+            return b"", self._finish(end[1].decode())
+        self._held += len(text)
+        if self._held > LARGEST or not re.fullmatch(rb"[A-Za-z0-9+/=]+", text):
+            self._rows = None
+            return line, Broken(self._name, "other text came in between")
+        self._rows.append(text)
+        return b"", None
+
+    def _finish(self, digest: str) -> Parcel | Broken:
+        rows, self._rows = self._rows or [], None
+        try:
+            content = base64.b64decode(b"".join(rows), validate=True)
+        except binascii.Error:
+            return Broken(self._name, "it is not base64")
+        if hashlib.sha256(content).hexdigest() != digest:
+            return Broken(self._name, "its digest differs: bytes were lost on the line")
+        return Parcel(self._name, content)

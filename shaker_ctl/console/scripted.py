@@ -1,0 +1,163 @@
+"""A floorperson and a dealer who follow a script, at a console's port like anyone else.
+
+Owns what such a person does next, judged from `status` alone. Must not know the table in any other
+way: they hold a client of the port, give a name and a passphrase, and are refused like people. The
+demonstration opens its table through them, and rigs play rounds with them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
+from shaker_ctl.rules.outcome import Values
+
+LOOK_S = 0.2
+"""Between two looks at the table."""
+
+MOST_REFUSALS = 10
+"""In a row. One or two are the table having moved on meanwhile; ten are a misunderstanding."""
+
+TRUSTED_CLOCKS = ("rtc", "synchronised", "confirmed")
+
+
+class ScriptedPersonError(Exception):
+    """The table did not come to where the script leads; the text says where it stands."""
+
+
+@dataclass
+class _Person:
+    """Someone logged in at a port, who looks, acts, and looks again."""
+
+    console: Console
+    name: str
+    passphrase: str
+    say: Callable[[str], None] = lambda _text: None
+    """Told each act as it is done, for a screen or a log."""
+    _refusals: int = field(default=0, init=False)
+
+    def _act(self, line: str) -> bool:
+        """Give a command; False when the table refused it. Too many refusals end the script."""
+        try:
+            reply = self.console.ask(line)
+        except ConsoleRefusedError as refused:
+            self._refusals += 1
+            if self._refusals >= MOST_REFUSALS:
+                raise ScriptedPersonError(f"`{line}` was refused: {refused}") from refused
+            return False
+        self._refusals = 0
+        self.say(f"{self.name}: {line} - {reply['text']}")
+        return True
+
+    def _look(self, deadline: float) -> Reply:
+        time.sleep(LOOK_S)
+        status = self.console.status()
+        if time.monotonic() > deadline:
+            raise ScriptedPersonError(f"too late; the table says: {status['says']}")
+        return status
+
+
+@dataclass
+class Floorperson(_Person):
+    """Runs and watches the opening inspection, signs it, opens the table."""
+
+    role: str = "floorperson"
+    serials: Sequence[str] = ()
+    """Recorded as the dice in the compartment where none are on record."""
+
+    def open_table(self, *, timeout_s: float = 300.0) -> Reply:
+        """Bring the table from wherever it stands after power-on to open; return its status.
+
+        Raises `ScriptedPersonError` when a fault stops it or `timeout_s` passes.
+        """
+        deadline = time.monotonic() + timeout_s
+        self.console.login(self.role, self.name, self.passphrase)
+        try:
+            self._prepare()
+            while (status := self._look(deadline))["life"] != "open":
+                if status["faults"]:
+                    faults = ", ".join(status["faults"])
+                    raise ScriptedPersonError(f"faults {faults}: {status['says']}")
+                if line := self._next(status):
+                    self._act(line)
+            return status
+        finally:
+            self.console.logout()
+
+    def _prepare(self) -> None:
+        if self.console.ask("health")["health"]["clock_trust"] not in TRUSTED_CLOCKS:
+            self._act("time confirm")
+        if self.serials and not self.console.ask("dice")["dice"]["serials"]:
+            self._act("dice changed " + " ".join(self.serials))
+
+    def _next(self, status: Reply) -> str | None:
+        waits_for = (status["pending"] or {}).get("kind")
+        if waits_for == "seen":
+            return "inspect seen"
+        if waits_for == "sign":
+            return "sign"
+        if status["job"] and not status["job"]["is_ended"]:
+            return None
+        # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
+        return next((verb for verb in ("open", "inspect all") if _may(status, verb)), None)
+
+
+@dataclass
+class Dealer(_Person):
+    """Runs rounds: bets, no more bets, activate or reveal, confirm, settled, lamps off."""
+
+    betting_s: float = 1.0
+    settling_s: float = 0.5
+    eyes: Callable[[int, Values | None], Values | None] = lambda _round, read: read
+    """What this dealer sees, by round number and reading; None is no roll. By default they agree
+    with the reader, and call no roll where it could not read."""
+
+    def play(self, rounds: int, *, timeout_s: float | None = None) -> int:
+        """Play `rounds` rounds and return how many were played before the table stopped.
+
+        Raises `ScriptedPersonError` when nothing moves on for a minute, or after `timeout_s`.
+        """
+        deadline = time.monotonic() + (timeout_s or 60.0 * (rounds + 1))
+        opened = 0
+        self.console.login("dealer", self.name, self.passphrase)
+        try:
+            while True:
+                status = self._look(deadline)
+                line = self._next(status)
+                is_between = line == "bets" or status["life"] != "open"
+                if is_between and (opened == rounds or line != "bets"):
+                    return opened
+                if line:
+                    self._wait_before(line)
+                    opened += self._act(line) and line == "bets"
+        finally:
+            self.console.logout()
+
+    def _next(self, status: Reply) -> str | None:
+        pending, number = status["pending"] or {}, status["round"]
+        if pending.get("kind") in ("confirm", "enter"):
+            return self._judge(number, pending.get("values"))
+        # The order matters where a profile lets both be done: toss first, then no more bets.
+        order = ("reveal", "activate", "nmb", "settled", "lamps-off", "bets")
+        verb = next((verb for verb in order if _may(status, verb)), None)
+        return verb if verb in (None, "bets") else f"{verb} {number}"
+
+    def _judge(self, number: int, read: Sequence[int] | None) -> str:
+        values = (read[0], read[1], read[2]) if read else None
+        seen = self.eyes(number, values)
+        if seen is None:
+            return f"no-roll {number}"
+        verb = "confirm" if seen == values else "enter"
+        return f"{verb} {number} {seen[0]} {seen[1]} {seen[2]}"
+
+    def _wait_before(self, line: str) -> None:
+        if line.startswith("nmb"):
+            time.sleep(self.betting_s)
+        elif line.startswith(("settled", "lamps-off")):
+            time.sleep(self.settling_s)
+
+
+def _may(status: Reply, line: str) -> bool:
+    return line.split(" ")[0] in status["allowed"]

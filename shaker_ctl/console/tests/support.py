@@ -1,0 +1,166 @@
+"""What console tests share: people with passphrases, a terminal in its own time, a line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from shaker_ctl.adapters.serial_console import serve
+from shaker_ctl.console import accounts
+from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.console.desk import Desk
+from shaker_ctl.console.lockout import Lockout
+from shaker_ctl.console.session import Session
+from shaker_ctl.errors import ConsoleLineError
+from shaker_ctl.rules.vocabulary import Role
+
+PASSPHRASE = "Purple-Monkey-Dishwasher"
+NAMES = {
+    Role.DEALER: "dan",
+    Role.FLOORPERSON: "anna",
+    Role.SUPERVISOR: "sue",
+    Role.TECHNICIAN: "tom",
+}
+EVERYONE = tuple(Role)
+
+
+def users_file(folder: Path) -> Path:
+    """Write a file with one person of each role, all with `PASSPHRASE`."""
+    path = folder / "users.toml"
+    hashed = accounts.hash_passphrase(PASSPHRASE)
+    text = "".join(
+        f'[[user]]\nname = "{name}"\nrole = "{role.value}"\nhash = "{hashed}"\n'
+        for role, name in NAMES.items()
+    )
+    path.write_text(text)
+    return path
+
+
+def session(
+    desk: Desk,
+    users: Path,
+    *,
+    port: str = "technician",
+    roles: tuple[Role, ...] = EVERYONE,
+    lockout: Lockout | None = None,
+    idle_s: float = 600.0,
+) -> Session:
+    return Session(
+        desk,
+        port,
+        roles,
+        Accounts(users),
+        lockout or Lockout(),
+        bytes_per_s=11_520,
+        idle_s=idle_s,
+        answer_s=2.0,
+    )
+
+
+class Terminal:
+    """A person (or script) at a session, in a time of its own."""
+
+    def __init__(self, desk: Desk, users: Path, **options: object) -> None:
+        self.session = session(desk, users, **options)  # type: ignore[arg-type]
+        self.now = 1000.0
+        self.session.open(self.now)
+        self.banner = self.read()
+
+    def read(self) -> str:
+        said = b""
+        while piece := self.session.take_output():
+            said += piece
+        return said.decode()
+
+    def send(self, data: bytes) -> str:
+        """Bytes at once, and what is said before any time passes."""
+        self.session.receive(data, self.now)
+        return self.read()
+
+    def wait(self, seconds: float) -> str:
+        self.now += seconds
+        self.session.tick(self.now)
+        return self.read()
+
+    def type(self, line: str) -> str:
+        """A line and Enter, and half a second of patience."""
+        return self.send(line.encode() + b"\r") + self.wait(0.5)
+
+    def ask(self, line: str) -> dict[str, object]:
+        """A line in machine mode and its reply, without the events around it."""
+        said = self.type(line)
+        replies = [json.loads(row) for row in said.splitlines() if row.startswith('{"status"')]
+        assert len(replies) == 1, said
+        return replies[0]  # type: ignore[no-any-return]
+
+    def login(self, role: Role) -> str:
+        return self.type(f"login {role.value} {NAMES[role]}") + self.type(PASSPHRASE)
+
+
+class SocketStream:
+    """A `ByteStream` on one end of a socket pair."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+
+    def read(self, timeout_s: float) -> bytes:
+        self._end.settimeout(max(timeout_s, 0.001))
+        try:
+            data = self._end.recv(4096)
+        except TimeoutError:
+            return b""
+        except OSError as error:
+            raise ConsoleLineError("closed") from error
+        if not data:
+            raise ConsoleLineError("closed")
+        return data
+
+    def write(self, data: bytes) -> None:
+        self._end.settimeout(2.0)
+        try:
+            self._end.sendall(data)
+        except OSError as error:
+            raise ConsoleLineError("closed") from error
+
+    def close(self) -> None:
+        self._end.close()
+
+
+@contextlib.contextmanager
+def served(
+    desk: Desk, users: Path, *, port: str = "technician", roles: tuple[Role, ...] = EVERYONE
+) -> Iterator[SocketStream]:
+    """A session on its thread; yields the person's end of its line."""
+    near, far = socket.socketpair()
+    stopping = threading.Event()
+    console = session(desk, users, port=port, roles=roles)
+    line = SocketStream(near)
+
+    def run() -> None:
+        with contextlib.suppress(ConsoleLineError):
+            serve(console, line, stopping)
+        console.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield SocketStream(far)
+    finally:
+        stopping.set()
+        thread.join(5.0)
+        near.close()
+        far.close()
+
+
+def until(condition: object, *, timeout_s: float = 5.0) -> None:
+    """Wait for another thread, at most `timeout_s`."""
+    assert callable(condition)
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)

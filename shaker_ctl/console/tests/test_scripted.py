@@ -1,0 +1,82 @@
+"""A scripted floorperson and dealer get through a table's life by its port alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.console import scripted
+from shaker_ctl.console.client import Console
+from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
+from shaker_ctl.console.tests.fake_desk import FakeDesk
+from shaker_ctl.console.tests.support import PASSPHRASE, served
+from shaker_ctl.rules.outcome import Values
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted, "LOOK_S", 0.01)
+
+
+def _verbs(desk: FakeDesk) -> list[str]:
+    return [request.verb for request, _ in desk.acts]
+
+
+def test_floorperson_watches_the_inspection_signs_it_and_opens_the_table(users: Path) -> None:
+    desk = FakeDesk("inspection due")
+    with served(desk, users) as line:
+        console = Console(line)
+        console.connect()
+        status = Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
+    assert status["life"] == "open"
+    assert [verb for verb in _verbs(desk) if verb != "time confirm"] == [
+        "inspect",
+        "inspect",
+        "sign",
+        "open",
+    ]
+    assert [request.arguments["what"] for request, _ in desk.acts if request.verb == "inspect"] == [
+        "all",
+        "seen",
+    ]
+    assert [note.kind for note in desk.notes][:2] == ["login", "logout"]
+
+
+def test_floorperson_gives_up_on_a_fault_and_says_which(users: Path) -> None:
+    desk = FakeDesk()
+    desk.break_down()
+    with served(desk, users) as line:
+        console = Console(line)
+        console.connect()
+        with pytest.raises(ScriptedPersonError, match="motor-stall"):
+            Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
+
+
+def test_dealer_runs_rounds_in_the_order_of_the_rules(users: Path) -> None:
+    desk = FakeDesk("ready")
+    with served(desk, users, port="dealer") as line:
+        console = Console(line)
+        console.connect()
+        dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0)
+        assert dealer.play(2, timeout_s=20) == 2
+    assert _verbs(desk) == ["bets", "nmb", "activate", "confirm", "settled", "lamps-off"] * 2
+
+
+def test_dealer_who_sees_other_values_enters_them_and_waits_for_the_floorperson(
+    users: Path,
+) -> None:
+    def eyes(_round: int, read: Values | None) -> Values | None:
+        return (1, 1, 1)
+
+    desk = FakeDesk("ready")
+    with served(desk, users, port="dealer") as line:
+        console = Console(line)
+        console.connect()
+        dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0, eyes=eyes)
+        with pytest.raises(ScriptedPersonError, match="disputed"):
+            dealer.play(1, timeout_s=2)
+    request, actor = desk.acts[-1]
+    assert request.verb == "enter"
+    assert request.arguments == {"round": 1, "values": (1, 1, 1)}
+    assert actor.name == "dan"

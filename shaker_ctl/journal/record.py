@@ -9,30 +9,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 Plain = Any
 """What `json.loads` returns."""
 
-HASH_BYTES = 32
+RESERVED = frozenset({"sequence", "monotonic", "wall", "kind", "round", "digests", "pictures"})
+"""Keys that the chain itself writes; a fact may not bring its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the service wants remembered: one event and what was decided on it, already plain."""
+    """What the service wants remembered: one fact, already plain."""
 
     kind: str
-    """Name of the event, or of another fact (`opening`, `state`, `picture`)."""
-    event: Plain
-    """The event in its plain form."""
-    decision: Sequence[Plain] = ()
-    """The commands decided on it, in order; their clauses stand inside."""
+    """What sort of fact: `step`, `refused`, `opening`, ..."""
+    body: Mapping[str, Plain]
+    """The fact itself: the event, what was decided on it, and whatever else belongs to it."""
     round: int | None = None
-    """Number of the round that it belongs to, if any."""
-    extra: Mapping[str, Plain] = field(default_factory=dict)
-    """Whatever else belongs to the fact: the state after it, a picture's digest, a reason."""
+    """Number of the round that it belongs to, where it says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +42,7 @@ class Record:
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The body decoded: sequence, monotonic, wall, kind, round, event, decision, digests, and
-        the extras.
-        """
+        """The body decoded: what was to be remembered, and beside it `RESERVED`."""
         decoded: dict[str, Plain] = json.loads(self.body)
         return decoded
 
@@ -71,6 +66,32 @@ def canonical(plain: Plain) -> bytes:
     ).encode()
 
 
+def checked(kind: str, body: Mapping[str, Plain]) -> Entry:
+    """Return the entry for a fact, its round found in it.
+
+    Raises ValueError or TypeError where the body uses a reserved key or has no JSON form: then, in
+    the thread that made it, and not later in the writer's.
+    """
+    if taken := RESERVED & body.keys() - {"round"}:
+        raise ValueError(f"a record's body may not bring its own {sorted(taken)}")
+    canonical(body)
+    return Entry(kind, body, round_of(body))
+
+
+def round_of(body: Mapping[str, Plain]) -> int | None:
+    """Return the round of play that a fact names: itself, by its event, or by the occasion."""
+    event = body.get("event")
+    for owner in (body, event if isinstance(event, dict) else {}):
+        number = owner.get("round")
+        if isinstance(number, int):
+            return number
+        occasion = owner.get("occasion")
+        if isinstance(occasion, dict) and occasion.get("purpose") == "play":
+            number = occasion.get("number")
+            return number if isinstance(number, int) else None
+    return None
+
+
 def genesis(identity: str) -> Head:
     """Return the head of an empty journal: bound to its identity, so chains cannot be swapped."""
     return Head(0, hashlib.sha256(b"shaker journal 1\n" + identity.encode()).digest())
@@ -83,20 +104,24 @@ def link(
     monotonic_s: float,
     wall: str,
     digests: Mapping[str, str],
+    pictures: Mapping[str, Plain] | None = None,
 ) -> Record:
-    """Forge the next link. `wall`: ISO 8601 with offset. `digests`: what was running."""
+    """Forge the next link.
+
+    `wall`: ISO 8601 with offset. `digests`: what was running. `pictures`: name and SHA-256 of each
+    picture that the decision rests on.
+    """
     sequence = head.sequence + 1
     body = canonical(
         {
-            **entry.extra,
+            **entry.body,
             "sequence": sequence,
             "monotonic": round(monotonic_s, 6),
             "wall": wall,
             "kind": entry.kind,
             "round": entry.round,
-            "event": entry.event,
-            "decision": list(entry.decision),
             "digests": dict(digests),
+            "pictures": dict(pictures or {}),
         }
     )
     return Record(sequence, chain_hash(head.hash, body), body)

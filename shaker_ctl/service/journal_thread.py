@@ -1,26 +1,32 @@
 """The threads that write the journal: record, sync, then say so.
 
 Owns the queue between the state thread, which never waits, and the media, which may take their
-time. The main copy comes first and releases; the second copy follows on a thread of its own, so
-that a slow stick does not slow the table. A third thread watches the deadlines.
+time. The main copy comes first and releases; the second copy and the pictures' syncs follow on a
+thread of their own, so that a slow stick does not slow the table. A third thread watches the
+deadlines.
 
-Nothing handed over is forgotten: when the medium fails, what was not written stays queued in order
-and nothing later overtakes it. `resume` tries again after a person has mended the medium.
+Nothing handed over is forgotten: when the medium fails, what was not written stays queued in order,
+nothing later overtakes it, and `close` tries once more.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, Head, Record, link
-from shaker_ctl.ports import Clock, JournalStore
+from shaker_ctl.journal.record import Entry, Head, Record, checked, link
+from shaker_ctl.ports import Clock, JournalStore, Pictures, PictureStore
+
+log = logging.getLogger(__name__)
+
+Synced = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,8 @@ class _Pending:
     entry: Entry
     monotonic_s: float
     wall: str
-    synced: Future[Record]
+    pictures: Pictures | None
+    synced: Synced | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +50,26 @@ class JournalHealth:
 
 
 class JournalThread:
-    """Appends in order, in batches, and resolves each future when its record is synced."""
+    """Appends in order, in batches, and calls back when each record is synced."""
 
     def __init__(
         self,
         *,
         main: JournalStore,
         second: JournalStore | None,
+        pictures: PictureStore | None,
         clock: Clock,
         parameters: JournalParameters,
         digests: Mapping[str, str],
         on_fault: Callable[[JournalError], None],
     ) -> None:
         """`digests`: software, model, settings and profile, put into every record. `on_fault` is
-        called from this object's threads, once per fault, and must return at once.
+        called from this object's threads, at most once for the main copy and once for what
+        follows it, and must return at once.
         """
         self._main = main
         self._second = second
+        self._pictures = pictures
         self._clock = clock
         self._p = parameters
         self._digests = dict(digests)
@@ -68,6 +78,8 @@ class JournalThread:
         self._changed = threading.Condition()
         self._queue: deque[_Pending] = deque()
         self._copies: deque[tuple[float, Record]] = deque()
+        self._unsettled = False
+        self._check_wanted = False
         self._head = main.head()
         self._writing_since_s: float | None = None
         self._slowest_s = 0.0
@@ -76,35 +88,48 @@ class JournalThread:
         self._closing = False
         self._threads = [
             threading.Thread(target=self._write_main, name="journal", daemon=True),
+            threading.Thread(target=self._follow, name="journal-second", daemon=True),
             threading.Thread(target=self._watch, name="journal-watch", daemon=True),
         ]
-        if second is not None:
-            self._threads.append(
-                threading.Thread(target=self._write_second, name="journal-second", daemon=True)
-            )
 
     def start(self) -> None:
         """Begin to write."""
         for thread in self._threads:
             thread.start()
 
-    def append(self, entry: Entry) -> Future[Record]:
-        """Queue an entry and return at once. The future resolves when it is synced to the medium.
+    def append(
+        self,
+        kind: str,
+        body: Mapping[str, Any],
+        *,
+        pictures: Pictures | None = None,
+        synced: Synced | None = None,
+    ) -> None:
+        """Queue a record and return at once; `synced(sequence)` follows from the writer's thread,
+        in order, once the record is on the medium. Let it only hand over.
 
-        It resolves in the writer's thread: let its callback only hand over. While the journal is at
-        fault it stays open, for the entry is neither written nor lost.
+        Raises JournalWriteError (or JournalCorruptError) when the journal has already failed;
+        ValueError or TypeError where `body` has no JSON form or uses a reserved key.
         """
-        wall_s = self._clock.wall()
+        wall = datetime.fromtimestamp(self._clock.wall(), UTC)
         pending = _Pending(
-            entry,
+            checked(kind, body),
             self._clock.monotonic(),
-            datetime.fromtimestamp(wall_s, UTC).isoformat(timespec="milliseconds"),
-            Future(),
+            wall.isoformat(timespec="milliseconds"),
+            pictures,
+            synced,
         )
         with self._changed:
+            if self._fault is not None:
+                raise self._fault
             self._queue.append(pending)
             self._changed.notify_all()
-        return pending.synced
+
+    def check_soon(self) -> None:
+        """Have the newest records read back, before and after each round (O-5); returns at once."""
+        with self._changed:
+            self._check_wanted = True
+            self._changed.notify_all()
 
     def health(self) -> JournalHealth:
         """Return how the journal does now."""
@@ -118,13 +143,6 @@ class JournalThread:
                 "" if fault is None else fault.line(),
             )
 
-    def resume(self) -> None:
-        """Try again after a person has mended the medium: what waits is written in its order."""
-        with self._changed:
-            self._fault = None
-            self._second_fault = None
-            self._changed.notify_all()
-
     def close(self, timeout_s: float = 5.0) -> bool:
         """Write what waits, then end. Return False where something could not be written in time.
 
@@ -135,7 +153,10 @@ class JournalThread:
             self._fault = None
             self._second_fault = None
             self._changed.notify_all()
-        for thread in self._threads:
+        self._threads[0].join(timeout=timeout_s)
+        with self._changed:
+            self._changed.notify_all()
+        for thread in self._threads[1:]:
             thread.join(timeout=timeout_s)
         with self._changed:
             return not self._queue and not self._copies
@@ -145,85 +166,122 @@ class JournalThread:
     def _write_main(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: (self._queue and not self._fault) or self._closing, timeout=None
-                )
-                if not self._queue or self._fault:
+                self._changed.wait_for(self._main_has_work)
+                if self._fault is not None or (self._closing and not self._queue):
                     return
+                checks, self._check_wanted = self._check_wanted, False
                 batch = [self._queue[i] for i in range(min(len(self._queue), self._p.batch))]
                 self._writing_since_s = self._clock.monotonic()
                 self._changed.notify_all()
-            self._write_batch(batch)
+            error = self._attempt(batch, checks)
+            if error is not None and not self._closing:
+                self._on_fault(error)
 
-    def _write_batch(self, batch: list[_Pending]) -> None:
+    def _main_has_work(self) -> bool:
+        if self._closing:
+            return True
+        return self._fault is None and bool(self._queue or self._check_wanted)
+
+    def _attempt(self, batch: list[_Pending], checks: bool) -> JournalError | None:
+        """Write one batch and release it; return what is news to the owner."""
+        records: list[Record] = []
+        error: JournalError | None = None
+        try:
+            if batch:
+                records = self._linked(batch)
+                self._main.write(records)
+            if checks:
+                self._main.check_tail()
+        except JournalError as failure:
+            error = failure
+        with self._changed:
+            now_s = self._clock.monotonic()
+            if self._writing_since_s is not None:
+                self._slowest_s = max(self._slowest_s, now_s - self._writing_since_s)
+            self._writing_since_s = None
+            written = bool(records) and self._main.head().sequence == records[-1].sequence
+            if written:
+                for _ in batch:
+                    self._queue.popleft()
+                self._head = self._main.head()
+                if self._second is not None:
+                    self._copies.extend((now_s, record) for record in records)
+                self._unsettled = self._unsettled or any(p.pictures for p in batch)
+            is_news = error is not None and self._fault is None
+            if error is not None and self._fault is None:
+                self._fault = error
+            self._changed.notify_all()
+        if written:
+            self._release(batch, records)
+        return error if is_news else None
+
+    def _linked(self, batch: list[_Pending]) -> list[Record]:
         records: list[Record] = []
         head = self._head
         for pending in batch:
+            saved: Mapping[str, Any] = {}
+            if pending.pictures is not None and self._pictures is not None:
+                number = pending.entry.round or 0
+                saved = self._pictures.save(number, head.sequence + 1, pending.pictures)
             record = link(
                 head,
                 pending.entry,
                 monotonic_s=pending.monotonic_s,
                 wall=pending.wall,
                 digests=self._digests,
+                pictures=saved,
             )
             records.append(record)
             head = Head(record.sequence, record.hash)
-        try:
-            self._main.write(records)
-        except JournalError as error:
-            self._end_write(error)
-            return
-        now_s = self._clock.monotonic()
-        with self._changed:
-            for _ in batch:
-                self._queue.popleft()
-            self._head = head
-            if self._second is not None:
-                self._copies.extend((now_s, record) for record in records)
-        self._end_write(None)
+        return records
+
+    def _release(self, batch: list[_Pending], records: list[Record]) -> None:
         for pending, record in zip(batch, records, strict=True):
-            pending.synced.set_result(record)
+            if pending.synced is None:
+                continue
+            try:
+                pending.synced(record.sequence)
+            except Exception:
+                # The record stands; a defect of the receiver must not end the writing of others.
+                log.exception("what record %d released has failed", record.sequence)
 
-    def _end_write(self, error: JournalError | None) -> None:
-        with self._changed:
-            if self._writing_since_s is not None:
-                took_s = self._clock.monotonic() - self._writing_since_s
-                self._slowest_s = max(self._slowest_s, took_s)
-            self._writing_since_s = None
-            is_news = error is not None and self._fault is None
-            if error is not None:
-                self._fault = error
-            self._changed.notify_all()
-        if is_news and error is not None and not self._closing:
-            self._on_fault(error)
+    # ── What follows: the second copy, and the pictures' syncs ──────────────
 
-    # ── The second copy ─────────────────────────────────────────────────────
-
-    def _write_second(self) -> None:
-        assert self._second is not None
+    def _follow(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: (self._copies and not self._second_fault) or self._closing
-                )
-                if not self._copies or self._second_fault:
-                    return
+                self._changed.wait_for(self._follower_has_work)
+                main_ended = not self._threads[0].is_alive()
+                has_work = bool(self._copies or self._unsettled)
+                if self._second_fault is not None or (self._closing and not has_work):
+                    if self._closing and (main_ended or self._second_fault is not None):
+                        return
+                    self._changed.wait(timeout=0.05)
+                    continue
                 batch = [self._copies[i][1] for i in range(min(len(self._copies), self._p.batch))]
+                settles, self._unsettled = self._unsettled, False
             try:
-                self._second.write(batch)
+                if batch and self._second is not None:
+                    self._second.write(batch)
+                    with self._changed:
+                        for _ in batch:
+                            self._copies.popleft()
+                        self._changed.notify_all()
+                if settles and self._pictures is not None:
+                    self._pictures.settle()
             except JournalError as error:
-                self._fault_second(error)
-                continue
-            with self._changed:
-                for _ in batch:
-                    self._copies.popleft()
-                self._changed.notify_all()
+                self._fail_second(error)
 
-    def _fault_second(self, error: JournalError) -> None:
+    def _follower_has_work(self) -> bool:
+        if self._closing:
+            return True
+        return self._second_fault is None and bool(self._copies or self._unsettled)
+
+    def _fail_second(self, error: JournalError) -> None:
         with self._changed:
-            is_news = self._second_fault is None
+            is_news = self._second_fault is None and not self._closing
             self._second_fault = error
-        if is_news and not self._closing:
+        if is_news:
             self._on_fault(error)
 
     # ── The deadlines ───────────────────────────────────────────────────────
@@ -232,41 +290,35 @@ class JournalThread:
         """Notice a medium that neither writes nor refuses.
 
         It is left to finish: what a late sync has written is released, since it is on the medium.
-        What stands behind it waits for `resume`.
+        What stands behind it waits for `close`.
         """
         while True:
             with self._changed:
-                if self._closing and self._writing_since_s is None:
+                if self._closing:
                     return
                 busy = self._writing_since_s is not None or bool(self._copies)
                 self._changed.wait(timeout=0.1 if busy else None)
                 hung = self._overdue(self._writing_since_s, self._p.sync_deadline_s)
                 oldest_s = self._copies[0][0] if self._copies else None
-                lags = self._overdue(oldest_s, self._p.second_lag_s)
-                hung = hung and self._fault is None
-                lags = lags and self._second_fault is None
-            if hung:
-                self._report_hang()
+                lags = self._overdue(oldest_s, self._p.second_lag_s) and not self._second_fault
+                error = self._hang() if hung and self._fault is None else None
+                self._fault = self._fault or error
+            if error is not None:
+                self._on_fault(error)
             if lags:
-                self._fault_second(
-                    JournalWriteError(
-                        f"the second journal {self._p.second} lags "
-                        f"{self._p.second_lag_s:g} s behind",
-                        remedy="Check its medium, then: shaker-ctl journal rebuild --second",
-                    )
-                )
+                self._fail_second(self._lag())
 
     def _overdue(self, since_s: float | None, limit_s: float) -> bool:
         return since_s is not None and self._clock.monotonic() - since_s > limit_s
 
-    def _report_hang(self) -> None:
-        error = JournalWriteError(
-            f"a sync of the journal {self._p.path} has taken longer than "
-            f"{self._p.sync_deadline_s:g} s",
-            remedy="Check its medium (dmesg), then clear the fault at the technician's console",
+    def _hang(self) -> JournalWriteError:
+        return JournalWriteError(
+            f"a sync of the journal {self._p.path} takes longer than {self._p.sync_deadline_s:g} s",
+            remedy="Check its medium (dmesg), then start again",
         )
-        with self._changed:
-            if self._fault is not None:
-                return
-            self._fault = error
-        self._on_fault(error)
+
+    def _lag(self) -> JournalWriteError:
+        return JournalWriteError(
+            f"the second journal {self._p.second} lags {self._p.second_lag_s:g} s behind",
+            remedy="Check its medium, then: shaker-ctl journal rebuild --second",
+        )

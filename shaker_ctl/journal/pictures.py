@@ -1,0 +1,39 @@
+"""Which pictures may go when their quota is full. Pure; it must not know of files.
+
+The last ten rounds (O-7) and the rounds with an open dispute always stay, even above the quota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+LAST_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One picture file: its name, its round, its size."""
+
+    name: str
+    round: int
+    size_bytes: int
+
+
+def to_drop(
+    kept: Sequence[Kept], *, quota_bytes: int, disputed: Collection[int] = ()
+) -> list[Kept]:
+    """Return the files to delete, oldest round first, until the rest fits the quota."""
+    over = sum(picture.size_bytes for picture in kept) - quota_bytes
+    if over <= 0:
+        return []
+    newest = sorted({picture.round for picture in kept})[-LAST_ROUNDS:]
+    drop: list[Kept] = []
+    for picture in sorted(kept, key=lambda p: (p.round, p.name)):
+        if over <= 0:
+            break
+        if picture.round in newest or picture.round in disputed:
+            continue
+        drop.append(picture)
+        over -= picture.size_bytes
+    return drop

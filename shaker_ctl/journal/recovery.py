@@ -1,0 +1,132 @@
+"""Two copies and a lamp box: do they tell one story, and what to do where they do not.
+
+Owns the comparison after every start. It never mends anything: it says what was found, whether the
+table may play, and the remedy. It must not know of files; it is told heads and hashes.
+
+The main copy is written first and releases commands; the second follows. So the second may end
+earlier, by what was on its way, and never later: a main copy that ends before the second has lost
+its tail. The lamp box retains the last round that it committed, and the journal is synced before
+every commit: a box that remembers a round which the journal does not know proves the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from shaker_ctl.journal.record import Damage, Head
+
+IN_FLIGHT = 256
+"""Records by which the second copy may be behind after an interruption and be caught up by itself.
+More is a medium that had stopped working. A round makes about 20."""
+
+
+class Trouble(Enum):
+    """What can be found. The value is the fault's stable code."""
+
+    MAIN_DAMAGED = "journal-damaged"
+    SECOND_DAMAGED = "journal-second-damaged"
+    SECOND_MISSING = "journal-second-missing"
+    SECOND_BEHIND = "journal-second-behind"
+    SECOND_LATE = "journal-second-late"
+    MAIN_CUT = "journal-cut"
+    FORKED = "journal-forked"
+    LAMP_AHEAD = "journal-cut-lamp"
+    TAIL_UNPROVED = "journal-tail-unproved"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found, in a person's words."""
+
+    trouble: Trouble
+    text: str
+    remedy: str
+    halts: bool
+    """Whether the table must stay out of service until a person acts (O-4)."""
+
+    def line(self) -> str:
+        return f"{self.text}. {self.remedy}" if self.remedy else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class CopyState:
+    """What a walk over one copy gave."""
+
+    name: str
+    head: Head
+    damage: Damage | None
+    hash_at: Callable[[int], bytes | None]
+    """Hash of the record with that number, or None where it has none."""
+
+
+REBUILD_SECOND = "Check its medium, then: shaker-ctl journal rebuild --second"
+REBUILD_MAIN = "A person compares both copies, then: shaker-ctl journal rebuild --main"
+
+
+def compare(main: CopyState, second: CopyState | None, *, second_is_set: bool) -> list[Finding]:
+    """Return everything wrong, the worst first; nothing where both tell one story.
+
+    `second` is None where there is no file; `second_is_set` says whether there should be one.
+    """
+    findings: list[Finding] = []
+    if main.damage is not None:
+        findings.append(Finding(Trouble.MAIN_DAMAGED, main.damage.line(), REBUILD_MAIN, True))
+    if second is None:
+        if second_is_set:
+            text = "the second copy of the journal is missing"
+            findings.append(Finding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
+        return findings
+    if second.damage is not None:
+        findings.append(Finding(Trouble.SECOND_DAMAGED, second.damage.line(), REBUILD_SECOND, True))
+    if main.damage is None and second.damage is None:
+        findings += _compare_sound(main, second)
+    return findings
+
+
+def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:
+    shorter = min(main.head.sequence, second.head.sequence)
+    if main.hash_at(shorter) != second.hash_at(shorter):
+        text = (
+            f"the two copies of the journal tell different stories (at record {shorter}): "
+            f"{main.name} and {second.name}"
+        )
+        return [Finding(Trouble.FORKED, text, REBUILD_MAIN, True)]
+    behind = main.head.sequence - second.head.sequence
+    if behind < 0:
+        text = (
+            f"the end of the journal is missing: {main.name} ends at record "
+            f"{main.head.sequence}, its second copy at {second.head.sequence}"
+        )
+        return [Finding(Trouble.MAIN_CUT, text, REBUILD_MAIN, True)]
+    if behind > IN_FLIGHT:
+        text = f"the second copy of the journal is {behind} records behind"
+        return [Finding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, True)]
+    if behind > 0:
+        text = f"the second copy of the journal was {behind} records behind and was caught up"
+        return [Finding(Trouble.SECOND_LATE, text, "", False)]
+    return []
+
+
+def compare_lamp_box(last_committed: int, box_remembers: int) -> Finding | None:
+    """Compare the last round whose lamps the journal committed with the one the box retained."""
+    if box_remembers <= last_committed:
+        return None
+    return Finding(
+        Trouble.LAMP_AHEAD,
+        f"the lamp box committed round {box_remembers}, the journal knows only "
+        f"{last_committed}: the end of the journal is missing",
+        REBUILD_MAIN,
+        True,
+    )
+
+
+def tail_unproved() -> Finding:
+    """Say that a tail which was cut off could not be seen: nothing else remembers the end."""
+    return Finding(
+        Trouble.TAIL_UNPROVED,
+        "there is no second copy and no lamp box to ask: a missing end could not be seen",
+        "Set journal.second to a path on another medium",
+        False,
+    )

@@ -1,0 +1,117 @@
+"""The chain: every change, gap and swap is seen, and named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.journal.record import (
+    Damage,
+    Entry,
+    Head,
+    Record,
+    checked,
+    genesis,
+    link,
+    round_of,
+    walk,
+)
+
+START = genesis("a table")
+
+
+def chain(count: int) -> list[Record]:
+    head, records = START, []
+    for n in range(count):
+        entry = Entry("step", {"event": {"type": "Tick", "n": n}}, round=n // 3)
+        record = link(
+            head, entry, monotonic_s=n, wall="2026-11-21T00:00:00+00:00", digests={"model": "ab"}
+        )
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    return records
+
+
+def damage_in(records: list[Record]) -> Damage | None:
+    *_, last = [None, *walk(START, records, "here")]
+    return last if isinstance(last, Damage) else None
+
+
+def test_a_whole_chain_is_sound():
+    assert damage_in(chain(20)) is None
+
+
+@given(st.integers(0, 9), st.data())
+def test_every_flipped_byte_is_named_with_its_record(index, data):
+    records = chain(10)
+    victim = records[index]
+    at = data.draw(st.integers(0, len(victim.body) - 1))
+    bit = data.draw(st.integers(0, 7))
+    body = bytearray(victim.body)
+    body[at] ^= 1 << bit
+    records[index] = Record(victim.sequence, victim.hash, bytes(body))
+    damage = damage_in(records)
+    assert damage is not None
+    assert damage.sequence == index + 1
+
+
+@given(st.integers(0, 9), st.integers(0, 31))
+def test_every_flipped_byte_of_a_hash_is_seen(index, at):
+    records = chain(10)
+    forged = bytearray(records[index].hash)
+    forged[at] ^= 1
+    records[index] = Record(index + 1, bytes(forged), records[index].body)
+    damage = damage_in(records)
+    assert damage is not None
+    assert damage.sequence == index + 1
+
+
+def test_a_missing_record_is_named():
+    records = chain(5)
+    damage = damage_in(records[:2] + records[3:])
+    assert damage == Damage("here", 3, None, "missing; 4 follows")
+
+
+def test_records_of_another_journal_do_not_fit():
+    assert next(iter(walk(genesis("another table"), chain(1), "here"))) == Damage(
+        "here", 1, None, "its hash does not continue the chain"
+    )
+
+
+def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one():
+    records = chain(5)
+    forged = link(
+        Head(1, records[0].hash),
+        Entry("step", {"event": {"type": "Tick", "n": 99}}),
+        monotonic_s=1,
+        wall="2026-11-21T00:00:00+00:00",
+        digests={},
+    )
+    damage = damage_in([records[0], forged, *records[2:]])
+    assert damage is not None
+    assert damage.sequence == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "number"),
+    [
+        ({"event": {"type": "ValuesEntered", "round": 7}}, 7),
+        ({"event": {"type": "TossSettled", "occasion": {"purpose": "play", "number": 8}}}, 8),
+        ({"event": {"type": "TossSettled", "occasion": {"purpose": "trial", "number": 8}}}, None),
+        ({"round": 9}, 9),
+        ({"event": {"type": "EstopPressed"}}, None),
+    ],
+)
+def test_a_record_is_filed_under_the_round_that_it_names(body, number):
+    assert round_of(body) == number
+
+
+def test_a_fact_may_not_bring_its_own_sequence_number():
+    with pytest.raises(ValueError, match="sequence"):
+        checked("step", {"sequence": 4})
+
+
+def test_a_fact_without_a_json_form_is_refused_where_it_is_made():
+    with pytest.raises(TypeError):
+        checked("step", {"event": object()})

@@ -169,9 +169,12 @@ class Board:
             self.pins[gpio].set_writer(Writer.PWM, source, now_us(), level)
         self._changed(1 << gpio)
 
-    def set_waves(self, sources: Mapping[int, Source | None]) -> None:
-        """Set (or with None take away) what waves write to several latches, at one moment."""
-        at_us = now_us()
+    def set_waves(self, sources: Mapping[int, Source | None], at_us: int) -> None:
+        """Set (or with None take away) what waves write to several latches, all from `at_us` on.
+
+        `at_us` is the moment from which the waves were reckoned: their first write may follow it so
+        closely that it is past already.
+        """
         with self._lock:
             for gpio, source in sources.items():
                 self.pins[gpio].set_writer(Writer.WAVE, source, at_us)

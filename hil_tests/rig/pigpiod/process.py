@@ -38,12 +38,9 @@ class VirtualPigpiod:
         self.port = port
         """Port it listens at; 0 before the first start means any free one."""
         self._chip = chip or Chip()
-        self._own_folder: tempfile.TemporaryDirectory[str] | None = None
-        if fifo_folder is None:
-            self._own_folder = tempfile.TemporaryDirectory(prefix="pigpio-")
-            fifo_folder = Path(self._own_folder.name)
         self.fifo_folder = fifo_folder
-        """Where the pipes of NO appear; the real daemon uses /dev, which takes root."""
+        """Where the pipes of NO appear, None: a new folder while it runs. (The real one: /dev.)"""
+        self._own_folder: tempfile.TemporaryDirectory[str] | None = None
         self._loop: Loop | None = None
         self._server: Server | None = None
         self._thread: threading.Thread | None = None
@@ -71,6 +68,9 @@ class VirtualPigpiod:
             return
         listener = listen(self.host, self.port)
         self.port = listener.getsockname()[1]
+        if self.fifo_folder is None:
+            self._own_folder = tempfile.TemporaryDirectory(prefix="pigpio-")
+            self.fifo_folder = Path(self._own_folder.name)
         self.board.stop_writers()
         self._loop = Loop()
         daemon = Daemon(self.board, self._chip, self._loop, self.fifo_folder)
@@ -94,6 +94,9 @@ class VirtualPigpiod:
         if threading.current_thread() is not self._thread:
             self._thread.join()
         self._loop = self._server = self._thread = None
+        if self._own_folder is not None:
+            self._own_folder.cleanup()
+            self._own_folder = self.fifo_folder = None
 
     def hang(self) -> None:
         """Accept connections and read nothing; scripts, PWM and waves go on."""

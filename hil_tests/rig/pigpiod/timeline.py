@@ -141,12 +141,13 @@ class Tap:
         writes: list[Event] = []
         serial = newest - len(segments) + 1
         for index, segment in enumerate(segments):
+            begin_us = self.upto_us
             if serial + index > self._serial:
-                writes.append((segment.start_us, segment.level))
+                begin_us = segment.start_us
+                writes.append((begin_us, segment.level))
             if segment.source is not None:
                 is_last = index + 1 == len(segments)
                 end_us = upto_us if is_last else segments[index + 1].start_us
-                begin_us = max(segment.start_us, self.upto_us)
                 writes += segment.source.events(begin_us, end_us)
         self._serial = newest
         self.upto_us = upto_us

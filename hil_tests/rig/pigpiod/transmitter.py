@@ -74,7 +74,8 @@ class Transmitter:
     def play(self, pattern: Pattern, is_repeated: bool = False) -> None:
         """Start now; whatever plays is cut off."""
         self._tracks = []
-        self._append(pattern, is_repeated, now_us() + START_DELAY_US)
+        now = now_us()
+        self._append(pattern, is_repeated, now + START_DELAY_US, now)
 
     def queue(self, pattern: Pattern, is_repeated: bool) -> None:
         """Start when the present cycle of the last track ends, or now if nothing plays."""
@@ -87,12 +88,12 @@ class Transmitter:
         end_us = last.end_us
         if math.isinf(end_us):
             end_us = last.end_cycle(self._period_us, now)
-        self._append(pattern, is_repeated, int(end_us))
+        self._append(pattern, is_repeated, int(end_us), now)
 
     def halt(self) -> None:
         """Stop at once; pins stay at their present level."""
         self._tracks = []
-        self._connect()
+        self._connect(now_us())
 
     @property
     def is_busy(self) -> bool:
@@ -108,13 +109,13 @@ class Transmitter:
                 return track.pattern.wave_at(max(0, now - track.start_us))
         return None
 
-    def _append(self, pattern: Pattern, is_repeated: bool, start_us: int) -> None:
+    def _append(self, pattern: Pattern, is_repeated: bool, start_us: int, now: int) -> None:
         played = Loop(pattern) if is_repeated else pattern
         self._period_us = max(pattern.duration_us, 1)
         self._tracks.append(Track(played, start_us, start_us + played.duration_us))
-        self._connect()
+        self._connect(now)
 
-    def _connect(self) -> None:
+    def _connect(self, now: int) -> None:
         """Give each latch the tracks that write it; take them from those no longer written."""
         pins = 0
         for track in self._tracks:
@@ -125,4 +126,4 @@ class Transmitter:
                 TrackOnPin(track, gpio) for track in self._tracks if track.pattern.pins >> gpio & 1
             ]
             sources[gpio] = on_pin[0] if len(on_pin) == 1 else Several(tuple(on_pin))
-        self._board.set_waves(sources)
+        self._board.set_waves(sources, now)

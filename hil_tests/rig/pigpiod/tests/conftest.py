@@ -1,0 +1,66 @@
+"""A board, a daemon on it, and clients: the real pigpio module, or bare requests."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+
+import pigpio
+import pytest
+
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+
+
+class RawClient:
+    """Requests and replies as bytes on one connection."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, command: int, p1: int = 0, p2: int = 0, extension: bytes = b"") -> int:
+        """Result of one command that has no payload."""
+        self.send(command, p1, p2, extension)
+        return self.reply()[3]
+
+    def send(self, command: int, p1: int = 0, p2: int = 0, extension: bytes = b"") -> None:
+        header = struct.pack("<4I", command, p1, p2, len(extension))
+        self.socket.sendall(header + extension)
+
+    def reply(self) -> tuple[int, int, int, int]:
+        """One reply header, read as the Python client does: with a single recv."""
+        return struct.unpack("<3Ii", self.socket.recv(16))
+
+    def payload(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            data += self.socket.recv(size - len(data))
+        return data
+
+
+@pytest.fixture
+def board() -> Board:
+    return Board()
+
+
+@pytest.fixture
+def daemon(board: Board) -> Iterator[VirtualPigpiod]:
+    with VirtualPigpiod(board) as running:
+        yield running
+
+
+@pytest.fixture
+def raw(daemon: VirtualPigpiod) -> Iterator[RawClient]:
+    client = RawClient(daemon.port)
+    yield client
+    client.socket.close()
+
+
+@pytest.fixture
+def pi(daemon: VirtualPigpiod) -> Iterator[pigpio.pi]:
+    client = pigpio.pi("127.0.0.1", daemon.port)
+    assert client.connected
+    yield client
+    client.stop()

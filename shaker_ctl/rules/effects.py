@@ -14,6 +14,7 @@ from shaker_ctl.rules.row import Act, Context, Note
 from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
+    Barrier,
     Cause,
     DiceSet,
     Ending,
@@ -26,7 +27,6 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verified,
     WagersDo,
-    Barrier,
 )
 
 Changes = dict[str, Any]
@@ -117,8 +117,13 @@ def numbered(purpose: Purpose) -> Note:
     """Begin an entry, a cycle or a trial under a number of its own."""
 
     def note(c: Context) -> Changes:
-        return {"purpose": purpose, "serial": c.state.serial + 1, "reading": None, "plan": None,
-                "retried": False}
+        return {
+            "purpose": purpose,
+            "serial": c.state.serial + 1,
+            "reading": None,
+            "plan": None,
+            "retried": False,
+        }
 
     note.__name__ = f"new {purpose.value}"
     return note
@@ -228,8 +233,11 @@ def values_from(source: Source) -> Note:
 
     def note(c: Context) -> Changes:
         reading = c.state.reading
-        by_reader = source in (Source.VERIFIED, Source.CONFIRMED) and isinstance(reading, Verified)
-        values = reading.values if by_reader else c.event.values
+        if source in (Source.VERIFIED, Source.CONFIRMED):
+            assert isinstance(reading, Verified)
+            values = reading.values
+        else:
+            values = c.event.values
         return {"values": values, "source": source, "ending": Ending.SETTLED}
 
     note.__name__ = f"values {source.value}"
@@ -272,12 +280,29 @@ def _for_occasion(name: str, command: Any) -> Act:
 check_time = _for_occasion("check time", do.CheckTime)
 draw_toss_plan = _for_occasion("draw toss plan", do.DrawTossPlan)
 draw_multipliers = _for_occasion("draw multipliers", do.DrawMultipliers)
-hide_multipliers = _for_occasion("hide multipliers", do.HideMultipliers)
 prove_lamps_dark = _for_occasion("prove lamps dark", do.ProveLampsDark)
-note_poses = _for_occasion("note poses", do.NotePoses)
 start_reading = _for_occasion("start reading", do.StartReading)
 clear_lamps = _for_occasion("clear lamps", do.ClearLamps)
 darken_lamps = _for_occasion("darken lamps", do.DarkenLamps)
+
+
+def note_poses(c: Context) -> do.Command | None:
+    """Poses can be seen only while nothing covers the dice."""
+    return None if c.state.cover_closed else do.NotePoses(c.state.occasion)
+
+
+def hide_multipliers(c: Context) -> do.Command | None:
+    return do.HideMultipliers(c.state.occasion) if c.state.multipliers else None
+
+
+def show_multipliers_again(c: Context) -> do.Command | None:
+    """After a restart: those in force, and never others."""
+    return show_multipliers(c) if c.state.multipliers_shown else None
+
+
+def uncover(c: Context) -> do.Command | None:
+    """Open the cover, where there is one, for a dealer who has to read by eye."""
+    return open_cover(c) if c.rules.covered else None
 
 
 def _plain(name: str, command: do.Command) -> Act:

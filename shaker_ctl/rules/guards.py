@@ -203,6 +203,16 @@ def cover_is_right(c: Context) -> bool:
     return c.state.cover_closed if c.rules.covered else True
 
 
+@guard("the cover is closed")
+def cover_is_open(c: Context) -> bool:
+    return not c.state.cover_closed
+
+
+@guard("the cover was opened meanwhile")
+def still_covered(c: Context) -> bool:
+    return bool(c.event.cover_closed)
+
+
 @guard("the lamps are not proved dark")
 def lamps_dark(c: Context) -> bool:
     return c.state.lamps is Lamps.DARK
@@ -288,6 +298,12 @@ def multipliers_drawn(c: Context) -> bool:
     return bool(c.state.multipliers)
 
 
+@guard("rest has not been proved")
+def gives_up(c: Context) -> bool:
+    """Before rest is proved, the reader can only say that it cannot read."""
+    return isinstance(c.event.verdict, Unreadable)
+
+
 @guard("the values were not verified")
 def read_verified(c: Context) -> bool:
     return isinstance(c.state.reading, Verified)
@@ -330,11 +346,6 @@ def decides_no_roll(c: Context) -> bool:
 
 
 # ── Where is the inspection? ────────────────────────────────────────────────
-
-
-@guard("another person began the inspection")
-def same_inspector(c: Context) -> bool:
-    return bool(c.event.person == c.state.inspector)
 
 
 @guard("more lamp entries are to come")

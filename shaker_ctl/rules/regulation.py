@@ -396,6 +396,15 @@ class Profile(Strict):
                         f"multipliers.{name} starts at {span.least}, but paytable {letter} pays "
                         f"{lines[name].odds} without one ({span.clause})"
                     )
+        nmb, cover = self.order.nmb_before, self.cover.use
+        elsewhere = self.order.uncovered_or_player_activated.value
+        may_be_uncovered = cover.value is not CoverUse.REQUIRED
+        reveals = nmb.value is NmbBefore.REVEAL and elsewhere is not NmbBefore.ACTIVATE
+        if may_be_uncovered and reveals:
+            raise ValueError(
+                "without a cover nothing is revealed: no more bets must come before activation "
+                f"({nmb.clause}, {cover.clause})"
+            )
         player = self.activation.by_player
         if player.value and self.order.uncovered_or_player_activated.value == "not provided":
             raise ValueError(

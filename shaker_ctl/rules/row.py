@@ -40,8 +40,8 @@ class Guard(NamedTuple):
 Note = Callable[[Context], dict[str, Any]]
 """Changes to the state, computed from the state before the row."""
 
-Act = Callable[[Context], Command]
-"""A command, built from the state after the row."""
+Act = Callable[[Context], Command | None]
+"""A command, built from the state after the row; None where there is nothing to do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

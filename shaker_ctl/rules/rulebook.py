@@ -52,7 +52,7 @@ class Rulebook:
     parameters: TableParameters
     nmb_before: NmbBefore
     covered: bool
-    """A cover hides the dice during the toss; then the order is *reveal*."""
+    """A cover hides the dice during the toss."""
     cover_must_be_absent: bool
     entry: EntryMode
     attended: bool
@@ -169,9 +169,9 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
     return Rulebook(
         profile=profile,
         parameters=parameters,
-        nmb_before=profile.order.nmb_before.value
-        if covered or not isinstance(uncovered, NmbBefore)
-        else uncovered,
+        nmb_before=uncovered
+        if isinstance(uncovered, NmbBefore) and (parameters.player_activated or not covered)
+        else profile.order.nmb_before.value,
         covered=covered,
         cover_must_be_absent=profile.cover.use.value is CoverUse.FORBIDDEN,
         entry=entry,
@@ -257,12 +257,6 @@ def _covered(profile: Profile, parameters: TableParameters) -> bool:
             raise SettingsError(
                 f"table.player_activated: {profile.name} has the dealer activate ({player.clause})",
                 remedy="Set table.player_activated = false",
-            )
-        if parameters.cover_fitted:
-            raise SettingsError(
-                "table.player_activated: a player-activated shaker is played without a cover here, "
-                f"because all wagers come before activation ({player.clause})",
-                remedy="Set table.cover_fitted = false, or table.player_activated = false",
             )
     return parameters.cover_fitted
 

@@ -172,6 +172,8 @@ class Cause(Enum):
     CONTROLLER = "controller"
     NOT_TOSSED = "not_tossed"
     """Motor turned, but position and value of all three dice are unchanged (O-21)."""
+    NOT_ENERGISED = "not_energised"
+    """Motion kept EN low: an interlock denied, or the lamps' answer was too old."""
     INTERRUPTED = "interrupted"
     """The controller was restarted."""
     CONDITION = "condition"

@@ -1,0 +1,155 @@
+"""The table as one pure machine: `step(state, event, rules) -> Step`.
+
+Owns the choice of rows. Must not know clocks, threads, files or devices; nothing here waits, draws,
+reads the time, or remembers anything beside the state it returns.
+
+Theory of operation
+-------------------
+The table is a list of rows (`row.Row`), gathered from the modules that each hold one idea: `life`,
+`inspection`, `toss`, `round`, `malfunction`, `restart`. A step looks up the rows of the present
+phase and the event's type and takes the first whose guards all hold. Its notes change the state,
+its acts name the commands. Then rows *taken at once* (those with no event) follow, until none
+fits: they route through passing phases, so that one event has one outcome.
+
+No row: refused, with the reason, state unchanged. So a late, repeated or foreign event is harmless
+by construction, and the service need not filter.
+
+Each phase runs under at most one timer (`phases.timer_of`), started and cancelled here on entering
+and leaving, and never by a row.
+
+The service performs commands in their order, after the step is journalled; `StopMotor` and
+`DarkenLamps` before. PROTOCOL.md lists which event answers which command. After a start, the first
+event is `Restarted`, from the last journalled state or from `initial`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from shaker_ctl.rules import inspection, life, malfunction, restart, toss
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules import round as play
+from shaker_ctl.rules.commands import CancelTimer, Command, StartTimer
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.row import Context, Refusal, Row, Step
+from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.state import Phase, TableState
+
+ROWS: tuple[Row, ...] = (
+    *restart.ROWS,
+    *toss.ROWS,
+    *play.ROWS,
+    *inspection.ROWS,
+    *life.ROWS,
+    *malfunction.ROWS,
+)
+"""The whole table. More particular rows stand before more general ones for the same event."""
+
+
+class Machine:
+    """A table of rows, made quick to look up. Holds no state."""
+
+    def __init__(self, rows: Iterable[Row] = ROWS) -> None:
+        self.rows = tuple(rows)
+        self._by_event: dict[tuple[Phase, type[Event] | None], list[Row]] = {}
+        for row in self.rows:
+            for phase in row.phases:
+                self._by_event.setdefault((phase, row.on), []).append(row)
+
+    def step(self, state: TableState, event: Event, rules: Rulebook) -> Step:
+        """Return what `event` leads to. Pure; equal arguments give equal steps."""
+        rows = self._by_event.get((state.phase, type(event)), ())
+        row = _first(rows, Context(state, event, rules))
+        if row is None:
+            return Step(state, (), (), self._refusal(state, event, rules))
+        taken, commands, now, reentered = [], [], state, False
+        while row is not None:
+            now = _noted(row, Context(now, event, rules))
+            done = Context(now, event, rules)
+            commands += [each for act in row.do if (each := act(done)) is not None]
+            taken.append(row)
+            reentered = reentered or row.to is not None
+            row = _first(self._by_event.get((now.phase, None), ()), done)
+        if reentered:
+            commands += _timers(state, now, rules)
+        return Step(now, tuple(commands), tuple(taken))
+
+    def permits(self, state: TableState, event: Event, rules: Rulebook) -> bool:
+        """True when `event` would not be refused: for consoles that show what is allowed now."""
+        rows = self._by_event.get((state.phase, type(event)), ())
+        return _first(rows, Context(state, event, rules)) is not None
+
+    def _refusal(self, state: TableState, event: Event, rules: Rulebook) -> Refusal:
+        """Say why no row fitted: the guards that came nearest, or that nothing is awaited here."""
+        what, where = words(type(event).__name__), state.phase.value.replace("_", " ")
+        rows = self._by_event.get((state.phase, type(event)), ())
+        nearest, why = -1, ""
+        for row in rows:
+            context = Context(state, event, rules)
+            held = 0
+            for guard in row.when:
+                if not guard.holds(context):
+                    break
+                held += 1
+            if held > nearest:
+                nearest, why = held, row.when[held].otherwise
+        if not why:
+            return Refusal("not-now", f"{what}: not while the table is in phase `{where}`")
+        return Refusal("condition", f"{what}: {why}")
+
+
+def _first(rows: Iterable[Row], context: Context) -> Row | None:
+    for row in rows:
+        for guard in row.when:
+            if not guard.holds(context):
+                break
+        else:
+            return row
+    return None
+
+
+def _noted(row: Row, context: Context) -> TableState:
+    changes: dict[str, object] = {} if row.to is None else {"phase": row.to}
+    for note in row.notes:
+        changes.update(note(context))
+    return dataclasses.replace(context.state, **changes) if changes else context.state  # type: ignore[arg-type]
+
+
+def _timers(before: TableState, now: TableState, rules: Rulebook) -> list[Command]:
+    """Start the timer of the phase entered, or cancel that of the phase left."""
+    timer = ph.timer_of(now.phase, rules)
+    if timer is not None:
+        return [StartTimer(timer, now.occasion)]
+    return [CancelTimer()] if ph.timer_of(before.phase, rules) is not None else []
+
+
+def words(name: str) -> str:
+    """`TossPlanDrawn` to "toss plan drawn"."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+MACHINE = Machine()
+step = MACHINE.step
+permits = MACHINE.permits
+
+
+def initial(rules: Rulebook) -> TableState:
+    """Return the state of a table that has no journal yet: inspection due, dice unknown."""
+    return TableState(Phase.INSPECTION_DUE, shift_due=rules.shift_inspection)
+
+
+def step_together(
+    state: TableState, events: Iterable[Event], rules: Rulebook
+) -> tuple[tuple[Event, Step], ...]:
+    """Step through events that were observed in the same moment, the gravest first.
+
+    The service uses this for everything that one turn of its loop finds, so that an outcome does
+    not hang on the order in which threads happened to report.
+    """
+    steps = []
+    for event in sorted(events, key=malfunction.precedence):
+        one = step(state, event, rules)
+        state = one.state
+        steps.append((event, one))
+    return tuple(steps)

@@ -1,0 +1,304 @@
+"""After a restart: what becomes of the state that stands in the journal.
+
+Owns the rows of `Restarted`. The old round is brought to its end first; then the inspection is
+due, because a power-up makes one due. Motion is never performed again; a toss that was started and
+has no recorded end is interrupted, and void. Lamps and multipliers are keyed by round and are
+shown again.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.rules import effects as fx
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import guards as g
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.phases import P, Phases, phases
+from shaker_ctl.rules.row import Act, Guard, Note, Row
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, ShownPhase
+
+INSPECT_THEN: tuple[Note, ...] = (fx.contacts_as_read, fx.inspection_afterwards)
+WITHOUT_VALUE: Phases = ph.AFTER_TOSS | ph.BETS_CLOSED
+VOID_IT: tuple[Note, ...] = (*INSPECT_THEN, fx.ends(Ending.VOID, Cause.INTERRUPTED))
+DARK_AND_OVER: tuple[Act, ...] = (fx.stop_motor(Cause.INTERRUPTED), fx.clear_lamps, *END)
+
+
+def _row(
+    name: str,
+    at: Phases,
+    cites: str,
+    when: tuple[Guard, ...],
+    to: Phase | None,
+    notes: tuple[Note, ...],
+    do: tuple[Act, ...],
+) -> Row:
+    return Row(f"restart: {name}", at, ev.Restarted, cites, when, to, notes, do)
+
+
+ROWS: tuple[Row, ...] = (
+    # ── no round in hand ──
+    _row(
+        "out of service as before",
+        phases(P.OUT_OF_SERVICE),
+        "O-9: powered off in fault, comes back in fault",
+        (),
+        P.OUT_OF_SERVICE,
+        (fx.contacts_as_read, fx.lamps_unknown),
+        (
+            fx.clear_lamps,
+            fx.show(ShownPhase.OUT_OF_SERVICE),
+            fx.announce(Notice.OUT_OF_SERVICE),
+        ),
+    ),
+    _row(
+        "shaker retired as before",
+        phases(P.SHAKER_RETIRED),
+        "O-9: powered off in fault, comes back in fault",
+        (),
+        P.SHAKER_RETIRED,
+        (fx.contacts_as_read, fx.lamps_unknown),
+        (
+            fx.clear_lamps,
+            fx.show(ShownPhase.OUT_OF_SERVICE),
+            fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),
+        ),
+    ),
+    _row(
+        "inspection due",
+        ph.SHUT | ph.STANDING | ph.INSPECTION | ph.TRIALS,
+        "opening_inspection.signed_by",
+        (),
+        P.INSPECTION_DUE,
+        (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
+        (
+            fx.stop_motor(Cause.INTERRUPTED),
+            fx.clear_lamps,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    _row(
+        "the interrupted cycle does not count",
+        ph.SHAKER_IN_USE,
+        "opening_inspection.cycles",
+        (g.negated(g.in_play),),
+        P.INSPECTION_DUE,
+        (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
+        (
+            fx.stop_motor(Cause.INTERRUPTED),
+            fx.clear_lamps,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),
+        ),
+    ),
+    # ── before EN-on ──
+    _row(
+        "the toss had not begun",
+        ph.BEFORE_TOSS | phases(P.BETTING),
+        "not_started.wagers",
+        (),
+        P.WITHOUT_RESULT,
+        (*INSPECT_THEN, fx.ends(Ending.NOT_STARTED, Cause.INTERRUPTED)),
+        DARK_AND_OVER,
+    ),
+    _row(
+        "bets were closed, the toss had not begun",
+        ph.BETS_CLOSED,
+        "not_started.wagers",
+        (g.bets_close_before_activation,),
+        P.WITHOUT_RESULT,
+        (*INSPECT_THEN, fx.ends(Ending.NOT_STARTED, Cause.INTERRUPTED)),
+        DARK_AND_OVER,
+    ),
+    # ── EN on, or possibly on ──
+    _row(
+        "the toss was interrupted: void",
+        ph.ENERGISED,
+        "void.wagers",
+        (),
+        P.WITHOUT_RESULT,
+        VOID_IT,
+        DARK_AND_OVER,
+    ),
+    # ── settled, no value ──
+    _row(
+        "settled under the cover, bets still open",
+        phases(P.COVERED),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption, g.still_covered),
+        P.COVERED,
+        INSPECT_THEN,
+        (fx.light_off, fx.clear_lamps, fx.show(ShownPhase.BETS_OPEN)),
+    ),
+    _row(
+        "the same multipliers are shown again",
+        phases(P.SHOWING_MULTIPLIERS),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption, g.still_covered),
+        P.SHOWING_MULTIPLIERS,
+        INSPECT_THEN,
+        (fx.clear_lamps, fx.show(ShownPhase.NO_MORE_BETS), fx.show_multipliers),
+    ),
+    _row(
+        "not drawn, or not shown before the dice could be seen: no multipliers",
+        phases(P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption,),
+        P.NO_MORE_BETS,
+        INSPECT_THEN,
+        (
+            fx.clear_lamps,
+            fx.hide_multipliers,
+            fx.show(ShownPhase.NO_MORE_BETS),
+            fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when"),
+        ),
+    ),
+    _row(
+        "still to be revealed",
+        phases(P.NO_MORE_BETS),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption,),
+        P.NO_MORE_BETS,
+        INSPECT_THEN,
+        (fx.clear_lamps, fx.show(ShownPhase.NO_MORE_BETS), fx.show_multipliers_again),
+    ),
+    _row(
+        "the dealer reads",
+        phases(P.REVEALING, P.COMING_TO_REST, P.READING),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption,),
+        P.AWAITING_DEALER,
+        (*INSPECT_THEN, fx.unreadable("interrupted")),
+        (
+            fx.uncover,
+            fx.light_on,
+            fx.clear_lamps,
+            fx.show_multipliers_again,
+            fx.announce(Notice.ENTER, "interruption.after_toss"),
+        ),
+    ),
+    _row(
+        "verified, still to be confirmed",
+        phases(P.AWAITING_DEALER),
+        "entry.mode",
+        (g.read_verified, g.dealer_confirms),
+        P.AWAITING_DEALER,
+        INSPECT_THEN,
+        (
+            fx.clear_lamps,
+            fx.show_multipliers_again,
+            fx.announce_values(Notice.CONFIRM, "entry.mode"),
+        ),
+    ),
+    _row(
+        "verified, still to be entered",
+        phases(P.AWAITING_DEALER),
+        "entry.mode",
+        (g.read_verified,),
+        P.AWAITING_DEALER,
+        INSPECT_THEN,
+        (
+            fx.clear_lamps,
+            fx.show_multipliers_again,
+            fx.announce(Notice.ENTER, "entry.mode"),
+        ),
+    ),
+    _row(
+        "the dealer is still to read",
+        phases(P.AWAITING_DEALER),
+        "interruption.after_toss",
+        (g.dealer_may_read_after_interruption,),
+        P.AWAITING_DEALER,
+        INSPECT_THEN,
+        (
+            fx.light_on,
+            fx.clear_lamps,
+            fx.show_multipliers_again,
+            fx.announce(Notice.ENTER, "interruption.after_toss"),
+        ),
+    ),
+    _row(
+        "settled without a value: void",
+        WITHOUT_VALUE | phases(P.AWAITING_DEALER),
+        "interruption.after_toss",
+        (),
+        P.WITHOUT_RESULT,
+        VOID_IT,
+        DARK_AND_OVER,
+    ),
+    # ── a value is known ──
+    _row(
+        "still disputed",
+        phases(P.DISPUTED),
+        "entry.announce",
+        (),
+        P.DISPUTED,
+        INSPECT_THEN,
+        (
+            fx.clear_lamps,
+            fx.show_multipliers_again,
+            fx.announce(Notice.DISPUTE, "entry.announce"),
+        ),
+    ),
+    _row(
+        "the result is shown again",
+        ph.LIT | phases(P.PUSHING),
+        "O-13: shows the last legal result again",
+        (),
+        P.PUSHING,
+        (*INSPECT_THEN, fx.lamps_unknown),
+        (
+            fx.show(ShownPhase.RESULT),
+            fx.show_multipliers_again,
+            fx.announce_values(Notice.RESULT, "entry.announce"),
+            fx.push_lamps,
+        ),
+    ),
+    _row(
+        "all is paid, the result is shown again",
+        phases(P.SETTLED_LIT),
+        "O-13: shows the last legal result again",
+        (),
+        P.SETTLED_LIT,
+        (*INSPECT_THEN, fx.lamps_unknown),
+        (
+            fx.show(ShownPhase.RESULT),
+            fx.announce_values(Notice.RESULT, "entry.announce"),
+            fx.push_lamps,
+        ),
+    ),
+    _row(
+        "cleared again",
+        phases(P.CLEARING),
+        "settling.clear",
+        (),
+        P.CLEARING,
+        (*INSPECT_THEN, fx.lamps_unknown),
+        (fx.clear_lamps,),
+    ),
+    _row(
+        "still to be settled by hand",
+        ph.BY_HAND,
+        "lamp_fault.presence",
+        (),
+        P.AWAITING_PRESENCE,
+        (*INSPECT_THEN, fx.lamps_unknown),
+        (
+            fx.clear_lamps,
+            fx.show(ShownPhase.FAULT),
+            fx.show_multipliers_again,
+            fx.announce_values(Notice.RESULT, "lamp_fault.presence"),
+            fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
+        ),
+    ),
+    _row(
+        "still without a result",
+        phases(P.WITHOUT_RESULT),
+        "settling.order",
+        (),
+        P.WITHOUT_RESULT,
+        (*INSPECT_THEN, fx.lamps_unknown),
+        (fx.clear_lamps, *END),
+    ),
+)

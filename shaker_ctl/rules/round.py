@@ -1,0 +1,542 @@
+"""A round of play: bets, no more bets, multipliers, the hand that starts, the result, the lamps.
+
+Owns the rows of a round outside of the shaker's own phases (`toss`). Two orders of play:
+
+*activate*: bets open → no more bets → [multipliers] → activation → toss → rest → read.
+*reveal*: bets open → activation → cover closed → toss → settled, bets still open → no more bets →
+[multipliers] → reveal → rest → read.
+
+Then in both: the values stand (verified, confirmed, entered or decided) → lamps pushed and read
+back → losing wagers collected → winning wagers paid → lamps cleared. The next round never starts
+with lamps lit.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.rules import effects as fx
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import guards as g
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.phases import P, phases
+from shaker_ctl.rules.row import Guard, Row
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    Notice,
+    ShownPhase,
+    Source,
+)
+
+BETS_OPEN = phases(P.BETTING, P.COVERED)
+"""Bets are open: before activation, or under the cover after it."""
+
+CLOSE_BETS = (
+    fx.show(ShownPhase.NO_MORE_BETS),
+    fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
+)
+
+before_activation = g.bets_close_before_activation
+before_reveal = g.negated(g.bets_close_before_activation)
+
+
+def _no_more_bets(
+    name: str, at: Phase, on: type[ev.Event], when: tuple[Guard, ...]
+) -> tuple[Row, Row]:
+    cites = "order.nmb_before"
+    return (
+        Row(
+            f"{name}, multipliers are drawn",
+            phases(at),
+            on,
+            "multipliers.when",
+            (*when, g.with_multipliers),
+            P.DRAWING_MULTIPLIERS,
+            do=(*CLOSE_BETS, fx.draw_multipliers),
+        ),
+        Row(name, phases(at), on, cites, when, P.NO_MORE_BETS, do=CLOSE_BETS),
+    )
+
+
+def _activation(name: str, on: type[ev.Event] | None, when: tuple[Guard, ...]) -> tuple[Row, Row]:
+    cites = "order.uncovered_or_player_activated"
+    when = (*when, before_activation)
+    return (
+        Row(
+            f"{name}, cover first",
+            phases(P.NO_MORE_BETS),
+            on,
+            cites,
+            (*when, g.covered),
+            P.COVERING,
+            do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
+        ),
+        Row(
+            name,
+            phases(P.NO_MORE_BETS),
+            on,
+            cites,
+            when,
+            P.PLANNING,
+            do=(fx.note_poses, fx.draw_toss_plan),
+        ),
+    )
+
+
+def _no_multipliers(name: str, at: Phase, on: type[ev.Event], when: tuple[Guard, ...]) -> Row:
+    return Row(
+        name,
+        phases(at),
+        on,
+        "multipliers.when",
+        when,
+        P.NO_MORE_BETS,
+        do=(fx.hide_multipliers, fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when")),
+    )
+
+
+ROWS: tuple[Row, ...] = (
+    # ── bets ──
+    *_no_more_bets(
+        "no more bets, called before activation",
+        P.BETTING,
+        ev.NoMoreBetsCalled,
+        (g.dealer_or_above, g.of_this_round, before_activation),
+    ),
+    *_no_more_bets(
+        "no more bets, by the clock, before activation",
+        P.BETTING,
+        ev.TimerExpired,
+        (g.of_this_phase, g.of_this),
+    ),
+    *_no_more_bets(
+        "no more bets, called before the reveal",
+        P.COVERED,
+        ev.NoMoreBetsCalled,
+        (g.dealer_or_above, g.of_this_round),
+    ),
+    *_no_more_bets(
+        "no more bets, by the clock, before the reveal",
+        P.COVERED,
+        ev.TimerExpired,
+        (g.of_this_phase, g.of_this),
+    ),
+    Row(
+        "activated at the commencement of the round",
+        phases(P.BETTING),
+        ev.ActivationRequested,
+        "order.nmb_before",
+        when=(g.dealer_or_above, g.of_this_round, before_reveal),
+        to=P.COVERING,
+        do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
+    ),
+    Row(
+        "activates itself at the commencement of the round",
+        phases(P.BETTING),
+        None,
+        "order.nmb_before",
+        when=(g.autonomous, before_reveal),
+        to=P.COVERING,
+        do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
+    ),
+    # ── multipliers ──
+    Row(
+        "multipliers drawn",
+        phases(P.DRAWING_MULTIPLIERS),
+        ev.MultipliersDrawn,
+        "multipliers.when",
+        when=(g.of_this, g.lawful_multipliers, g.any_multiplier),
+        to=P.SHOWING_MULTIPLIERS,
+        notes=(fx.multipliers_drawn,),
+        do=(fx.show_multipliers,),
+    ),
+    _no_multipliers(
+        "no position was drawn",
+        P.DRAWING_MULTIPLIERS,
+        ev.MultipliersDrawn,
+        (g.of_this, g.lawful_multipliers),
+    ),
+    _no_multipliers(
+        "nothing drawn in time: none in force",
+        P.DRAWING_MULTIPLIERS,
+        ev.TimerExpired,
+        (g.of_this_phase, g.of_this),
+    ),
+    Row(
+        "multipliers shown: in force",
+        phases(P.SHOWING_MULTIPLIERS),
+        ev.MultipliersShown,
+        "multipliers.when",
+        when=(g.of_this,),
+        to=P.NO_MORE_BETS,
+        notes=(fx.multipliers_in_force,),
+        do=(fx.announce(Notice.MULTIPLIERS, "multipliers.when"),),
+    ),
+    _no_multipliers(
+        "display not proved: none in force",
+        P.SHOWING_MULTIPLIERS,
+        ev.MultipliersNotShown,
+        (g.of_this,),
+    ),
+    _no_multipliers(
+        "display not proved in time: none in force",
+        P.SHOWING_MULTIPLIERS,
+        ev.TimerExpired,
+        (g.of_this_phase, g.of_this),
+    ),
+    Row(
+        "revealed while multipliers were being drawn or shown: none in force",
+        phases(P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
+        ev.CoverOpened,
+        "multipliers.when",
+        when=(before_reveal,),
+        to=P.COMING_TO_REST,
+        notes=(fx.sets("cover_closed", False),),
+        do=(
+            fx.hide_multipliers,
+            fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when"),
+            fx.light_on,
+            fx.start_reading,
+        ),
+    ),
+    # ── the hand that starts, or reveals ──
+    *_activation(
+        "activated by the dealer", ev.ActivationRequested, (g.dealer_or_above, g.of_this_round)
+    ),
+    *_activation(
+        "activated by the player", ev.PlayerPressed, (g.of_this_round, g.player_activated)
+    ),
+    *_activation("the player did not press in time", ev.TimerExpired, (g.of_this_phase, g.of_this)),
+    *_activation("activates itself", None, (g.autonomous, g.negated(g.player_activated))),
+    Row(
+        "the dealer reveals",
+        phases(P.NO_MORE_BETS),
+        ev.RevealRequested,
+        "entry.announce",
+        when=(g.dealer_or_above, g.of_this_round, before_reveal),
+        to=P.REVEALING,
+        do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
+    ),
+    Row(
+        "reveals by itself",
+        phases(P.NO_MORE_BETS),
+        None,
+        "entry.announce",
+        when=(g.autonomous, before_reveal),
+        to=P.REVEALING,
+        do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
+    ),
+    Row(
+        "revealed by hand",
+        phases(P.NO_MORE_BETS),
+        ev.CoverOpened,
+        "entry.announce",
+        when=(before_reveal,),
+        to=P.COMING_TO_REST,
+        notes=(fx.sets("cover_closed", False),),
+        do=(fx.light_on, fx.start_reading),
+    ),
+    # ── the reading is in: who acts on it? ──
+    Row(
+        "verified, entered by the table itself",
+        phases(P.READ),
+        None,
+        "entry.auto_needs_approval",
+        when=(g.enters_by_itself, g.read_verified),
+        to=P.DECIDED,
+        notes=(fx.values_from(Source.VERIFIED),),
+    ),
+    Row(
+        "no roll, called by the table itself",
+        phases(P.READ),
+        None,
+        "no_roll.wagers",
+        when=(g.enters_by_itself, g.read_no_roll),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
+        do=END,
+    ),
+    Row(
+        "unreadable with nobody to read: void",
+        phases(P.READ),
+        None,
+        "reader_fault.unattended",
+        when=(g.nobody_may_read, g.read_nothing),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.VOID, Cause.READER),),
+        do=END,
+    ),
+    Row(
+        "verified: the dealer is to confirm",
+        phases(P.READ),
+        None,
+        "entry.mode",
+        when=(g.dealer_confirms, g.read_verified),
+        to=P.AWAITING_DEALER,
+        do=(fx.announce_values(Notice.CONFIRM, "entry.mode"),),
+    ),
+    Row(
+        "the dealer is to read by eye",
+        phases(P.READ),
+        None,
+        "reader_fault.attended",
+        to=P.AWAITING_DEALER,
+        do=(fx.announce(Notice.ENTER, "reader_fault.attended"),),
+    ),
+    # ── the dealer ──
+    Row(
+        "confirmed",
+        phases(P.AWAITING_DEALER),
+        ev.ValuesConfirmed,
+        "entry.mode",
+        when=(g.dealer_or_above, g.of_this_round, g.dealer_confirms, g.repeats_reading),
+        to=P.DECIDED,
+        notes=(fx.values_from(Source.CONFIRMED),),
+    ),
+    Row(
+        "entered as read",
+        phases(P.AWAITING_DEALER),
+        ev.ValuesEntered,
+        "entry.announce",
+        when=(g.dealer_or_above, g.of_this_round, g.repeats_reading),
+        to=P.DECIDED,
+        notes=(fx.values_from(Source.ENTERED),),
+    ),
+    Row(
+        "entered by eye where nothing was read",
+        phases(P.AWAITING_DEALER),
+        ev.ValuesEntered,
+        "reader_fault.attended",
+        when=(g.dealer_or_above, g.of_this_round, g.possible_values, g.read_nothing),
+        to=P.DECIDED,
+        notes=(fx.values_from(Source.ENTERED),),
+    ),
+    Row(
+        "entered otherwise than read: the floorperson decides",
+        phases(P.AWAITING_DEALER),
+        ev.ValuesEntered,
+        "entry.announce",
+        when=(g.dealer_or_above, g.of_this_round, g.possible_values),
+        to=P.DISPUTED,
+        notes=(fx.entry_disputed,),
+        do=(fx.announce(Notice.DISPUTE, "entry.announce"),),
+    ),
+    Row(
+        "no roll called against a verified reading: the floorperson decides",
+        phases(P.AWAITING_DEALER),
+        ev.NoRollCalled,
+        "no_roll.wagers",
+        when=(g.dealer_or_above, g.of_this_round, g.read_verified),
+        to=P.DISPUTED,
+        notes=(fx.entry_disputed,),
+        do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
+    ),
+    Row(
+        "no roll called",
+        phases(P.AWAITING_DEALER),
+        ev.NoRollCalled,
+        "no_roll.wagers",
+        when=(g.dealer_or_above, g.of_this_round),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
+        do=END,
+    ),
+    Row(
+        "the floorperson decides on values",
+        phases(P.DISPUTED),
+        ev.DisputeDecided,
+        "entry.announce",
+        when=(g.in_charge, g.of_this_round, g.decides_values),
+        to=P.DECIDED,
+        notes=(fx.values_from(Source.DECIDED),),
+    ),
+    Row(
+        "the floorperson decides on no roll",
+        phases(P.DISPUTED),
+        ev.DisputeDecided,
+        "no_roll.wagers",
+        when=(g.in_charge, g.of_this_round, g.decides_no_roll),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
+        do=END,
+    ),
+    # ── the values stand ──
+    Row(
+        "the lamps are known to be broken: settle by hand",
+        phases(P.DECIDED),
+        None,
+        "lamp_fault.presence",
+        when=(g.lamps_broken,),
+        to=P.AWAITING_PRESENCE,
+        notes=(fx.by_hand,),
+        do=(
+            fx.announce_values(Notice.RESULT, "lamp_fault.presence"),
+            fx.show(ShownPhase.FAULT),
+            fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
+        ),
+    ),
+    Row(
+        "illuminate the winning combinations",
+        phases(P.DECIDED),
+        None,
+        "entry.settled_when",
+        to=P.PUSHING,
+        notes=(fx.lamps_unknown,),
+        do=(
+            fx.announce_values(Notice.RESULT, "entry.announce"),
+            fx.show(ShownPhase.RESULT),
+            fx.push_lamps,
+        ),
+    ),
+    Row(
+        "illuminated: collect losing wagers",
+        phases(P.PUSHING),
+        ev.LampsShown,
+        "settling.order",
+        when=(g.of_this, g.same_values),
+        to=P.COLLECTING,
+        notes=(fx.lamps_lit,),
+    ),
+    Row(
+        "illuminated again after a restart",
+        phases(P.SETTLED_LIT),
+        ev.LampsShown,
+        "settling.order",
+        when=(g.of_this, g.same_values),
+        notes=(fx.lamps_lit,),
+    ),
+    Row(
+        "collected: pay winning wagers",
+        phases(P.COLLECTING),
+        ev.TimerExpired,
+        "settling.order",
+        when=(g.of_this_phase, g.of_this),
+        to=P.PAYING,
+    ),
+    Row(
+        "collected and paid, says the dealer",
+        phases(P.COLLECTING),
+        ev.WagersSettled,
+        "settling.order",
+        when=(g.dealer_or_above, g.of_this_round, g.negated(g.autonomous)),
+        to=P.SETTLED_LIT,
+    ),
+    Row(
+        "paid: clear",
+        phases(P.PAYING),
+        ev.TimerExpired,
+        "settling.clear",
+        when=(g.of_this_phase, g.of_this),
+        to=P.CLEARING,
+        notes=(fx.lamps_unknown,),
+        do=(fx.clear_lamps,),
+    ),
+    Row(
+        "the dealer clears",
+        phases(P.SETTLED_LIT),
+        ev.LampsOffRequested,
+        "settling.clear",
+        when=(g.dealer_or_above, g.of_this_round),
+        to=P.CLEARING,
+        notes=(fx.lamps_unknown,),
+        do=(fx.clear_lamps,),
+    ),
+    Row(
+        "cleared",
+        phases(P.CLEARING),
+        ev.LampsDark,
+        "settling.clear",
+        when=(g.of_this,),
+        to=P.ROUND_OVER,
+        notes=(fx.lamps_dark,),
+        do=(fx.hide_multipliers, fx.record_round),
+    ),
+    # ── settling by hand, and without a result ──
+    Row(
+        "the required person is present",
+        phases(P.AWAITING_PRESENCE),
+        ev.PresenceGiven,
+        "lamp_fault.presence",
+        when=(g.may_be_present, g.of_this_round),
+        to=P.SETTLING_BY_HAND,
+        do=(fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),),
+    ),
+    Row(
+        "settled by hand",
+        phases(P.SETTLING_BY_HAND),
+        ev.WagersSettled,
+        "lamp_fault.presence",
+        when=(g.dealer_or_above, g.of_this_round),
+        to=P.ROUND_OVER,
+        do=(fx.hide_multipliers, fx.record_round),
+    ),
+    Row(
+        "no result: wagers dealt with",
+        phases(P.WITHOUT_RESULT),
+        ev.WagersSettled,
+        "settling.order",
+        when=(g.dealer_or_above, g.of_this_round),
+        to=P.ROUND_OVER,
+        do=(fx.hide_multipliers, fx.record_round),
+    ),
+    Row(
+        "no result: time to take wagers back is over",
+        phases(P.WITHOUT_RESULT),
+        ev.TimerExpired,
+        "settling.order",
+        when=(g.of_this_phase, g.of_this),
+        to=P.ROUND_OVER,
+        do=(fx.hide_multipliers, fx.record_round),
+    ),
+    Row(
+        "lamps proved dark later",
+        ph.BY_HAND | ph.SHUT | ph.STOPPED | phases(P.WITHOUT_RESULT),
+        ev.LampsDark,
+        "settling.clear",
+        when=(g.of_this,),
+        notes=(fx.lamps_dark,),
+    ),
+    # ── what follows ──
+    Row(
+        "something is broken: all gaming ceases",
+        phases(P.ROUND_OVER),
+        None,
+        "lamp_fault.resume_when_fixed",
+        when=(g.negated(g.nothing_broken),),
+        to=P.OUT_OF_SERVICE,
+        notes=(fx.round_forgotten, fx.nothing_passed),
+        do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
+    ),
+    Row(
+        "an inspection has become due",
+        phases(P.ROUND_OVER),
+        None,
+        "opening_inspection.signed_by",
+        when=(g.inspection_follows,),
+        to=P.INSPECTION_DUE,
+        notes=(fx.round_forgotten, fx.nothing_passed),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
+        "the table closes",
+        phases(P.ROUND_OVER),
+        None,
+        "opening_inspection.signed_by",
+        when=(g.closing_follows,),
+        to=P.CLOSED,
+        notes=(fx.round_forgotten, fx.nothing_passed),
+        do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.CLOSED)),
+    ),
+    Row(
+        "on to the next round",
+        phases(P.ROUND_OVER),
+        None,
+        "round.least_length_s",
+        to=P.PACING,
+        notes=(fx.round_forgotten,),
+    ),
+)

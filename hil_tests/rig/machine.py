@@ -1,0 +1,93 @@
+"""The thread in which the machine lives: plant and board, turn by turn, in real time.
+
+Owns when the plant is updated: often while something moves, seldom while nothing does, at once when
+the controller changes an output. Must not know physics or protocols.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from hil_tests.rig.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.plant import Plant
+from hil_tests.rig.wiring import PinMap, Wiring
+
+log = logging.getLogger(__name__)
+
+MOVING_TURN_S = 0.004
+"""While the shaker moves or the dice have not come to rest. Tach edges carry their exact time, so
+that only their arrival waits for the turn: a client sees them at most this much late."""
+STILL_TURN_S = 0.02
+LATE_TURN_S = 0.05
+"""A turn that ends this late is counted: the machine this runs on was too busy."""
+
+
+class Machine:
+    """Runs `plant` on `board` until `stop`."""
+
+    def __init__(self, board: Board, plant: Plant, pins: PinMap | None = None) -> None:
+        pins = pins or PinMap()
+        self._plant = plant
+        self._wiring = Wiring(board, pins)
+        self._outputs_pins = pins.outputs
+        self._changed = threading.Event()
+        self._ends = False
+        self.outputs = PlantOutputs()
+        """What the machine said last."""
+        self.inputs = PlantInputs()
+        """What the controller's outputs were then."""
+        self.late_turns = 0
+        self.failure: BaseException | None = None
+        """What ended the thread, if anything did."""
+        board.on_output(self._wake)
+        self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
+
+    def start(self) -> None:
+        """Put the contacts on the pins, then let time run."""
+        self._turn()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread. Idempotent."""
+        self._ends = True
+        self._changed.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def wake(self) -> None:
+        """Have a turn now: somebody moved something by hand."""
+        self._changed.set()
+
+    def _wake(self, gpio: int) -> None:
+        if gpio in self._outputs_pins:
+            self._changed.set()
+
+    def _run(self) -> None:
+        try:
+            while not self._ends:
+                self._changed.wait(MOVING_TURN_S if self._is_moving() else STILL_TURN_S)
+                self._changed.clear()
+                self._turn()
+        except BaseException as error:
+            self.failure = error
+            log.exception("the machine thread failed")
+            raise
+
+    def _is_moving(self) -> bool:
+        """True from EN until the dice are at rest again."""
+        return (
+            self.inputs.motor_enabled
+            or self.outputs.speed_rpm > 0.0
+            or self._plant.poses(time.monotonic()).moving
+        )
+
+    def _turn(self) -> None:
+        began = time.monotonic()
+        self.inputs = self._wiring.inputs()
+        self.outputs = self._plant.update(began, self.inputs)
+        self._wiring.apply(self.outputs)
+        if time.monotonic() - began > LATE_TURN_S:
+            self.late_turns += 1

@@ -1,0 +1,170 @@
+"""`shaker-rig`: the virtual machine to play with, by hand or by script.
+
+Owns the command line. Must not know how the rig is made.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hil_tests.rig import lifetime, view
+from hil_tests.rig.control import ask
+from hil_tests.rig.pigpiod.command import pigpiod
+from hil_tests.rig.rig import Rig, RigPlan
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="A shaker machine that is not there: motor, dice, camera, lamps and consoles, in real "
+    "time, on the lines that the real ones use.",
+)
+app.command("pigpiod")(pigpiod)
+
+DEFAULT_FOLDER = Path(tempfile.gettempdir()) / f"shaker-rig-{Path.home().name}"
+"""Where `run` puts its devices without --dir, and where the other commands look for them."""
+
+
+class GeometryName(StrEnum):
+    standard = "standard"
+    narrow = "narrow"
+    rough = "rough"
+
+
+FolderOption = Annotated[
+    Path, typer.Option("--dir", help="Folder of the rig's devices, addresses and truth.")
+]
+
+
+@app.command()
+def run(
+    folder: FolderOption = DEFAULT_FOLDER,
+    geometry: Annotated[
+        GeometryName, typer.Option(help="Compartment; in `rough` many dice end cocked.")
+    ] = GeometryName.standard,
+    dice: Annotated[str, typer.Option(help="Style of the dice.")] = "white",
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of chance; printed, for a run like this one.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port of the virtual pigpiod; 0: any free.")] = 0,
+    pace: Annotated[
+        bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
+    ] = True,
+) -> None:
+    """Run the rig until Ctrl-C, SIGTERM, `shaker-rig quit`, or its parent's end.
+
+    Point the controller, pigs, mbpoll, picocom or a browser at the printed addresses; they also
+    stand in DIR/rig.json.
+    """
+    try:
+        lifetime.refuse_on_real_table()
+    except lifetime.RealTableError as refusal:
+        _fail(str(refusal))
+    is_new = not folder.exists()
+    plan = RigPlan(
+        folder=folder.resolve(),
+        geometry=geometry.value,
+        dice=dice,
+        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        pigpiod_port=port,
+        pace=pace,
+    )
+    try:
+        with Rig(plan) as rig, lifetime.until_ended(lambda: rig.has_ended) as ended:
+            view.show(Console(), rig.addresses, rig.status, ended)
+        if rig.machine.failure is not None:
+            _fail(f"the machine stopped by itself: {rig.machine.failure!r}")
+    except OSError as error:
+        _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
+    finally:
+        if is_new and folder == DEFAULT_FOLDER:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@app.command()
+def inject(
+    fault: Annotated[list[str], typer.Argument(help="NAME [KEY=VALUE]... [after COUNT EVENT]")],
+    folder: FolderOption = DEFAULT_FOLDER,
+) -> None:
+    """Break something on a running rig, such as: inject tach_silent after 12 edges"""
+    _say(_ask(folder, f"inject {' '.join(fault)}"))
+
+
+@app.command()
+def heal(
+    fault: Annotated[str, typer.Argument(help="Name of the fault, or all.")] = "all",
+    folder: FolderOption = DEFAULT_FOLDER,
+) -> None:
+    """Mend one fault, or all."""
+    _say(_ask(folder, f"heal {fault}"))
+
+
+@app.command()
+def hands(
+    action: Annotated[list[str], typer.Argument(help="Such as: press estop")],
+    folder: FolderOption = DEFAULT_FOLDER,
+) -> None:
+    """Do what a person's hands do at the machine."""
+    _say(_ask(folder, f"hands {' '.join(action)}"))
+
+
+@app.command()
+def status(folder: FolderOption = DEFAULT_FOLDER) -> None:
+    """Print what the rig sees of itself, as JSON."""
+    _say(_ask(folder, "status"))
+
+
+@app.command()
+def quit(folder: FolderOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the command's name
+    """End a running rig."""
+    _ask(folder, "quit")
+
+
+@app.command()
+def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
+    """List every fault of a running rig: who is broken, how, and what an observer sees."""
+    table = Table("part", "fault", "what", "seen", "parameters", "waits for")
+    for row in _ask(folder, "faults"):
+        parameters = " ".join(f"{key}={value}" for key, value in row["parameters"].items())
+        table.add_row(
+            row["part"],
+            row["name"],
+            row["summary"],
+            row["seen"],
+            parameters,
+            " ".join(row["events"]),
+        )
+    Console().print(table)
+
+
+def _ask(folder: Path, command: str) -> Any:
+    """Return a running rig's answer, or leave with a line that says what to do."""
+    path = folder / "control"
+    try:
+        answer = ask(path, command)
+    except OSError as error:
+        _fail(f"no rig answers at {path} ({error}). Start one: shaker-rig run --dir {folder}")
+    if not answer["ok"]:
+        _fail(answer["error"])
+    return answer[command.partition(" ")[0]]
+
+
+def _say(answer: Any) -> None:
+    Console().print_json(json.dumps(answer))
+
+
+def _fail(message: str) -> NoReturn:
+    Console(stderr=True).print(f"shaker-rig: {message}", highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    app()

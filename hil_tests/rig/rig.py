@@ -1,0 +1,230 @@
+"""The composition root of the virtual rig: every part made, joined, started, and ended in order.
+
+Owns which part is joined to which and the addresses of all. Must not know how any part works.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hil_tests.rig.control import Control
+from hil_tests.rig.faults import DaemonPart, Faults, LinesPart, PlantPart, SetPart
+from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.machine import Machine
+from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.plant import Plant
+from hil_tests.rig.truth import TossRecord, TruthLog
+
+BAUDRATE = 115200
+UNIT = 1
+CONSOLES = ("technician", "dealer")
+ADDRESSES = "rig.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RigPlan:
+    """What kind of rig. `pigpiod_port` 0 takes any free one."""
+
+    folder: Path
+    geometry: str = "standard"
+    dice: str = "white"
+    seed: int = 0
+    pigpiod_port: int = 0
+    pace: bool = True
+
+
+class Rig:
+    """A running rig; use as a context manager. Leaving it ends every thread, process, port and file
+    but `truth.jsonl` and the lamp box's memory."""
+
+    def __init__(self, plan: RigPlan) -> None:
+        self.plan = plan
+        self.addresses: dict[str, Any] = {}
+        self._is_quitting = False
+        self._tosses = 0
+        self._last_dice = ""
+        self._closing = contextlib.ExitStack()
+
+    def __enter__(self) -> Rig:
+        with contextlib.ExitStack() as started:
+            self._start(started)
+            self._closing = started.pop_all()
+        return self
+
+    @property
+    def has_ended(self) -> bool:
+        """True when somebody asked it to quit, or the machine's thread has failed."""
+        return self._is_quitting or self.machine.failure is not None
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def _start(self, started: contextlib.ExitStack) -> None:
+        folder = self.plan.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        truth = TruthLog(folder / "truth.jsonl")
+        started.callback(truth.close)
+        self.board = Board()
+        self.plant = Plant(self.plan.geometry, self.plan.dice, self.plan.seed)
+        self.plant.truth = self._note(truth)
+        self.pigpiod = VirtualPigpiod(
+            self.board, port=self.plan.pigpiod_port, fifo_folder=self.plan.folder
+        )
+        self.machine = Machine(self.board, self.plant)
+        started.callback(self.machine.stop)
+        self.machine.start()
+        started.enter_context(self.pigpiod)
+        self._start_lines(started)
+        self.faults = Faults(
+            (
+                PlantPart(self.plant.faults),
+                SetPart("lamp box", self.lamp.faults),
+                LinesPart(self.lines),
+                DaemonPart(self.pigpiod),
+            )
+        )
+        control = Control(folder / "control", self._verbs())
+        started.callback(control.close)
+        self.addresses = self._describe(truth.path, control.path)
+        self._publish(started)
+
+    def _start_lines(self, started: contextlib.ExitStack) -> None:
+        folder, seed = self.plan.folder, self.plan.seed
+        baudrate = BAUDRATE if self.plan.pace else None
+        box_end = BoxEnd()
+        self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
+        unit = ModbusUnit(self.lamp, box_end, UNIT, seed=seed)
+        self.lines = {"lamp": Line("lamp", Terminal(folder / "lamp"), box_end, baudrate=baudrate)}
+        for name in CONSOLES:
+            service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
+            self.lines[name] = Line(name, service, person, baudrate=baudrate, seed=seed)
+        for line in self.lines.values():
+            started.callback(line.close)
+        unit.thread.start()
+
+    def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
+        def note(record: TossRecord) -> None:
+            log(record)
+            self._tosses = record.toss
+            self._last_dice = " ".join(
+                f"{die.value}" if die.is_flat else f"{die.value}({die.lie.value})"
+                for die in record.dice
+            )
+
+        return note
+
+    # ── Addresses ───────────────────────────────────────────────────────────
+
+    def _describe(self, truth: Path, control: Path) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "pid": os.getpid(),
+            "pigpiod": {"host": self.pigpiod.host, "port": self.pigpiod.port},
+            "lamp": {"device": str(plan.folder / "lamp"), "baudrate": BAUDRATE, "unit": UNIT},
+            "console": {
+                name: {
+                    "service": str(plan.folder / name),
+                    "person": str(plan.folder / f"{name}-person"),
+                }
+                for name in CONSOLES
+            },
+            "control": str(control),
+            "truth": str(truth),
+            "geometry": plan.geometry,
+            "dice": plan.dice,
+            "seed": plan.seed,
+        }
+
+    def _publish(self, started: contextlib.ExitStack) -> None:
+        """Write the addresses whole, when everything listens; take them away first at the end."""
+        path = self.plan.folder / ADDRESSES
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.addresses, indent=2) + "\n", encoding="utf-8")
+        fresh.replace(path)
+        started.callback(path.unlink, missing_ok=True)
+
+    # ── Verbs ───────────────────────────────────────────────────────────────
+
+    def _verbs(self) -> Mapping[str, Callable[[str], Any]]:
+        return {
+            "status": lambda rest: self.status(),
+            "inject": self._inject,
+            "heal": self._heal,
+            "faults": lambda rest: self.faults.table(),
+            "hands": self._hands,
+            "quit": self._quit,
+        }
+
+    def status(self) -> dict[str, Any]:
+        """What a person beside the rig sees."""
+        inputs, outputs = self.machine.inputs, self.machine.outputs
+        return {
+            "speed_rpm": round(outputs.speed_rpm, 1),
+            "current_a": round(outputs.current_a, 2),
+            "duty": round(inputs.motor_duty, 3),
+            "enabled": inputs.motor_enabled,
+            "light": round(inputs.ring_light, 2),
+            "contacts": {
+                "compartment": outputs.compartment_open,
+                "cover": outputs.cover_open,
+                "e-stop": outputs.estop_pressed,
+                "button": outputs.button_pressed,
+                "driver fault": outputs.driver_fault,
+            },
+            "tosses": self._tosses,
+            "last_dice": self._last_dice,
+            "lamp": self.lamp.glance(),
+            "faults": self.faults.active(),
+            "gpio_clients": self.pigpiod.connections,
+            "late_turns": self.machine.late_turns,
+        }
+
+    def _inject(self, sentence: str) -> dict[str, Any]:
+        order = self.faults.inject(sentence)
+        return {"fault": order.name, "parameters": order.parameters, "after": order.after}
+
+    def _heal(self, name: str) -> str:
+        self.faults.heal(name or "all")
+        return name or "all"
+
+    def _quit(self, _: str) -> str:
+        self._is_quitting = True
+        return "ending"
+
+    def _hands(self, action: str) -> str:
+        """Do what a person's hands would."""
+        acts = self._acts()
+        if action not in acts:
+            raise ValueError(f"hands can: {', '.join(acts)}")
+        if acts[action]() is False:
+            raise ValueError(f"the machine does not let a person {action} now")
+        self.machine.wake()
+        return action
+
+    def _acts(self) -> dict[str, Callable[[], bool | None]]:
+        hands = self.plant.hands
+        return {
+            "press estop": hands.press_estop,
+            "release estop": hands.release_estop,
+            "press button": lambda: hands.press_button(True),
+            "release button": lambda: hands.press_button(False),
+            "open compartment": hands.open_compartment,
+            "force compartment": lambda: hands.open_compartment(by_force=True),
+            "close compartment": hands.close_compartment,
+            "open cover": hands.open_cover,
+            "close cover": hands.close_cover,
+            "cover dome": lambda: hands.cover_dome(True),
+            "uncover dome": lambda: hands.cover_dome(False),
+            "drop coin": lambda: hands.drop_coin(True),
+            "take coin": lambda: hands.drop_coin(False),
+            "replace dice": lambda: hands.replace_dice(),
+        }

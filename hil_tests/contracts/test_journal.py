@@ -1,0 +1,376 @@
+"""What every journal store must keep: order, durability, refusal of change, and honesty."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies, rebuild, survey
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.recovery import Trouble
+
+
+def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
+    records = []
+    for n in range(count):
+        body = {"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}}
+        record = link(
+            head,
+            Entry("step", body, round=round_of_first + n // 5),
+            monotonic_s=float(n),
+            wall="2026-11-21T00:00:00.000+00:00",
+            digests={"model": "ab" * 16},
+        )
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    return records
+
+
+def write(store: SqliteJournal, count: int, **kwargs: int) -> list[Record]:
+    records = records_after(store.head(), count, **kwargs)
+    store.write(records)
+    return records
+
+
+@pytest.fixture
+def parameters(tmp_path: Path) -> JournalParameters:
+    (tmp_path / "stick").mkdir()
+    return JournalParameters(
+        path=tmp_path / "journal.sqlite",
+        second=tmp_path / "stick" / "journal.sqlite",
+        pictures=tmp_path / "pictures",
+    )
+
+
+def filled(parameters: JournalParameters, main: int, second: int) -> None:
+    """Found both copies and write so many records to each."""
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    records = records_after(opened.main.head(), max(main, second))
+    opened.main.write(records[:main])
+    opened.second.write(records[:second])
+    opened.close()
+
+
+def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
+    """Copy file and log while they are open: what a killed process leaves behind."""
+    folder.mkdir(exist_ok=True)
+    for suffix in ("", "-wal"):
+        source = path.with_name(path.name + suffix)
+        if source.exists():
+            shutil.copy(source, folder / source.name)
+    return folder / path.name
+
+
+# ── Order and durability ────────────────────────────────────────────────────
+
+
+def test_what_was_written_is_read_back_in_order(parameters):
+    opened = open_copies(parameters)
+    records = write(opened.main, 30)
+    assert list(opened.main.read()) == records
+    assert list(opened.main.read(10, 12)) == records[9:12]
+    assert opened.main.verify() == (Head(30, records[-1].hash), None)
+    opened.close()
+
+
+def test_a_batch_is_written_whole_or_not_at_all(parameters):
+    store = SqliteJournal(parameters.path)
+    write(store, 3)
+    records = records_after(store.head(), 3)
+    broken = [records[0], Record(records[1].sequence, b"short", records[1].body), records[2]]
+    with pytest.raises(JournalError):
+        store.write(broken)
+    assert store.head().sequence == 3
+    assert len(list(store.read())) == 3
+    write(store, 2)
+    assert store.verify()[1] is None
+    store.close()
+
+
+def test_a_record_that_does_not_follow_is_refused(parameters):
+    store = SqliteJournal(parameters.path)
+    records = records_after(store.head(), 4)
+    with pytest.raises(JournalCorruptError, match="cannot follow"):
+        store.write(records[2:])
+    store.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE record SET round = 9", "DELETE FROM record"])
+def test_the_file_itself_refuses_change_and_deletion(parameters, statement):
+    store = SqliteJournal(parameters.path)
+    write(store, 3)
+    store.close()
+    with sqlite3.connect(parameters.path) as db, pytest.raises(sqlite3.Error, match="append-only"):
+        db.execute(statement)
+    db.close()
+
+
+def test_what_was_synced_survives_a_kill(parameters):
+    """The writer says each number after its sync and is killed in mid-write."""
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from hil_tests.contracts.test_journal import write\n"
+        "from shaker_ctl.adapters.sqlite_journal import SqliteJournal\n"
+        "store = SqliteJournal(Path(sys.argv[1]))\n"
+        "while True:\n"
+        "    write(store, 3); print(store.head().sequence, flush=True)\n"
+    )
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, str(parameters.path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
+        assert process.stdout is not None
+        said = [int(process.stdout.readline()) for _ in range(5)]
+        process.kill()
+        said += [int(line) for line in process.stdout.read().split("\n")[:-1] if line]
+        process.wait()
+        process.stdout.close()
+        store = SqliteJournal(parameters.path)
+        head, damage = store.verify()
+        assert damage is None
+        assert head.sequence >= said[-1]
+        store.close()
+
+
+def test_rounds_are_found_the_incomplete_one_included(parameters):
+    store = SqliteJournal(parameters.path)
+    write(store, 58)
+    assert store.last_rounds(10) == list(range(3, 13))
+    assert [r.plain["event"]["n"] for r in store.read_round(12)] == [55, 56, 57]
+    assert store.read_round(99) == []
+    store.close()
+
+
+# ── Media that refuse ───────────────────────────────────────────────────────
+
+
+def test_a_full_medium_is_named_and_loses_nothing_before(parameters):
+    store = SqliteJournal(parameters.path)
+    write(store, 5)
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count={pages + 2}")
+    with pytest.raises(JournalWriteError, match="full") as caught:
+        write(store, 1000)
+    assert "Free space" in caught.value.remedy
+    kept = store.head().sequence
+    store._db.execute("PRAGMA max_page_count=100000")
+    write(store, 5)
+    assert store.verify() == (store.head(), None)
+    assert store.head().sequence == kept + 5
+    store.close()
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(JournalWriteError, match="does not exist"):
+        SqliteJournal(tmp_path / "nowhere" / "journal.sqlite")
+
+
+def test_a_file_that_is_no_journal_is_refused(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(b"not a database at all" * 500)
+    with pytest.raises(JournalCorruptError):
+        SqliteJournal(path)
+    sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (a)").connection.close()
+    with pytest.raises(JournalCorruptError, match="not a journal"):
+        SqliteJournal(tmp_path / "other.sqlite")
+
+
+# ── Two copies ──────────────────────────────────────────────────────────────
+
+
+def test_sound_copies_open_without_a_word(parameters):
+    filled(parameters, 40, 40)
+    opened = open_copies(parameters)
+    assert opened.notices == ()
+    opened.close()
+
+
+def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(parameters):
+    filled(parameters, 40, 33)
+    opened = open_copies(parameters)
+    assert [n.trouble for n in opened.notices] == [Trouble.SECOND_LATE]
+    assert opened.second is not None
+    assert opened.second.head() == opened.main.head()
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("main", "second", "code"),
+    [(33, 40, "journal-cut"), (400, 40, "journal-second-behind")],
+)
+def test_copies_that_differ_by_more_halt_the_table(parameters, main, second, code):
+    filled(parameters, main, second)
+    with pytest.raises(JournalCorruptError) as caught:
+        open_copies(parameters)
+    assert caught.value.code == code
+    assert "rebuild" in caught.value.remedy
+    with pytest.raises(JournalCorruptError):
+        open_copies(parameters)  # A restart does not clear it.
+
+
+def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(parameters):
+    filled(parameters, 40, 40)
+    parameters.second.unlink()
+    with pytest.raises(JournalCorruptError) as caught:
+        open_copies(parameters)
+    assert caught.value.code == "journal-second-missing"
+    head = rebuild(parameters.path, parameters.second)
+    opened = open_copies(parameters)
+    assert opened.notices == ()
+    assert opened.second is not None
+    assert opened.second.head() == head
+    opened.close()
+
+
+def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(parameters):
+    filled(parameters, 40, 40)
+    parameters.path.unlink()
+    with pytest.raises(JournalCorruptError, match="missing"):
+        open_copies(parameters)
+    rebuild(parameters.second, parameters.path)
+    open_copies(parameters).close()
+
+
+def test_copies_that_tell_different_stories_halt(parameters):
+    filled(parameters, 10, 10)
+    for path, n in ((parameters.path, 3), (parameters.second, 4)):
+        store = SqliteJournal(path)
+        write(store, 2, round_of_first=n)
+        store.close()
+    with pytest.raises(JournalCorruptError) as caught:
+        open_copies(parameters)
+    assert caught.value.code == "journal-forked"
+
+
+def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path):
+    opened = open_copies(JournalParameters(path=tmp_path / "j.sqlite"))
+    assert [n.trouble for n in opened.notices] == [Trouble.TAIL_UNPROVED]
+    assert not opened.notices[0].halts
+    opened.close()
+
+
+# ── Damage: cut and flipped ─────────────────────────────────────────────────
+
+
+@pytest.fixture
+def crashed(parameters, tmp_path) -> tuple[JournalParameters, list[Record]]:
+    """Both copies as a killed service leaves them: the main one's newest records in its log."""
+    opened: OpenedJournal = open_copies(parameters)
+    assert opened.second is not None
+    records = records_after(opened.main.head(), 60)
+    opened.main.write(records[:40])
+    opened.main._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for n in range(40, 60):
+        opened.main.write(records[n : n + 1])
+    opened.second.write(records)
+    folder = tmp_path / "crashed"
+    main = as_a_crash_leaves_it(opened.main.path, folder)
+    second = as_a_crash_leaves_it(opened.second.path, tmp_path / "crashed-second")
+    opened.close()
+    return JournalParameters(path=main, second=second), records
+
+
+def verdict(parameters: JournalParameters, records: list[Record]) -> str:
+    """`sound` where every record is there unchanged, else the code of the fault that is named.
+
+    Anything in between, a shorter or other story without a fault, is `silent`.
+    """
+    try:
+        opened = open_copies(parameters)
+    except JournalError as error:
+        return error.code
+    try:
+        return "sound" if list(opened.main.read()) == records else "silent"
+    finally:
+        opened.close()
+
+
+def test_a_killed_services_journal_opens_whole(crashed):
+    assert verdict(*crashed) == "sound"
+
+
+def trial(parameters: JournalParameters, folder: Path) -> JournalParameters:
+    """A fresh copy of both, to be damaged."""
+    shutil.rmtree(folder, ignore_errors=True)
+    assert parameters.second is not None
+    return JournalParameters(
+        path=as_a_crash_leaves_it(parameters.path, folder),
+        second=as_a_crash_leaves_it(parameters.second, folder / "second"),
+    )
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_cut_is_never_taken_for_a_shorter_journal(crashed, tmp_path, suffix):
+    """Every page or frame boundary and its neighbours, and a spread of bytes between."""
+    parameters, records = crashed
+    size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
+    block = 4096 if suffix == "" else 4120
+    cuts = {n * block + d for n in range(size // block + 1) for d in (-1, 1)}
+    cuts |= set(random.Random(5).sample(range(size), 16))
+    seen: dict[str, int] = {}
+    for cut in sorted(c for c in cuts if 0 <= c < size):
+        damaged = trial(parameters, tmp_path / "trial")
+        target = damaged.path.with_name(damaged.path.name + suffix)
+        with target.open("r+b") as file:
+            file.truncate(cut)
+        result = verdict(damaged, records)
+        seen[result] = seen.get(result, 0) + 1
+    assert "silent" not in seen, seen
+    assert sum(seen.values()) - seen.get("sound", 0) > 10, seen
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_flipped_byte_is_named_or_changes_nothing(crashed, tmp_path, suffix):
+    parameters, records = crashed
+    size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
+    chance = random.Random(7)
+    seen: dict[str, int] = {}
+    for at in sorted(chance.sample(range(size), 40)):
+        damaged = trial(parameters, tmp_path / "trial")
+        target = damaged.path.with_name(damaged.path.name + suffix)
+        content = bytearray(target.read_bytes())
+        content[at] ^= 1 << chance.randrange(8)
+        target.write_bytes(content)
+        result = verdict(damaged, records)
+        seen[result] = seen.get(result, 0) + 1
+    assert "silent" not in seen, seen
+    assert sum(seen.values()) - seen.get("sound", 0) > 10, seen
+
+
+def test_damaged_files_are_kept_as_found(crashed):
+    parameters, _ = crashed
+    log = parameters.path.with_name(parameters.path.name + "-wal")
+    content = bytearray(log.read_bytes())
+    content[len(content) // 2] ^= 1
+    log.write_bytes(content)
+    with pytest.raises(JournalCorruptError, match="as found"):
+        open_copies(parameters)
+    (folder,) = parameters.path.parent.glob("*.evidence-*")
+    assert (folder / log.name).read_bytes() == bytes(content)
+    assert "journal" in (folder / "why.txt").read_text()
+
+
+def test_a_survey_names_the_first_bad_record(crashed):
+    parameters, _ = crashed
+    store = SqliteJournal(parameters.path)
+    store._db.execute("DROP TRIGGER record_stays")
+    store._db.execute(
+        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 7"
+    )
+    store.close()
+    _, findings = survey(parameters)
+    assert findings[0].trouble is Trouble.MAIN_DAMAGED
+    assert "record 7" in findings[0].text

@@ -71,7 +71,7 @@ class GpioParameters(Parameters):
     """
 
     monostable: bool = True
-    """EN is pulsed low for 10 us in every 10 ms, which re-triggers the hardware monostable.
+    """EN is pulsed low for about 2 us in every 10 ms, which re-triggers the hardware monostable.
 
     The monostable covers the death of the daemon itself, which leaves its pins as they were. False
     where none is fitted and the driver cannot bear the pulses: then nothing covers that death.

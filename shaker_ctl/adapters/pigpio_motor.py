@@ -42,7 +42,7 @@ _HOLD = "tag 9 w p2 0 mics 20 w p1 0 jmp 0"
 
 def script_text(monostable: bool) -> str:
     """Return the dead-man's text; with a monostable EN gets a fresh rising edge every turn."""
-    raise_enable = "w p2 0 mics 10 w p2 1" if monostable else "w p2 1"
+    raise_enable = "w p2 0 w p2 1" if monostable else "w p2 1"
     return _TURN.format(raise_enable=raise_enable) + _HOLD
 
 

@@ -96,23 +96,23 @@ class SpeedControlParameters(Parameters):
     dead-man has fewer refreshes before it drops EN.
     """
 
-    duty_per_rpm: float = bounded(0.00105, above=0.0, at_most=0.01)
+    duty_per_rpm: float = bounded(0.00103, above=0.0, at_most=0.01)
     """Feed-forward: duty needed per turn a minute of steady speed.
 
     24 V without load turns the reference motor at 1,000 rpm, so 0.001 plus friction. Too low or too
     high: the integral has to find the rest and the run-up is sluggish or overshoots.
     """
 
-    duty_offset: float = bounded(0.01, at_least=0.0, at_most=0.5)
+    duty_offset: float = bounded(0.008, at_least=0.0, at_most=0.5)
     """Feed-forward: duty against standing friction while a speed is asked for."""
 
-    duty_per_rpm_s: float = bounded(0.00006, at_least=0.0, at_most=0.001)
-    """Feed-forward: duty per rpm/s of planned acceleration (inertia 0.0025 kg·m² at the cam)."""
+    duty_per_rpm_s: float = bounded(0.000045, at_least=0.0, at_most=0.001)
+    """Feed-forward: duty per rpm/s of planned acceleration (inertia 0.0016 kg·m² at the cam)."""
 
     proportional: float = bounded(0.0006, at_least=0.0, at_most=0.01)
     """Duty per rpm of error. Higher: follows faster, then rings with the cam's own ripple."""
 
-    integral: float = bounded(0.004, at_least=0.0, at_most=0.1)
+    integral: float = bounded(0.003, at_least=0.0, at_most=0.1)
     """Duty per rpm of error per second. Higher: a sagging supply is made up for sooner."""
 
     most_duty: float = bounded(0.97, above=0.1, at_most=1.0)

@@ -132,8 +132,8 @@ class FloorView:
         return np.broadcast_to(centre, lab.shape).astype(np.float32), spread
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:
-        raw = ((distance > 1.0) & self.inside).astype(np.uint8) * 255
-        raw = cv2.morphologyEx(raw, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        thick = ((distance > 1.0) & self.inside).astype(np.uint8) * 255
+        raw = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
         contours, _ = cv2.findContours(raw, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         solid = np.zeros_like(raw)
         cv2.drawContours(solid, contours, -1, 255, cv2.FILLED)

@@ -58,6 +58,9 @@ class Fit:
     """Of the distances between outline and contour, at the floor's scale."""
     worst_side_mm: float
     """Largest mean distance along one side; positive: the thing is larger than a flat die."""
+    spread_mm: float
+    """How far the sides' mean distances differ from each other: 0 for an upright cube however
+    soft its contour, as that moves all sides alike."""
     support: float
     """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
     silhouette: np.ndarray
@@ -132,7 +135,7 @@ class CubeOutline:
             )
             if turn > 0 and max(abs(step[0]), abs(step[1]), self.half * abs(step[2])) < 0.03:
                 break
-        rms = worst = _NO_FIT_MM
+        rms = worst = spread = _NO_FIT_MM
         if found.sum() >= _LEAST_FOUND:
             rms = float(np.sqrt((offsets[found] ** 2).mean())) * pixel_mm
             by_side = offsets.reshape(4, _SAMPLES)
@@ -143,10 +146,12 @@ class CubeOutline:
                 if seen[side].sum() >= 3
             ]
             worst = max(means, key=abs, default=_NO_FIT_MM)
+            spread = max(means, default=_NO_FIT_MM) - min(means, default=0.0)
         return Fit(
             pose=Pose(pose.x_mm, pose.y_mm, pose.turn % (np.pi / 2)),
             rms_mm=rms,
             worst_side_mm=worst,
+            spread_mm=spread,
             support=float(found.mean()),
             silhouette=ground.to_view(self.silhouette_px(pose)),
         )
@@ -198,9 +203,9 @@ class CubeOutline:
         """(P,) share of each pose's top face that is foreground, or outside the floor."""
         if not poses:
             return np.zeros(0)
-        squares = np.array([self.corners_mm(pose) for pose in poses]).reshape(-1, 2)
-        squares = self.calibration.to_px(_raised(squares, self.calibration.die_mm))
-        squares = ground.to_view(squares).reshape(-1, 4, 2)
+        corners = np.concatenate([self.corners_mm(pose) for pose in poses])
+        tops = self.calibration.to_px(_raised(corners, self.calibration.die_mm))
+        squares = ground.to_view(tops).reshape(-1, 4, 2)
         points = (
             squares[:, None, 0]
             + _GRID[:, :1] * (squares[:, None, 1] - squares[:, None, 0])

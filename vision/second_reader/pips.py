@@ -149,7 +149,10 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     count = len(spots)
     points = np.array([(s.x, s.y) for s in spots])
     diameters = np.array([s.diameter for s in spots])
-    refuse = lambda note: Face(None, 0.0, contrast, spots=count, note=note)  # noqa: E731
+
+    def refuse(note: str) -> Face:
+        return Face(None, 0.0, contrast, spots=count, note=note)
+
     if count not in SPOTS:
         return refuse(f"{count} spots")
     if count > 1 and diameters.max() > _DIAMETERS[1]:

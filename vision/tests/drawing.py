@@ -82,7 +82,7 @@ def draw(
     """(H, W, 3) uint8 of the compartment with these dice, the later ones in front."""
     rng = np.random.default_rng(seed)
     width, height = calibration.image_size
-    picture = np.empty((height, width, 3), np.float32)
+    picture: np.ndarray = np.empty((height, width, 3), np.float32)
     picture[:] = outside
     turn = np.linspace(0, 2 * np.pi, 181)
     rim = np.c_[np.cos(turn), np.sin(turn), 0 * turn] * calibration.compartment_radius_mm
@@ -98,9 +98,8 @@ def draw(
         picture += rng.normal(0, noise, picture.shape).astype(np.float32)
     image = np.clip(picture, 0, 255).astype(np.uint8)
     if jpeg is not None:
-        image = cv2.imdecode(
-            cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1], cv2.IMREAD_COLOR
-        )
+        coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1]
+        return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR))
     return image
 
 
@@ -114,7 +113,7 @@ def rotation(die: Die) -> np.ndarray:
     turn = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1.0]])
     axis = np.array([np.cos(b), np.sin(b), 0.0])
     tilt, _ = cv2.Rodrigues(axis * np.radians(die.tilt_deg))
-    return tilt @ turn
+    return np.asarray(tilt @ turn)
 
 
 def _draw_die(picture: np.ndarray, die: Die, calibration: Calibration) -> None:
@@ -216,4 +215,4 @@ def _overlap(a: Die, b: Die, half: float) -> bool:
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * half
     quads = [square @ rotation(d)[:2, :2].T + (d.x, d.y) for d in (a, b)]
     area, _ = cv2.intersectConvexConvex(quads[0].astype(np.float32), quads[1].astype(np.float32))
-    return area > 1e-3
+    return bool(area > 1e-3)

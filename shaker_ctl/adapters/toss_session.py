@@ -1,0 +1,392 @@
+"""One toss as the camera sees it: before, motion, rest, dip, consensus.
+
+Owns: the order of these steps and their deadlines. Must not know the camera, pipes or processes:
+frames and moments come in, messages go out.
+
+Theory of operation
+-------------------
+`begin` keeps how the dice lie. `read` waits until two frames in a row show no motion: the first
+of them is rest. Then, before any value counts, the poses are compared with those before the toss
+(`Rested`). After a random wait the ring light is asked to dip to a random level. A picture counts
+only if it is the one in which the dip is seen, or comes after it: a late or looped stream would
+show last round's dice. Frames that count are read by both readers as they come, until enough in
+a row agree (`vision.consensus`).
+
+A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
+stream that lags would otherwise show the first dip just when the second is expected.
+"""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shaker_ctl.adapters.camera_messages import (
+    DiePose,
+    DipLight,
+    Message,
+    Rested,
+    RestoreLight,
+    TossWatched,
+)
+from vision.consensus import agree, refuse
+from vision.frame import Frame
+from vision.motion import RestWatch, is_same_pose, poses_changed
+from vision.quality import digest
+from vision.reader import Seen, TableReader
+from vision.reading import DieEvidence, Observation, Reason, Unreadable, Verdict
+
+_DIP_SEEN_RATIO = 0.95
+"""Brightness of the compartment below which the dip counts as seen. Grain moves the median by
+0.002; a dip to 0.75 of the ring light alone gives 0.75-0.88, depending on the camera's gamma."""
+
+_DIP_COMMAND_S = 0.12
+"""Longest wait for word that the light is set, before the dip's own time limit starts anyway."""
+
+_HOLD_BACK_S = 2.0
+"""No new dip for so long after one that was missed."""
+
+_LEVEL_TOLERANCE = 0.35
+"""How far the depth of a dip may be from what earlier dips of this camera let expect."""
+
+_KEPT = 8
+"""Observations kept for the report."""
+
+
+class _Step(enum.Enum):
+    IDLE = enum.auto()
+    MOVING = enum.auto()
+    RESTING = enum.auto()
+    COUNTING = enum.auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finished:
+    """A reading that ended, with what the pictures are drawn from."""
+
+    toss_id: int
+    verdict: Verdict
+    t_rest: float | None
+    t_dip_seen: float | None
+    t_verdict: float
+    frame: Frame | None
+    seen: Seen | None
+    observations: tuple[Observation, ...]
+    frames_looked_at: int
+    unchanged: bool
+
+
+@dataclass(slots=True)
+class _Dip:
+    level: float
+    at: float
+    """When to ask for it."""
+    t_asked: float | None = None
+    t_set: float | None = None
+    t_seen: float | None = None
+    deepest: float = 1.0
+    is_restored: bool = False
+
+
+@dataclass(slots=True)
+class _Work:
+    toss_id: int
+    since: float
+    t_rest: float | None = None
+    dip: _Dip | None = None
+    reference: np.ndarray | None = None
+    """Thumbnail at rest, in full light."""
+    observations: list[Observation] = field(default_factory=list)
+    looked: int = 0
+    last: tuple[Frame, Seen] | None = None
+
+
+class TossSession:
+    """Steps through one toss at a time. Not thread-safe."""
+
+    def __init__(
+        self,
+        reader: TableReader,
+        send: Callable[[Message], None],
+        *,
+        rest_timeout_s: float,
+        read_timeout_s: float,
+        dip_levels: tuple[float, float],
+        dip_delay_s: float,
+        dip_seen_within_s: float,
+        chance: random.Random | None = None,
+    ) -> None:
+        self._reader = reader
+        self._send = send
+        self._rest_timeout_s = rest_timeout_s
+        self._read_timeout_s = read_timeout_s
+        self._dip_levels = dip_levels
+        self._dip_delay_s = dip_delay_s
+        self._dip_seen_within_s = dip_seen_within_s
+        self._chance = chance or random.SystemRandom()
+        self._watch = RestWatch(reader.calibration)
+        self._step = _Step.IDLE
+        self._work: _Work | None = None
+        self._thumbnail: np.ndarray | None = None
+        self._digest: int | None = None
+        self._t_previous = 0.0
+        self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
+        self._last_known: tuple[DiePose, ...] | None = None
+        self._held_back_until = 0.0
+        self._exponents: list[float] = []
+        self._responses = 0
+
+    @property
+    def is_reading(self) -> bool:
+        return self._step is not _Step.IDLE
+
+    @property
+    def wakes_at(self) -> float | None:
+        """When `tick` has something to do even without a frame."""
+        dip = self._work.dip if self._work is not None else None
+        return dip.at if dip is not None and dip.t_asked is None else None
+
+    # ── Requests ────────────────────────────────────────────────────────────
+
+    def begin(self, toss_id: int, frame: Frame | None, before: tuple[DiePose, ...] | None) -> None:
+        """Keep how the dice lie in `frame`; `before` where a restarted process is told.
+
+        Without a frame (covered dice) the last reading counts: nothing has moved them since.
+        """
+        if before is None and frame is not None:
+            before = poses_of(self._reader.read(frame).dice)
+        if before is None:
+            before = self._last_known
+        self._before = (toss_id, before)
+        self._send(TossWatched(toss_id, before))
+
+    def read(self, toss_id: int, now: float) -> None:
+        """Start waiting for rest. A reading of the same toss that runs already goes on."""
+        if self._work is not None and self._work.toss_id == toss_id:
+            return
+        self._work = _Work(toss_id, now)
+        self._step = _Step.MOVING
+        self._thumbnail = None
+        self._digest = None
+
+    def end(self, toss_id: int) -> None:
+        """Forget this reading."""
+        if self._work is not None and self._work.toss_id == toss_id:
+            self._restore_light()
+            self._work = None
+            self._step = _Step.IDLE
+
+    def light_dipped(self, toss_id: int, t_set: float) -> None:
+        work = self._work
+        if work is not None and work.toss_id == toss_id and work.dip is not None:
+            work.dip.t_set = t_set
+
+    # ── Time and frames ─────────────────────────────────────────────────────
+
+    def tick(self, now: float) -> Finished | None:
+        """Ask for the dip when its moment has come; end what took too long."""
+        work = self._work
+        if work is None:
+            return None
+        dip = work.dip
+        if dip is not None and dip.t_asked is None and now >= dip.at:
+            dip.t_asked = now
+            self._send(DipLight(work.toss_id, dip.level))
+        if work.t_rest is None:
+            if now - work.since > self._rest_timeout_s:
+                return self._finish(
+                    Unreadable(
+                        Reason.MOVING, f"no rest within {self._rest_timeout_s:g} s of the stop"
+                    ),
+                    now,
+                )
+            return None
+        if dip is not None and dip.t_asked is not None and dip.t_seen is None:
+            start = dip.t_set if dip.t_set is not None else dip.t_asked + _DIP_COMMAND_S
+            if now > start + self._dip_seen_within_s:
+                self._held_back_until = now + _HOLD_BACK_S
+                return self._finish(
+                    Unreadable(
+                        Reason.NO_DIP,
+                        f"the ring light dipped to {dip.level:.2f} and no picture showed it within "
+                        f"{self._dip_seen_within_s:g} s: the stream is late, looped, or the light "
+                        "is not obeying",
+                    ),
+                    now,
+                )
+        if now - work.since > self._rest_timeout_s + self._read_timeout_s or (
+            now - work.t_rest > self._read_timeout_s
+        ):
+            return self._finish(refuse(work.observations), now)
+        return None
+
+    def see(self, frame: Frame, now: Callable[[], float]) -> Finished | None:
+        """Take the next frame; the verdict, if this frame completed it."""
+        work = self._work
+        if work is None:
+            return None
+        fingerprint = digest(frame.image)
+        if fingerprint == self._digest:
+            return self.tick(now())  # the same picture again proves nothing
+        self._digest = fingerprint
+        thumbnail = self._watch.thumbnail(frame.image)
+        previous, self._thumbnail = self._thumbnail, thumbnail
+        t_previous, self._t_previous = self._t_previous, frame.t_capture
+        if previous is None or frame.t_capture < work.since:
+            return self.tick(now())
+        has_moved = self._watch.has_moved(previous, thumbnail)
+        if self._step is _Step.MOVING:
+            if not has_moved:
+                self._rest(work, frame, thumbnail, t_previous, now())
+        elif has_moved:
+            self._start_over(work)
+        elif self._step is _Step.RESTING:
+            self._look_for_dip(work, frame, thumbnail)
+        if self._step is _Step.COUNTING:
+            finished = self._count(work, frame, thumbnail, now)
+            if finished is not None:
+                return finished
+        return self.tick(now())
+
+    def _rest(
+        self, work: _Work, frame: Frame, thumbnail: np.ndarray, t_rest: float, now: float
+    ) -> None:
+        work.t_rest = max(t_rest, work.since)
+        work.reference = thumbnail
+        wait = max(self._chance.uniform(0.0, self._dip_delay_s), self._held_back_until - now)
+        work.dip = _Dip(self._chance.uniform(*self._dip_levels), now + wait)
+        self._step = _Step.RESTING
+        self.tick(now)  # a short wait must not wait for the reading below
+        seen = self._reader.look(frame)
+        work.looked += 1
+        work.last = (frame, seen)
+        dice = seen.observation.dice
+        after = [(die.x_mm, die.y_mm, die.turn_deg) for die in dice]
+        before = self._before[1] if self._before and self._before[0] == work.toss_id else None
+        changed = (
+            None
+            if before is None
+            else poses_changed([(p.x_mm, p.y_mm, p.turn_deg) for p in before], after)
+        )
+        self._send(Rested(work.toss_id, work.t_rest, len(dice), changed))
+
+    def _start_over(self, work: _Work) -> None:
+        """Something moved after all: whatever was read does not count."""
+        self._restore_light()
+        work.t_rest, work.dip, work.reference = None, None, None
+        work.observations.clear()
+        self._step = _Step.MOVING
+
+    def _look_for_dip(self, work: _Work, frame: Frame, thumbnail: np.ndarray) -> None:
+        dip, reference = work.dip, work.reference
+        assert dip is not None
+        assert reference is not None
+        ratio = self._watch.light_ratio(reference, thumbnail)
+        if ratio >= _DIP_SEEN_RATIO:
+            if dip.t_asked is None:
+                work.reference = thumbnail
+            return
+        if dip.t_asked is None or frame.t_capture < dip.t_asked:
+            self._start_over(work)  # the light changed, and not because of us
+            return
+        dip.t_seen = frame.t_capture
+        dip.deepest = ratio
+        self._step = _Step.COUNTING
+
+    def _count(
+        self, work: _Work, frame: Frame, thumbnail: np.ndarray, now: Callable[[], float]
+    ) -> Finished | None:
+        dip, reference = work.dip, work.reference
+        assert dip is not None
+        assert reference is not None
+        dip.deepest = min(dip.deepest, self._watch.light_ratio(reference, thumbnail))
+        if not dip.is_restored and dip.t_seen is not None and frame.t_capture > dip.t_seen:
+            self._restore_light()
+        seen = self._reader.look(frame)
+        work.looked += 1
+        work.last = (frame, seen)
+        work.observations.append(seen.observation)
+        consensus = agree(work.observations)
+        if consensus is None:
+            return None
+        if not self._is_our_dip(dip):
+            self._held_back_until = now() + _HOLD_BACK_S
+            return self._finish(
+                Unreadable(
+                    Reason.NO_DIP,
+                    f"the picture darkened to {dip.deepest:.2f} of full light, which is not what "
+                    f"a dip to {dip.level:.2f} looks like",
+                ),
+                now(),
+            )
+        return self._finish(consensus.verdict, now())
+
+    def _is_our_dip(self, dip: _Dip) -> bool:
+        """True if the dip is as deep as its level lets expect: a replayed one has another level.
+
+        How a camera answers (gamma, daylight) is learned from the dips before: brightness is
+        about level to some power.
+        """
+        exponent = float(np.log(max(dip.deepest, 1e-3)) / np.log(dip.level))
+        usual = float(np.median(self._exponents)) if len(self._exponents) >= 3 else None
+        if usual is not None and abs(exponent - usual) > _LEVEL_TOLERANCE * usual:
+            return False
+        self._exponents = [*self._exponents[-20:], exponent]
+        return True
+
+    def _restore_light(self) -> None:
+        dip = self._work.dip if self._work is not None else None
+        if self._work is not None and dip is not None and not dip.is_restored:
+            dip.is_restored = True
+            if dip.t_asked is not None:
+                self._send(RestoreLight(self._work.toss_id))
+
+    def _finish(self, verdict: Verdict, now: float) -> Finished:
+        work = self._work
+        assert work is not None
+        self._restore_light()
+        poses = poses_of(work.last[1].observation.dice) if work.last is not None else None
+        before = self._before[1] if self._before and self._before[0] == work.toss_id else None
+        finished = Finished(
+            toss_id=work.toss_id,
+            verdict=verdict,
+            t_rest=work.t_rest,
+            t_dip_seen=None if work.dip is None else work.dip.t_seen,
+            t_verdict=now,
+            frame=None if work.last is None else work.last[0],
+            seen=None if work.last is None else work.last[1],
+            observations=tuple(work.observations[-_KEPT:]),
+            frames_looked_at=work.looked,
+            unchanged=poses is not None and before is not None and is_unchanged(before, poses),
+        )
+        if poses is not None:
+            self._last_known = poses
+        self._work = None
+        self._step = _Step.IDLE
+        return finished
+
+
+def poses_of(dice: Sequence[DieEvidence]) -> tuple[DiePose, ...]:
+    """How the dice of one observation lie; a value only where both readers say the same."""
+    poses = []
+    for die in dice:
+        model = die.model.value if die.model is not None else None
+        second = die.second.value if die.second is not None else None
+        poses.append(DiePose(die.x_mm, die.y_mm, die.turn_deg, model if model == second else None))
+    return tuple(poses)
+
+
+def is_unchanged(before: Sequence[DiePose], after: Sequence[DiePose]) -> bool:
+    """All dice lie as before and show what they showed: the toss did not happen (O-21)."""
+    return len(before) == len(after) and all(
+        any(
+            new.value == old.value
+            and is_same_pose((old.x_mm, old.y_mm, old.turn_deg), (new.x_mm, new.y_mm, new.turn_deg))
+            for old in before
+        )
+        for new in after
+    )

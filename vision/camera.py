@@ -1,0 +1,199 @@
+"""The camera: opened, read all the time, and only the newest frame kept.
+
+Owns: the device, its deadlines, and the statistics of the stream. Must not know dice.
+
+A reader that pauses is given old frames afterwards: after 3 s of idling, `cv2.VideoCapture` on an
+HTTP stream hands out 3 s old pictures and needs up to 90 reads to catch up, and refuses
+`CAP_PROP_BUFFERSIZE`. So one thread does nothing but grab. `CAP_PROP_FPS` says 25 whatever is true;
+the rate is measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cv2
+
+from vision.errors import VisionError
+from vision.frame import Frame
+
+_RATE_FRAMES = 60
+_REOPEN_WAITS_S = (0.1, 0.3, 1.0, 2.0)
+
+
+class CameraLostError(VisionError):
+    """The camera does not open, or gives no frames. The stream is closed when this is reported;
+    the grabber opens it again by itself, a person checks cable and address."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """How the stream is doing."""
+
+    frames: int
+    fps: float
+    """Over the last two seconds."""
+    late: int
+    """Frames that came more than half a period late, since the start."""
+    newest: float
+    """When the last frame was grabbed, monotonic seconds; 0 before the first."""
+
+
+class Grabber:
+    """Reads one camera all the time on its own thread."""
+
+    def __init__(
+        self,
+        device: int | str,
+        *,
+        image_size: tuple[int, int],
+        frames_per_s: float,
+        open_timeout_s: float,
+        silent_after_s: float,
+        on_trouble: Callable[[CameraLostError | None], None],
+    ) -> None:
+        """`on_trouble` is called from the grabber's thread: with an error when the stream is
+        lost, with None when it is back."""
+        self._device = device
+        self._size = image_size
+        self._period_s = 1.0 / frames_per_s
+        self._open_timeout_s = open_timeout_s
+        self._silent_after_s = silent_after_s
+        self._on_trouble = on_trouble
+        self._is_stopping = threading.Event()
+        self._is_blind = threading.Event()
+        self._fresh = threading.Condition()
+        self._frame: Frame | None = None
+        self._frames = 0
+        self._late = 0
+        self._newest = 0.0
+        self._times: deque[float] = deque(maxlen=_RATE_FRAMES)
+        self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the thread to end; a driver that hangs is left to the process's own end."""
+        self._is_stopping.set()
+        self._thread.join(timeout=0.5)
+
+    def blind(self, is_blind: bool) -> None:
+        """While blind, frames are taken off the stream undecoded, and none is kept."""
+        if is_blind:
+            self._is_blind.set()
+            with self._fresh:
+                self._frame = None
+        else:
+            self._is_blind.clear()
+
+    def next(self, after: int, timeout_s: float) -> Frame | None:
+        """The newest frame whose sequence is above `after`, or None when none came in time."""
+        with self._fresh:
+            self._fresh.wait_for(lambda: self._has_after(after), timeout_s)
+            return self._frame if self._has_after(after) else None
+
+    @property
+    def newest(self) -> Frame | None:
+        """The newest frame; None before the first and while blind."""
+        with self._fresh:
+            return self._frame
+
+    @property
+    def state(self) -> StreamState:
+        with self._fresh:
+            times = list(self._times)
+            span = times[-1] - times[0] if len(times) > 1 else 0.0
+            fps = (len(times) - 1) / span if span > 0 else 0.0
+            return StreamState(self._frames, fps, self._late, self._newest)
+
+    def _has_after(self, after: int) -> bool:
+        return self._frame is not None and self._frame.sequence > after
+
+    # ── The grabber's thread ────────────────────────────────────────────────
+
+    def _run(self) -> None:
+        failures = 0
+        is_lost = False
+        while not self._is_stopping.is_set():
+            capture = self._open()
+            before = self._frames
+            if capture is not None:
+                reason = "gives no frames"
+                with contextlib.closing(_Released(capture)):
+                    while not self._is_stopping.is_set() and self._grab(capture):
+                        if is_lost:
+                            is_lost = False
+                            self._on_trouble(None)
+                        failures = 0
+            else:
+                reason = "does not open"
+            if self._is_stopping.is_set():
+                break
+            if self._frames > before:
+                reason = "stopped giving frames"
+            is_lost = True
+            self._on_trouble(CameraLostError(f"the camera {self._device!r} {reason}"))
+            self._is_stopping.wait(_REOPEN_WAITS_S[min(failures, len(_REOPEN_WAITS_S) - 1)])
+            failures += 1
+
+    def _open(self) -> cv2.VideoCapture | None:
+        device = self._device
+        if isinstance(device, str) and "://" in device:
+            limits = [
+                cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
+                int(self._open_timeout_s * 1000),
+                cv2.CAP_PROP_READ_TIMEOUT_MSEC,
+                int(self._silent_after_s * 1000),
+            ]
+            capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
+        else:
+            capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
+            # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
+            capture.set(cv2.CAP_PROP_FOURCC, float(cv2.VideoWriter.fourcc(*"MJPG")))
+            capture.set(cv2.CAP_PROP_FRAME_WIDTH, self._size[0])
+            capture.set(cv2.CAP_PROP_FRAME_HEIGHT, self._size[1])
+            capture.set(cv2.CAP_PROP_FPS, 1.0 / self._period_s)
+        if capture.isOpened():
+            return capture
+        capture.release()
+        return None
+
+    def _grab(self, capture: cv2.VideoCapture) -> bool:
+        """Take one frame off the stream; False when the stream is lost."""
+        if not capture.grab():
+            return False
+        now = time.monotonic()
+        image = None
+        if not self._is_blind.is_set():
+            is_decoded, image = capture.retrieve()
+            if not is_decoded or image is None:
+                return False
+        with self._fresh:
+            if self._newest and now - self._newest > 1.5 * self._period_s:
+                self._late += 1
+            self._frames += 1
+            self._newest = now
+            self._times.append(now)
+            self._frame = (
+                None
+                if image is None or self._is_blind.is_set()
+                else Frame(image, now, self._frames)
+            )
+            self._fresh.notify_all()
+        return True
+
+
+class _Released:
+    """`close` for a VideoCapture."""
+
+    def __init__(self, capture: cv2.VideoCapture) -> None:
+        self._capture = capture
+
+    def close(self) -> None:
+        self._capture.release()

@@ -1,0 +1,78 @@
+"""The picture of a reading: what was seen, by whom, and what was concluded.
+
+Owns: drawing. Must not know how any of it was found.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.reading import DieEvidence, NoRoll, Observation, Unreadable, Verdict, Verified
+
+_GREEN = (80, 200, 60)
+_RED = (60, 60, 230)
+_AMBER = (40, 180, 250)
+_WHITE = (245, 245, 245)
+_DARK = (24, 24, 24)
+_FONT = cv2.FONT_HERSHEY_SIMPLEX
+_BAR_PX = 26
+
+
+def draw_reading(image: np.ndarray, observation: Observation, verdict: Verdict) -> np.ndarray:
+    """A copy of the picture with each die's top face, both readers' votes and the verdict."""
+    picture = image.copy()
+    scale = max(0.45, min(1.6, image.shape[1] / 1280))
+    for index, die in enumerate(observation.dice):
+        is_culprit = isinstance(verdict, NoRoll) and verdict.die == index
+        _draw_die(picture, die, is_culprit, scale)
+    return _with_bar(picture, describe(verdict), colour_of(verdict), scale)
+
+
+def describe(verdict: Verdict) -> str:
+    """The verdict as one line."""
+    if isinstance(verdict, Verified):
+        values = " ".join(str(value) for value in verdict.values)
+        return f"VERIFIED {values}  total {sum(verdict.values)}  ({verdict.confidence:.2f})"
+    if isinstance(verdict, NoRoll):
+        return f"NO ROLL: die {verdict.die + 1} {verdict.kind.value} {verdict.angle_deg:.0f} deg"
+    return f"UNREADABLE: {verdict.reason.value}" + (
+        f" - {verdict.detail}" if verdict.detail else ""
+    )
+
+
+def colour_of(verdict: Verdict) -> tuple[int, int, int]:
+    if isinstance(verdict, Verified):
+        return _GREEN
+    return _RED if isinstance(verdict, Unreadable) else _AMBER
+
+
+def _draw_die(picture: np.ndarray, die: DieEvidence, is_culprit: bool, scale: float) -> None:
+    corners = np.round(np.array(die.corners)).astype(np.int32)
+    model = str(die.model.value) if die.model else "-"
+    second = str(die.second.value or "?") if die.second else "-"
+    agrees = die.model is not None and die.second is not None and model == second
+    colour = _AMBER if is_culprit or die.not_flat else _GREEN if agrees else _RED
+    thick = 1 if scale < 0.7 else 2
+    cv2.polylines(picture, [corners], True, colour, thick, cv2.LINE_AA)
+    x = int(corners[:, 0].min())
+    y = int(corners[:, 1].min()) - 5
+    if y < 14:
+        y = int(corners[:, 1].max()) + 14
+    label = f"model {model}  pips {second}"
+    if die.measured is not None and (is_culprit or die.not_flat):
+        label += f"  lean {die.measured.lean_deg:.0f}"
+    size, _ = cv2.getTextSize(label, _FONT, scale * 0.85, 1)
+    x = max(2, min(x, picture.shape[1] - size[0] - 2))
+    cv2.putText(picture, label, (x, y), _FONT, scale * 0.85, _DARK, 3, cv2.LINE_AA)
+    cv2.putText(picture, label, (x, y), _FONT, scale * 0.85, colour, 1, cv2.LINE_AA)
+
+
+def _with_bar(
+    picture: np.ndarray, text: str, colour: tuple[int, int, int], scale: float
+) -> np.ndarray:
+    height = round(_BAR_PX * max(1.0, scale / 0.5))
+    bar = np.full((height, picture.shape[1], 3), _DARK, np.uint8)
+    cv2.rectangle(bar, (0, 0), (6, height), colour, -1)
+    cv2.putText(bar, text, (14, round(height * 0.68)), _FONT, scale, _WHITE, 1, cv2.LINE_AA)
+    return np.concatenate([picture, bar])

@@ -1,0 +1,39 @@
+"""Every threshold of the verified reading, with the data that chose it.
+
+Owns: numbers, not decisions. They are no settings: a table must not be able to buy coverage with
+wrong values. The model's own score threshold stands in its manifest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingThresholds:
+    """What a frame needs before it may state a value or a no roll."""
+
+    score: float = 0.35
+    """Least confidence of the model that a die is there."""
+    value_p: float = 0.80
+    """Least probability of the model's value."""
+    flat_p: float = 0.60
+    """Least `flat_p` of a value."""
+    not_flat_p: float = 0.40
+    """Below, the die looks not flat: one cue."""
+    pip_confidence: float = 0.35
+    """Least contrast between the weakest pip and the strongest empty place."""
+    outline_flat_mm: float = 0.70
+    """Largest spread of the outline's sides about an upright cube's for a flat die."""
+    outline_not_flat_mm: float = 0.95
+    """Above, no upright cube fits: one cue."""
+    outside_flat: float = 0.10
+    outside_not_flat: float = 0.20
+    """Foreground beside a die that no upright cube explains, as a share of a die."""
+    offset_flat: float = 0.06
+    offset_not_flat: float = 0.085
+    """Middle of the pips from the middle of the fitted cube's top, in edges."""
+    foreign_dice: float = 0.15
+    """Unexplained foreground that is something beside the dice, in dice."""
+    blocked_dice: float = 5.5
+    """Foreground that cannot be three dice and their shadows, in dice."""

@@ -1,0 +1,174 @@
+"""Whether a picture is fit to be read at all, before any die is looked for.
+
+Owns: exposure, focus, size, missing parts, and whether the compartment is where the calibration
+has it. Must not know dice values. Each limit stands with the reason for it; all of them refuse,
+none of them corrects.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.reading import Quality, Reason
+
+BLACK_MEDIAN = 14.0
+"""Median grey below which the light is off or the lens covered; a dip to 55 % keeps it above."""
+BLACK_LEVEL = 10
+BLACK_SHARE = 0.85
+CLIPPED_LEVEL = 250
+CLIPPED_SHARE = 0.35
+"""White dice are at most 15 % of the compartment and seldom clip."""
+TORN_ROWS = 0.06
+"""Share of the picture's rows that may be without any grain. A decoder fills what it lacks with
+one flat grey or by smearing the last good row down."""
+RIM_TOLERANCE_MM = 0.9
+"""Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
+geometry that proves it is not."""
+_RAYS = 90
+_RIM_SEARCH_PX = 22
+_LEAST_RIM_STEP = 4.0
+_LEAST_RIM_RAYS = 0.35
+
+
+class QualityGate:
+    """Judges frames of one calibrated camera."""
+
+    def __init__(self, calibration: Calibration, least_sharpness: float = 0.105) -> None:
+        self.calibration = calibration
+        self.least_sharpness = least_sharpness
+        turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
+        self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        ring = self._direction * calibration.compartment_radius_mm
+        self._rim = calibration.to_px(np.concatenate([ring, np.zeros((_RAYS, 1))], axis=1))
+        steps = np.arange(-_RIM_SEARCH_PX, _RIM_SEARCH_PX + 1, dtype=np.float32)
+        self._steps = steps
+        self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
+        self._ray_y = (self._rim[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        x0, y0 = np.maximum(np.floor(self._rim.min(axis=0)), 0).astype(int)
+        x1, y1 = np.minimum(np.ceil(self._rim.max(axis=0)), calibration.image_size).astype(int)
+        self._crop = (slice(int(y0), int(y1)), slice(int(x0), int(x1)))
+
+    def judge(self, image: np.ndarray) -> Quality:
+        """Judge a (H, W, 3) uint8 BGR picture."""
+        width, height = self.calibration.image_size
+        if image.shape[:2] != (height, width):
+            return _faulty(
+                Reason.WRONG_SIZE,
+                f"the picture is {image.shape[1]}×{image.shape[0]}, "
+                f"the calibration is for {width}×{height}",
+            )
+        grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        core = grey[self._crop]
+        counts = cv2.calcHist([core], [0], None, [256], [0, 256]).ravel()
+        shares = np.cumsum(counts) / max(core.size, 1)
+        median = float(np.searchsorted(shares, 0.5))
+        dark = float(shares[BLACK_LEVEL])
+        clipped = float(1.0 - shares[CLIPPED_LEVEL - 1])
+        sharp = sharpness(core)
+        rim_px = self.rim_shift_px(grey)
+        fault, detail = None, ""
+        flat_rows = rows_without_grain(grey)
+        if (median < BLACK_MEDIAN and dark > 0.3) or dark > BLACK_SHARE:
+            fault, detail = Reason.BLACK, f"median grey {median:.0f} of 255"
+        elif clipped > CLIPPED_SHARE:
+            fault, detail = Reason.OVER_EXPOSED, f"{clipped:.0%} of the compartment is white"
+        elif flat_rows > TORN_ROWS:
+            fault, detail = Reason.TORN, f"{flat_rows:.0%} of the rows are empty or repeated"
+        elif sharp < self.least_sharpness:
+            fault = Reason.DEFOCUSED
+            detail = f"sharpness {sharp:.3f}, needed {self.least_sharpness:.3f}"
+        elif rim_px is not None and rim_px > RIM_TOLERANCE_MM * self.calibration.floor_px_per_mm:
+            fault = Reason.CAMERA_MOVED
+            detail = f"the compartment's rim is {rim_px:.1f} pixels off its calibrated place"
+        return Quality(
+            median=median,
+            dark=dark,
+            clipped=clipped,
+            sharpness=sharp,
+            rim_px=-1.0 if rim_px is None else rim_px,
+            fault=fault,
+            detail=detail,
+        )
+
+    def rim_shift_px(self, grey: np.ndarray) -> float | None:
+        """How far the compartment's rim is from where it must be; None: no rim is seen.
+
+        Along each ray from the centre the strongest step within reach is taken; the shift is
+        fitted to all rays together, so that dice and glints on some of them do not matter.
+        """
+        profile = cv2.remap(
+            grey, self._ray_x, self._ray_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        ).astype(np.float32)
+        smooth = np.asarray(cv2.blur(profile, (3, 1)))
+        step = np.abs(smooth[:, 4:] - smooth[:, :-4])
+        at = self._steps[2:-2][step.argmax(axis=1)]
+        ends_x, ends_y = self._ray_x[:, -1], self._ray_y[:, -1]
+        width, height = self.calibration.image_size
+        seen = (
+            (step.max(axis=1) > _LEAST_RIM_STEP)
+            & (ends_x < width - 1)
+            & (ends_x > 0)
+            & (ends_y < height - 1)
+            & (ends_y > 0)
+        )
+        if seen.mean() < _LEAST_RIM_RAYS:
+            return None
+        base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
+        keep = seen.copy()
+        shift = np.zeros(3)
+        for _ in range(4):
+            if keep.sum() < 8:
+                return None
+            shift, *_ = np.linalg.lstsq(base[keep], at[keep], rcond=None)
+            off = np.abs(at - base @ shift)
+            keep = seen & (off < max(1.5, float(np.median(off[keep])) * 2.0))
+        if keep.sum() < 0.5 * seen.sum():
+            return None
+        return float(np.hypot(shift[0], shift[1]) + abs(shift[2]))
+
+
+def sharpness(grey: np.ndarray) -> float:
+    """Steepest steps as a share of the contrast, per pixel: about 0.4 for a sharp edge, 0.1 for
+    one that is smeared over ten pixels. Does not care how bright or contrasty the scene is."""
+    small = cv2.blur(grey, (2, 2))
+    dx = np.abs(small[:, 1:].astype(np.int16) - small[:, :-1])
+    dy = np.abs(small[1:].astype(np.int16) - small[:-1])
+    steep = (_top(dx, 0.002) + _top(dy, 0.002)) / 2
+    low, high = _quantile(small, 0.005), _quantile(small, 0.995)
+    return float(steep / max(high - low, 12.0))
+
+
+def rows_without_grain(grey: np.ndarray) -> float:
+    """Share of rows that are one flat tone or a copy of the row above."""
+    inner = grey[:, grey.shape[1] // 8 : -grey.shape[1] // 8 : 2].astype(np.int16)
+    is_flat = inner.max(axis=1) - inner.min(axis=1) <= 1
+    same = np.zeros(len(inner), bool)
+    same[1:] = np.abs(inner[1:] - inner[:-1]).max(axis=1) <= 1
+    is_black = inner.mean(axis=1) < 3  # a dark surround is no tear
+    return float(((is_flat | same) & ~is_black).mean())
+
+
+def digest(image: np.ndarray) -> int:
+    """A number that two pictures share only if they are the same to the last bit.
+
+    Every fifth row is enough: grain differs everywhere, and it must cost nothing.
+    """
+    return zlib.crc32(np.ascontiguousarray(image[::5]).data)
+
+
+def _faulty(reason: Reason, detail: str) -> Quality:
+    return Quality(0.0, 0.0, 0.0, 0.0, -1.0, reason, detail)
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    counts = np.bincount(values.ravel(), minlength=256)
+    return float(np.searchsorted(np.cumsum(counts), share * values.size))
+
+
+def _top(values: np.ndarray, share: float) -> float:
+    counts = np.bincount(values.ravel().astype(np.int64), minlength=256)
+    return float(np.searchsorted(np.cumsum(counts), (1.0 - share) * values.size))

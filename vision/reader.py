@@ -1,0 +1,332 @@
+"""One frame of a calibrated camera to one observation: quality, both readers, geometry, opinion.
+
+Owns: the order of the steps and what they must say together before a frame may state a value or a
+no roll. Must not know cameras, consensus, tosses or `shaker_ctl`.
+
+A frame states a value only if (a) the model and (b) the second reader each see exactly the same
+three dice with the same values and (c) the measured geometry puts every top face flat on the
+floor. It states a no roll only if two of three independent cues say so of one die: how it looks
+(the network's `flat_p`), how its top face measures (`tilt`), and whether an upright cube fits its
+outline (the second reader). Everything else is unreadable, with the reason that a person needs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from vision import tilt
+from vision.calibration import Calibration
+from vision.classifier import FoundDie
+from vision.frame import Frame
+from vision.parameters import ReadingThresholds
+from vision.quality import QualityGate
+from vision.reading import (
+    DieEvidence,
+    Kind,
+    Measured,
+    ModelVote,
+    NoRoll,
+    Observation,
+    Quality,
+    Reason,
+    SecondVote,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision.second_reader.table import SecondDie, SecondReader, SecondReading
+
+
+class Finder(Protocol):
+    """The first reader: `vision.classifier.DieFinder`, or a deliberately wrong one in tests."""
+
+    def find(self, image: np.ndarray) -> Sequence[FoundDie]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """An observation together with what it was made from, for pictures that explain it."""
+
+    observation: Observation
+    model: tuple[FoundDie, ...]
+    second: SecondReading | None
+
+
+class TableReader:
+    """Reads the frames of one table. One instance per thread."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        calibration: Calibration,
+        thresholds: ReadingThresholds | None = None,
+    ) -> None:
+        self.calibration = calibration
+        self.thresholds = thresholds or ReadingThresholds()
+        self._finder = finder
+        self._gate = QualityGate(calibration)
+        self._second = SecondReader(calibration)
+        self._crop = self._compartment()
+
+    def read(self, frame: Frame, dice: int | None = 3) -> Observation:
+        """All that this frame says. `dice`: how many there must be; None: any number."""
+        return self.look(frame, dice).observation
+
+    def look(self, frame: Frame, dice: int | None = 3) -> Seen:
+        """Like `read`, with the raw findings beside the observation."""
+        clock = _Stopwatch()
+        quality = self._gate.judge(frame.image)
+        clock.lap("quality")
+        if quality.fault is Reason.WRONG_SIZE:
+            unfit = Unreadable(quality.fault, quality.detail)
+            return Seen(_observation(frame, quality, (), unfit, clock), (), None)
+        found = self._find(frame.image)
+        clock.lap("model")
+        second = self._second.read(frame.image)
+        clock.lap("second reader")
+        evidence = self._gather(found, second)
+        opinion = (
+            Unreadable(quality.fault, quality.detail)
+            if quality.fault is not None
+            else self._judge(evidence, second, dice)
+        )
+        clock.lap("verdict")
+        return Seen(_observation(frame, quality, evidence, opinion, clock), found, second)
+
+    def _compartment(self) -> tuple[slice, slice]:
+        """The part of the picture where dice can be: the model need not see the rest."""
+        turn = np.linspace(0, 2 * np.pi, 61)
+        ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) * (
+            self.calibration.compartment_radius_mm
+        )
+        reach = self.calibration.to_px(
+            np.concatenate([ring, np.full((61, 1), 2.2 * self.calibration.die_mm)], axis=1)
+        )
+        low = np.maximum(np.floor(reach.min(axis=0)), 0).astype(int)
+        high = np.minimum(np.ceil(reach.max(axis=0)), self.calibration.image_size).astype(int)
+        return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
+
+    def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
+        rows, columns = self._crop
+        shift = np.array((columns.start, rows.start), np.float32)
+        found = self._finder.find(np.ascontiguousarray(image[rows, columns]))
+        moved = (
+            FoundDie(d.corners + shift, d.value, d.value_p, d.flat_p, d.score, d.down)
+            for d in found
+        )
+        return tuple(sorted(moved, key=lambda die: float(die.centre[0])))
+
+    # ── Evidence ────────────────────────────────────────────────────────────
+
+    def _gather(self, found: Sequence[FoundDie], second: SecondReading) -> tuple[DieEvidence, ...]:
+        """Evidence per die, left to right: those both see, then those that only one sees."""
+        pairs = match(
+            np.array([die.centre for die in found]).reshape(-1, 2),
+            np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
+            0.45 * self.calibration.die_px,
+        )
+        evidence = []
+        for i, die in enumerate(found):
+            other = pairs.get(i)
+            evidence.append(self._evidence(die, None if other is None else second.dice[other]))
+        alone = set(range(len(second.dice))) - set(pairs.values())
+        evidence += [self._evidence(None, second.dice[j]) for j in sorted(alone)]
+        return tuple(sorted(evidence, key=lambda e: e.x_mm))
+
+    def _evidence(self, found: FoundDie | None, other: SecondDie | None) -> DieEvidence:
+        corners = found.corners if found is not None else other.corners if other else None
+        assert corners is not None
+        place = self.calibration.to_mm(np.asarray(corners).mean(axis=0), self.calibration.die_mm)[0]
+        measured = (
+            None if found is None else tilt.measure(found.corners, found.down, self.calibration)
+        )
+        vote = None if other is None else self._second_vote(other)
+        cues = self._not_flat_cues(found, measured, vote)
+        return DieEvidence(
+            corners=tuple((float(x), float(y)) for x, y in corners),
+            x_mm=float(place[0]),
+            y_mm=float(place[1]),
+            turn_deg=turn_deg(np.asarray(corners)),
+            model=None
+            if found is None
+            else ModelVote(
+                found.value, float(found.value_p.max()), float(found.flat_p), float(found.score)
+            ),
+            second=vote,
+            measured=measured,
+            not_flat=cues,
+            kind=_kind(measured) if cues else None,
+        )
+
+    def _second_vote(self, die: SecondDie) -> SecondVote:
+        t = self.thresholds
+        face, fit = die.face, die.fit
+        off = float(np.hypot(*face.offset))
+        is_flat: bool | None = None
+        if (
+            fit.spread_mm > t.outline_not_flat_mm
+            or die.outside > t.outside_not_flat
+            or (face.value is not None and off > t.offset_not_flat)
+        ):
+            is_flat = False
+        elif (
+            fit.spread_mm < t.outline_flat_mm
+            and die.outside < t.outside_flat
+            and (face.value is None or off < t.offset_flat)
+        ):
+            is_flat = True
+        note = face.note or (
+            f"outline ± {fit.spread_mm:.2f} mm, {die.outside:.0%} outside, pips {off:.3f} off"
+        )
+        return SecondVote(face.value, face.confidence, is_flat, note)
+
+    def _not_flat_cues(
+        self, found: FoundDie | None, measured: Measured | None, vote: SecondVote | None
+    ) -> tuple[str, ...]:
+        cues = []
+        if found is not None and found.flat_p < self.thresholds.not_flat_p:
+            cues.append(f"looks not flat ({found.flat_p:.2f})")
+        if measured is not None and tilt.is_flat(measured) is False:
+            cues.append(
+                f"top face: lean {measured.lean_deg:.0f}°, layer {measured.layer:.1f}, "
+                f"skew {measured.skew:.2f}"
+            )
+        if vote is not None and vote.is_flat is False:
+            cues.append(f"outline: {vote.note}")
+        elif vote is None and found is not None:
+            cues.append("no upright die fits the outline")
+        return tuple(cues)
+
+    # ── Opinion ─────────────────────────────────────────────────────────────
+
+    def _judge(
+        self, dice: Sequence[DieEvidence], second: SecondReading, wanted: int | None
+    ) -> Verdict:
+        t = self.thresholds
+        if second.foreground > t.blocked_dice:
+            return Unreadable(
+                Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
+            )
+        seen = [die for die in dice if die.model is not None]
+        if wanted is not None and len(seen) > wanted:
+            return Unreadable(Reason.COUNT, f"{len(seen)} dice")
+        lying = [(i, die) for i, die in enumerate(dice) if len(die.not_flat) >= 2 and die.model]
+        if lying:
+            index, die = max(lying, key=lambda pair: _lean(pair[1]))
+            return NoRoll(index, die.kind or Kind.TILTED, _lean(die), die.not_flat)
+        if wanted is not None and len(seen) != wanted:
+            return Unreadable(Reason.COUNT, f"{len(seen)} dice, all at floor height")
+        if not seen:
+            return Unreadable(Reason.COUNT, "no dice")
+        for number, die in enumerate(dice, 1):
+            doubt = self._doubt(die)
+            if doubt is not None:
+                return Unreadable(doubt.reason, f"die {number} from the left: {doubt.detail}")
+        if second.unexplained > t.foreign_dice:
+            return Unreadable(
+                Reason.FOREIGN_OBJECT,
+                f"something beside the dice, {second.unexplained:.2f} of a die large",
+            )
+        confidence = min(
+            min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
+            for die in dice
+            if die.model and die.second
+        )
+        return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+    def _doubt(self, die: DieEvidence) -> Unreadable | None:
+        """Why this die's value cannot be stated, if it cannot."""
+        t = self.thresholds
+        if die.model is None:
+            return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
+        if die.not_flat:
+            return Unreadable(Reason.NOT_FLAT_DOUBTFUL, f"only one cue says so: {die.not_flat[0]}")
+        if die.second is None:
+            return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
+        if die.second.value is None:
+            if die.second.note.startswith("no "):
+                return Unreadable(Reason.UNKNOWN_STYLE, die.second.note)
+            return Unreadable(Reason.NO_LEGAL_FACE, die.second.note)
+        if die.second.value != die.model.value:
+            return Unreadable(
+                Reason.READERS_DISAGREE,
+                f"the model reads {die.model.value}, the second reader {die.second.value}",
+            )
+        is_flat = (
+            die.model.flat_p >= t.flat_p
+            and die.second.is_flat is True
+            and die.measured is not None
+            and tilt.is_flat(die.measured) is True
+        )
+        if not is_flat:
+            return Unreadable(Reason.NOT_FLAT_DOUBTFUL, "flat is not certain")
+        if die.model.value_p < t.value_p or die.model.score < t.score:
+            return Unreadable(
+                Reason.DOUBTFUL,
+                f"the model is {die.model.value_p:.2f} sure of {die.model.value}",
+            )
+        if die.second.confidence < t.pip_confidence:
+            return Unreadable(
+                Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
+            )
+        return None
+
+
+def match(a: np.ndarray, b: np.ndarray, within: float) -> dict[int, int]:
+    """Pairs of points (N, 2) and (M, 2) nearest to each other first, each used once."""
+    pairs: dict[int, int] = {}
+    if not len(a) or not len(b):
+        return pairs
+    away = np.linalg.norm(a[:, None] - b[None], axis=2)
+    for flat in np.argsort(away, axis=None):
+        i, j = divmod(int(flat), len(b))
+        if away[i, j] > within:
+            break
+        if i not in pairs and j not in pairs.values():
+            pairs[i] = j
+    return pairs
+
+
+def turn_deg(corners: np.ndarray) -> float:
+    """Orientation of a square, 0..90 degrees, clockwise in the picture."""
+    edges = np.roll(corners, -1, axis=0) - corners
+    angles = np.arctan2(edges[:, 1], edges[:, 0])
+    return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
+
+
+def _kind(measured: Measured | None) -> Kind:
+    if measured is not None and measured.layer > 1 + tilt.LAYER_STACKED:
+        return Kind.STACKED
+    return Kind.TILTED
+
+
+def _lean(die: DieEvidence) -> float:
+    return die.measured.lean_deg if die.measured is not None else 0.0
+
+
+def _observation(
+    frame: Frame,
+    quality: Quality,
+    dice: tuple[DieEvidence, ...],
+    opinion: Verdict,
+    clock: _Stopwatch,
+) -> Observation:
+    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, tuple(clock.laps))
+
+
+class _Stopwatch:
+    """What each step took."""
+
+    def __init__(self) -> None:
+        self.laps: list[tuple[str, float]] = []
+        self._at = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps.append((name, (now - self._at) * 1e3))
+        self._at = now

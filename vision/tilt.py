@@ -1,0 +1,79 @@
+"""How a die lies, from the measured geometry of its top face.
+
+Owns: edge, skew, lean and layer of a top face under the calibration, and the lines that separate
+flat from not flat. Must not know the model's opinion of flatness (`flat_p`): the two are the
+independent cues that a no roll needs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.reading import Measured
+
+LEAN_FLAT_DEG = 4.0
+LEAN_NOT_FLAT_DEG = 7.0
+"""Lean below the first speaks for flat, above the second against it."""
+
+LAYER_FLAT = 0.45
+LAYER_STACKED = 0.65
+"""Height of the top face above where a flat die has it, in dice. A die on another is 1.0 higher;
+the apparent size puts a flat one within ± 0.35."""
+
+SKEW_FLAT = 0.07
+SKEW_NOT_FLAT = 0.12
+
+
+def measure(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibration) -> Measured:
+    """Measure a top face: its corners (4, 2) and the vector (2,) from the middle of the top face
+    to that of the bottom face, both in frame pixels."""
+    die = calibration.die_mm
+    corners = calibration.to_mm(corners_px, die)
+    edges = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+    diagonals = np.linalg.norm(corners[2:] - corners[:2], axis=1)
+    edge = float(edges.mean())
+    opposite = (edges[:2] + edges[2:]) / 2
+    skew = max(
+        abs(opposite[0] - opposite[1]) / edge, abs(diagonals[0] - diagonals[1]) / diagonals.mean()
+    )
+    # Apparent size grows as 1 / distance from the lens.
+    z = calibration.height_mm - (calibration.height_mm - die) * die / max(edge, 1e-6)
+    return Measured(
+        edge_mm=edge,
+        skew=float(skew),
+        lean_deg=lean_deg(corners_px, down_px, calibration),
+        layer=z / die,
+    )
+
+
+def lean_deg(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibration) -> float:
+    """Angle of the die's axis from upright, degrees.
+
+    Where a flat die's bottom face must appear is known from the calibration; a die that leans has
+    it elsewhere, by one edge times the sine of the angle.
+    """
+    die = calibration.die_mm
+    top = np.asarray(corners_px, float).mean(axis=0)
+    place = calibration.to_mm(top, die)[0]
+    below = calibration.to_px(np.array([(place[0], place[1], 0.0)]))[0]
+    off_px = np.asarray(down_px, float) - (below - top)
+    reach_px = die * calibration.px_per_mm(die / 2)
+    return float(np.degrees(np.arcsin(min(1.0, float(np.hypot(*off_px)) / reach_px))))
+
+
+def is_flat(measured: Measured) -> bool | None:
+    """True: lies flat on the floor. False: does not. None: between the lines."""
+    if (
+        measured.lean_deg > LEAN_NOT_FLAT_DEG
+        or measured.layer > 1.0 + LAYER_STACKED
+        or measured.skew > SKEW_NOT_FLAT
+    ):
+        return False
+    if (
+        measured.lean_deg < LEAN_FLAT_DEG
+        and abs(measured.layer - 1.0) < LAYER_FLAT
+        and measured.skew < SKEW_FLAT
+    ):
+        return True
+    return None

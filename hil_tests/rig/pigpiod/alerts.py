@@ -47,7 +47,8 @@ class Alerts:
         self._fired_events = 0
         self._timer: Timer | None = None
         self._due_us = math.inf
-        self._is_blocked = False
+        self.is_blocked = False
+        """True while a client that does not read holds up every report."""
         self.filters = Filters(self.look_soon)
         self.watchdogs = Watchdogs(self.look_soon)
         self.extra_mask: Callable[[], int] = lambda: 0
@@ -79,7 +80,7 @@ class Alerts:
 
     def resume(self) -> None:
         """The reader that blocked the alerts reads again (or is gone)."""
-        self._is_blocked = False
+        self.is_blocked = False
         self.look_soon()
 
     def _notice(self, at_us: int) -> None:
@@ -96,7 +97,7 @@ class Alerts:
         self._timer = self._loop.call_at(int(due_us), self._batch)
 
     def _batch(self) -> None:
-        if self._is_blocked:
+        if self.is_blocked:
             # One peer that never reads holds up everyone: the real thread blocks in write().
             self._due_us, self._timer = math.inf, None
             return
@@ -172,7 +173,7 @@ class Alerts:
             if not reports and at_us - handle.last_report_us > KEEPALIVE_US:
                 reports = [(ALIVE_FLAG, at_us, levels)]
             if reports and not handle.report(reports, at_us):
-                self._is_blocked = True
+                self.is_blocked = True
 
     def _keepalive_us(self) -> float:
         since_us = min((handle.last_report_us for handle in self._handles), default=math.inf)

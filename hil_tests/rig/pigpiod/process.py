@@ -136,6 +136,11 @@ class VirtualPigpiod:
             self._frozen.set()
             self._frozen = None
 
+    @property
+    def is_blocked(self) -> bool:
+        """True while a client that does not read its reports holds up those of all."""
+        return self._server is not None and self._server.daemon.alerts.is_blocked
+
     def _behave(self, manners: Manners) -> None:
         server = self._server
         if server is not None:

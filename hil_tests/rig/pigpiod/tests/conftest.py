@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pigpio
 import pytest
@@ -52,10 +52,22 @@ def daemon(board: Board) -> Iterator[VirtualPigpiod]:
 
 
 @pytest.fixture
-def raw(daemon: VirtualPigpiod) -> Iterator[RawClient]:
-    client = RawClient(daemon.port)
-    yield client
-    client.socket.close()
+def connect(daemon: VirtualPigpiod) -> Iterator[Callable[[], RawClient]]:
+    """More connections, all closed at the end."""
+    clients: list[RawClient] = []
+
+    def connect() -> RawClient:
+        clients.append(RawClient(daemon.port))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.socket.close()
+
+
+@pytest.fixture
+def raw(connect: Callable[[], RawClient]) -> RawClient:
+    return connect()
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import pigpio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.wire import HEADER, Command, Request, reply, take_request
 
 from .conftest import RawClient
@@ -61,8 +61,10 @@ def test_commands_sent_in_one_piece_are_answered_in_order(raw: RawClient) -> Non
     assert [raw.reply()[2] for _ in range(3)] == [1, 0, 1]
 
 
-def test_a_delay_holds_up_only_its_own_connection(daemon: VirtualPigpiod, raw: RawClient) -> None:
-    other = RawClient(daemon.port)
+def test_a_delay_holds_up_only_its_own_connection(
+    raw: RawClient, connect: Callable[[], RawClient]
+) -> None:
+    other = connect()
     raw.send(47, 200)  # MILS
     raw.send(PIGPV)
     assert other.ask(PIGPV) == 79
@@ -72,7 +74,6 @@ def test_a_delay_holds_up_only_its_own_connection(daemon: VirtualPigpiod, raw: R
     raw.socket.settimeout(5)
     assert raw.reply()[0] == 47
     assert raw.reply()[3] == 79
-    other.socket.close()
 
 
 def test_devices_that_are_not_there_fail_to_open(raw: RawClient) -> None:

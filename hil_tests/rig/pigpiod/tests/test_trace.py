@@ -1,0 +1,109 @@
+"""Recorded pins as files that other programs open, and the command that serves anyone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cv2
+import pigpio
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.command import pigpiod
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.rig.pigpiod.trace_png import write_png
+from hil_tests.rig.pigpiod.trace_vcd import write_vcd
+
+SERVE = "import typer; from hil_tests.rig.pigpiod.command import pigpiod; typer.run(pigpiod)"
+
+
+def test_a_vcd_tells_every_edge_with_its_microsecond(board: Board, tmp_path: Path) -> None:
+    with Trace(board, [23, 24]) as trace:
+        board.output(23, 1)
+        start = board.now_us() + 1000
+        board.edges(24, [(start, 1), (start + 33, 0)])
+        time.sleep(0.01)
+    path = tmp_path / "pins.vcd"
+    write_vcd(trace, path, {23: "EN"})
+    text = path.read_text()
+    assert "$timescale 1 us $end" in text
+    assert '$var wire 1 ! EN $end\n$var wire 1 " gpio24 $end' in text
+    assert text.count('$dumpvars\n0!\n0"\n$end') == 1
+    assert f'#{start - trace.start_us}\n1"\n#{start + 33 - trace.start_us}\n0"\n' in text
+
+
+def test_a_picture_shows_levels_edges_and_duty(board: Board, pi: pigpio.pi, tmp_path: Path) -> None:
+    pi.hardware_PWM(18, 20_000, 250_000)
+    with Trace(board, [18, 23, 24]) as trace:
+        time.sleep(0.03)
+        board.output(23, 1)
+        time.sleep(0.03)
+    path = tmp_path / "pins.png"
+    write_png(trace, path, {18: "MOTOR PWM"})
+    picture = cv2.imread(str(path))
+    assert picture is not None
+    middle = picture[20 + 27, 190:1590]
+    assert (middle != 255).any(axis=1).mean() > 0.9, "PWM too fast to draw is a shaded band"
+    high, low = picture[20 + 56 + 12, 190:1590], picture[20 + 56 + 42, 190:1590]
+    assert 0.3 < (high[:, 0] < 100).mean() < 0.7, "EN is high for about half of the time"
+    assert 0.3 < (low[:, 0] < 100).mean() < 0.7
+
+
+def test_a_trace_goes_on_when_the_daemon_is_killed(board: Board) -> None:
+    with VirtualPigpiod(board) as daemon, Trace(board, [24]) as trace:
+        daemon.kill()
+        board.drive(24, 1)
+        time.sleep(0.15)
+        assert len(trace.edges(24)) == 1
+
+
+def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
+    vcd, png = tmp_path / "pins.vcd", tmp_path / "pins.png"
+    options = ["--port", "0", "--wire", "17:24", "--pins", "17,24", "--seconds", "4"]
+    command = [sys.executable, "-u", "-c", SERVE, *options, "--vcd", str(vcd), "--png", str(png)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        match = re.search(r"port (\d+)", process.stdout.readline())
+        assert match is not None
+        pi = pigpio.pi("127.0.0.1", int(match[1]))
+        pi.write(17, 1)
+        assert pi.read(24) == 1, "GPIO 24 is wired to 17"
+        pi.write(17, 0)
+        pi.stop()
+        process.terminate()
+        assert process.wait(10) == 0
+    edges = re.findall(r"^[01][!\"]$", vcd.read_text(), re.MULTILINE)
+    assert edges[2:] == ["1!", '1"', "0!", '0"']
+    assert png.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--wire", "17:99"], "no GPIO"),
+        (["--pins", "17"], "--vcd FILE"),
+        (["--vcd", "x.vcd"], "which pins"),
+        (["--model", "2z"], "3b, 4b"),
+    ],
+)
+def test_wrong_options_are_explained(options: list[str], said: str) -> None:
+    app = typer.Typer()
+    app.command()(pigpiod)
+    result = CliRunner().invoke(app, options)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_taken_port_is_explained(daemon: VirtualPigpiod) -> None:
+    app = typer.Typer()
+    app.command()(pigpiod)
+    result = CliRunner().invoke(app, ["--port", str(daemon.port)])
+    assert result.exit_code == 1
+    assert "another --port" in result.output

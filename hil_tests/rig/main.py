@@ -58,6 +58,10 @@ def run(
     pace: Annotated[
         bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
     ] = True,
+    monostable: Annotated[
+        bool,
+        typer.Option(help="Fit the hardware monostable on EN; without it EN may simply stay high."),
+    ] = True,
 ) -> None:
     """Run the rig until Ctrl-C, SIGTERM, `shaker-rig quit`, or its parent's end.
 
@@ -76,6 +80,7 @@ def run(
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         pigpiod_port=port,
         pace=pace,
+        monostable=monostable,
     )
     try:
         with Rig(plan) as rig, lifetime.until_ended(lambda: rig.has_ended) as ended:

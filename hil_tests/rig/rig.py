@@ -26,6 +26,9 @@ from hil_tests.rig.truth import TossRecord, TruthLog
 
 BAUDRATE = 115200
 UNIT = 1
+MONOSTABLE_S = 0.1
+"""The hardware monostable on EN, as on the wiring page: the controller pulses EN every 10 ms."""
+
 CONSOLES = ("technician", "dealer")
 ADDRESSES = "rig.json"
 
@@ -40,6 +43,8 @@ class RigPlan:
     seed: int = 0
     pigpiod_port: int = 0
     pace: bool = True
+    monostable: bool = True
+    """False bridges the monostable: EN alone then enables the driver, as for tries by hand."""
 
 
 class Rig:
@@ -74,7 +79,12 @@ class Rig:
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
         self.board = Board()
-        self.plant = Plant(self.plan.geometry, self.plan.dice, self.plan.seed)
+        self.plant = Plant(
+            self.plan.geometry,
+            self.plan.dice,
+            self.plan.seed,
+            monostable_s=MONOSTABLE_S if self.plan.monostable else None,
+        )
         self.plant.truth = self._note(truth)
         self.pigpiod = VirtualPigpiod(
             self.board, port=self.plan.pigpiod_port, fifo_folder=self.plan.folder

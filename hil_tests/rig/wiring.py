@@ -6,10 +6,15 @@ the daemon's protocol. A bench has the same map with real wires.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
+
+DRIVER_FILTER_S = 0.0002
+"""EN low for less than this does not reach the driver's logic. The controller pulses EN low for
+10 us to re-trigger the hardware monostable; one turn of the plant is much longer than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,15 @@ class Wiring:
         self._levels: dict[int, int] = {}
         self._enable_pulses = 0
         self._was_enabled = False
-        board.on_output(self._count_enables)
+        self._low_since = 0.0
+        board.on_output(self._watch_enable)
 
     def inputs(self) -> PlantInputs:
         """Return what the controller's outputs do to the machine now."""
         board, pins = self._board, self._pins
         return PlantInputs(
             motor_duty=board.duty(pins.motor_pwm),
-            motor_enabled=bool(board.level(pins.motor_enable)),
+            motor_enabled=self._is_enabled(),
             ring_light=board.duty(pins.ring_light),
             cover_open_drive=bool(board.level(pins.cover_drive)),
             latch_release=bool(board.level(pins.latch_release)),
@@ -84,9 +90,18 @@ class Wiring:
             self._levels[gpio] = level
             self._board.drive(gpio, level)
 
-    def _count_enables(self, gpio: int) -> None:
-        """In the daemon's thread: rising edges on EN, for the hardware monostable."""
-        if gpio == self._pins.motor_enable:
-            is_enabled = bool(self._board.level(gpio))
-            self._enable_pulses += is_enabled and not self._was_enabled
-            self._was_enabled = is_enabled
+    def _is_enabled(self) -> bool:
+        if self._board.level(self._pins.motor_enable):
+            return True
+        return time.monotonic() - self._low_since < DRIVER_FILTER_S
+
+    def _watch_enable(self, gpio: int) -> None:
+        """In the daemon's thread: count EN's rising edges, for the hardware monostable."""
+        if gpio != self._pins.motor_enable:
+            return
+        is_enabled = bool(self._board.level(gpio))
+        if is_enabled and not self._was_enabled:
+            self._enable_pulses += 1
+        elif self._was_enabled and not is_enabled:
+            self._low_since = time.monotonic()
+        self._was_enabled = is_enabled

@@ -61,7 +61,9 @@ class FreshReplies:
     """Tells a reply of now from one that was late or is being repeated.
 
     RTU replies carry no number. The box's uptime does the same service: between two status replies
-    it must have advanced as far as our own clock, within the time a reply may travel.
+    it must have advanced, and as far as our own clock, within the time that a reply may travel.
+    After a reply that was not fresh the next is compared with that one, so that two which agree
+    with each other are needed to go on.
     """
 
     SLACK_S = 0.12
@@ -73,19 +75,18 @@ class FreshReplies:
 
     def check(self, status: r.LampStatus, now: float) -> None:
         """Accept `status` as fresh, or raise `LampReplyError`."""
-        if self._last is not None:
-            then, uptime_ms, restarts = self._last
-            passed = now - then
-            box_passed = (status.uptime_ms - uptime_ms) % 2**32 / 1000
-            off_s = abs(box_passed - passed)
-            if status.restarts == restarts and off_s > self.SLACK_S + self.DRIFT * passed:
-                self._last = None
-                raise LampReplyError(
-                    f"the lamp box's status is not fresh: its clock moved {box_passed % 1e6:.3f} s "
-                    f"while ours moved {passed:.3f} s",
-                    remedy="Look for a repeater or a second controller on the lamp line",
-                )
-        self._last = (now, status.uptime_ms, status.restarts)
+        last, self._last = self._last, (now, status.uptime_ms, status.restarts)
+        if last is None or last[2] != status.restarts:
+            return
+        passed_s = now - last[0]
+        box_passed_s = (status.uptime_ms - last[1]) % 2**32 / 1000
+        off_s = abs(box_passed_s - passed_s)
+        if box_passed_s == 0 or off_s > self.SLACK_S + self.DRIFT * passed_s:
+            raise LampReplyError(
+                f"the lamp box's status is not fresh: its clock moved {box_passed_s:.3f} s while "
+                f"ours moved {passed_s:.3f} s",
+                remedy="Look for a repeater or a second controller on the lamp line",
+            )
 
     def forget(self) -> None:
         """Start anew, after the line was opened again."""

@@ -1,0 +1,168 @@
+"""The register map: published vectors, widths, and the document that is drawn from it."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.errors import LampReplyError
+from shaker_ctl.lamp import document
+from shaker_ctl.lamp import registers as r
+from shaker_ctl.rules.outcome import AREAS, Layout, Toss, areas_of, mask
+from shaker_ctl.rules.vocabulary import ShownPhase
+
+LAYOUTS = [Layout(False, True, True), Layout(True, True, False), Layout(True, False, True)]
+
+
+def status_words(**changes: int) -> list[int]:
+    """Return the status of a healthy dark box; `changes` are by register address in hex."""
+    words = [0] * r.STATUS.words
+    words[1] = r.Flag.HEALTHY | r.Flag.MEASURED
+    for address, word in changes.items():
+        words[int(address.removeprefix("r"), 16) - r.STATUS.address] = word
+    return words
+
+
+def test_the_document_is_as_the_code_draws_it():
+    text = document.DOCUMENT.read_text(encoding="utf-8")
+    assert document.render(text) == text, "run: python -m shaker_ctl.lamp.document"
+
+
+def test_every_block_stands_in_the_document():
+    text = document.DOCUMENT.read_text(encoding="utf-8")
+    for block in r.BLOCKS:
+        assert f"<!-- table: {block.name} -->" in text
+
+
+def test_blocks_do_not_overlap_and_fit_one_modbus_request():
+    for one, other in pairwise(sorted(r.BLOCKS, key=lambda block: block.address)):
+        assert one.address + one.words <= other.address
+    assert all(block.words <= 118 for block in r.BLOCKS)  # function 23 may write 121, read 125
+
+
+def test_every_phase_that_the_rules_show_has_a_code():
+    assert {phase.name for phase in ShownPhase} <= {phase.name for phase in r.Phase}
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_wide_numbers_survive_their_words(number):
+    assert r.join(r.split(number, 4)) == number
+
+
+def test_wide_numbers_are_sent_most_significant_word_first():
+    assert r.split(0x0001_0002_0003_0004, 4) == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="does not fit"):
+        r.split(2**32, 2)
+
+
+def test_a_stage_lies_in_its_registers_as_published():
+    stage = r.Stage(1, 4711, (2, 2, 5), 52, r.LayoutOption(0), 0x0004802001001009)
+    words = [1, 0, 4711, 2, 2, 5, 52, 0, 0x0004, 0x8020, 0x0100, 0x1009]
+    assert r.encode_stage(stage) == words
+    assert len(words) == r.STAGE.written
+    back = r.decode_stage([*words, 6, 0, 0, 0, 1])
+    assert (back.stage, back.verdict, back.own_mask) == (stage, 6, 1)
+
+
+def test_a_command_lies_in_its_registers_as_published():
+    words = r.encode_command(7, r.CommandCode.TEST, 0x00010002, 11)
+    assert words == [7, 5, 1, 2, 11]
+    assert len(words) == r.COMMAND.written
+
+
+def test_a_status_is_read_from_its_registers_as_published():
+    status = r.decode_status(
+        status_words(
+            r10=1,
+            r13=9,
+            r14=1,
+            r15=2,
+            r16=3,
+            r17=0x0108,
+            r19=5,
+            r1B=6,
+            r1D=7,
+            r21=0b11,
+            r25=0b01,
+            r29=0b10,
+            r2A=0x0008,
+            r2E=1199,
+            r2F=0xFFF6,
+        )
+    )
+    assert status.state is r.State.RESULT
+    assert (status.restarts, status.uptime_ms, status.sequence) == (9, 0x10002, 3)
+    assert (status.phase, status.phase_round) == (r.Phase.RESULT | r.DEMONSTRATION, 5)
+    assert (status.result_round, status.last_committed_round) == (6, 7)
+    assert status.driven == {"small", "big"}
+    assert status.lit == status.glowing == {"small"}
+    assert status.open_bulbs == {"big"}
+    assert status.stuck_bulbs == {"one-6"}
+    assert (status.supply_v, status.temperature_c) == (11.99, -1.0)
+    assert not status.is_dark
+
+
+def test_dark_means_measured_and_not_glowing():
+    assert r.decode_status(status_words()).is_dark
+    assert not r.decode_status(status_words(r11=1)).is_dark
+    assert not r.decode_status(status_words(r25=1)).is_dark
+    assert not r.decode_status(status_words(r10=2)).is_dark
+
+
+@pytest.mark.parametrize("words", [[], [0] * 31, [0] * 33])
+def test_a_status_of_another_length_is_refused(words):
+    with pytest.raises(LampReplyError, match="registers for its status block"):
+        r.decode_status(words)
+
+
+def test_a_status_with_what_the_map_has_not_is_refused():
+    with pytest.raises(LampReplyError, match="state 9"):
+        r.decode_status(status_words(r10=9))
+    with pytest.raises(LampReplyError, match="more than its 52"):
+        r.decode_status(status_words(r1E=0x0010))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_layout_is_told_with_its_options(layout):
+    assert r.layout_word(layout) == (52 if layout.even_odd else 50)
+    options = r.layout_options(layout)
+    assert (r.LayoutOption.DOUBLE_ON_TRIPLE in options) == layout.double_wins_on_triple
+    lights = layout.even_odd and not layout.even_odd_lose_on_triple
+    assert (r.LayoutOption.EVEN_ODD_ON_TRIPLE in options) == lights
+
+
+def test_odds_have_a_place_for_every_area_and_for_one_of_a_kind_twice_more():
+    assert len(r.ODDS_PLACES) == len(set(r.ODDS_PLACES)) == r.ODDS == 64
+    words = r.encode_multipliers(4712, {"triple-1": 999, "one-1/2": 15, "one-6/3": 87})
+    assert len(words) == r.MULTIPLIERS.written == r.MULTIPLIERS_SHOWN.words
+    assert (words[1], words[2 + 5], words[2 + 52], words[2 + 63]) == (4712, 999, 15, 87)
+    assert r.decode_multipliers(words) == (4712, {"triple-1": 999, "one-1/2": 15, "one-6/3": 87})
+
+
+def test_odds_outside_the_map_are_refused():
+    with pytest.raises(KeyError, match="triple-7"):
+        r.encode_multipliers(1, {"triple-7": 150})
+    with pytest.raises(ValueError, match="0 to 9999"):
+        r.encode_multipliers(1, {"triple-1": 10000})
+
+
+def test_currents_are_two_lamps_a_register():
+    words = [0] * r.CURRENTS.words
+    words[0], words[-1] = 0x6401, 0x0063
+    currents = r.decode_currents(words)
+    assert (currents["small"], currents["big"], currents["one-6"]) == (100, 1, 99)
+    assert tuple(currents) == AREAS
+
+
+def test_an_unknown_refusal_is_said_as_such():
+    assert "99" in r.refusal_text(99)
+    assert all(r.refusal_text(code) for code in r.Refusal)
+
+
+def test_masks_of_all_results_fit_the_lamps():
+    for a, b in combinations(range(1, 7), 2):
+        areas = Toss((a, a, b)).areas(LAYOUTS[1])
+        assert areas_of(r.join(r.split(mask(areas), 4))) == areas

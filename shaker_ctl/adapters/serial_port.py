@@ -59,6 +59,10 @@ class SerialPort:
     def close(self) -> None:
         self._port.close()
 
+    def fileno(self) -> int:
+        """For `select` beside other files."""
+        return int(self._port.fileno())
+
     def _gone(self, error: Exception) -> ConsoleLineError:
         return ConsoleLineError(
             f"the serial line {self.device} is gone: {_reason(error)}",

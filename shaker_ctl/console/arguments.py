@@ -111,7 +111,7 @@ def serials(words: Sequence[str]) -> Arguments:
 
 
 def steps(words: Sequence[str]) -> Arguments:
-    known = {step.value.replace("_", "-"): step for step in RetireStep}
+    known = {step.value.replace("_", "-"): step.value for step in RetireStep}
     for word in words:
         if word.lower() not in known:
             raise ArgumentsError(f"a step is one of {', '.join(known)}")

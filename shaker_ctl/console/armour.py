@@ -44,6 +44,9 @@ class Broken:
     reason: str
 
 
+Piece = bytes | Parcel | Broken
+
+
 class Unwrapper:
     """Takes files out of a stream of terminal output; everything else passes through at once."""
 
@@ -52,38 +55,39 @@ class Unwrapper:
         self._name = ""
         self._rows: list[bytes] | None = None
         self._held = 0
+        self._is_begun = False
+        """Part of the present line is on the screen already: it is no mark."""
 
-    def feed(self, data: bytes) -> tuple[bytes, list[Parcel | Broken]]:
-        """Return what belongs on the screen, and the files that are complete now."""
-        screen: list[bytes] = []
-        files: list[Parcel | Broken] = []
+    def feed(self, data: bytes) -> list[Piece]:
+        """Return, in order, what belongs on the screen and the files that are complete now."""
+        pieces: list[Piece] = []
         self._pending += data
         while b"\n" in self._pending:
             line, self._pending = self._pending.split(b"\n", 1)
-            shown, file = self._line(line + b"\n")
-            screen.append(shown)
-            files += [file] if file else []
+            pieces += [line + b"\n"] if self._is_begun else self._line(line + b"\n")
+            self._is_begun = False
         # An unfinished line is somebody's typing, unless it may become the mark of a file.
-        if self._rows is None and not self._pending.lstrip(b"\r").startswith(b"-----"):
-            screen.append(self._pending)
+        if self._rows is None and (self._is_begun or not _may_be_mark(self._pending)):
+            pieces.append(self._pending)
+            self._is_begun = self._is_begun or bool(self._pending)
             self._pending = b""
-        return b"".join(screen), files
+        return [piece for piece in pieces if piece]
 
-    def _line(self, line: bytes) -> tuple[bytes, Parcel | Broken | None]:
+    def _line(self, line: bytes) -> list[Piece]:
         text = line.strip()
         if self._rows is None:
             if begin := _BEGIN.fullmatch(text):
                 self._name, self._rows, self._held = begin[1].decode(), [], 0
-                return b"", None
-            return line, None
+                return []
+            return [line]
         if end := _END.fullmatch(text):
-            return b"", self._finish(end[1].decode())
+            return [self._finish(end[1].decode())]
         self._held += len(text)
         if self._held > LARGEST or not re.fullmatch(rb"[A-Za-z0-9+/=]+", text):
             self._rows = None
-            return line, Broken(self._name, "other text came in between")
+            return [Broken(self._name, "other text came in between"), line]
         self._rows.append(text)
-        return b"", None
+        return []
 
     def _finish(self, digest: str) -> Parcel | Broken:
         rows, self._rows = self._rows or [], None
@@ -94,3 +98,7 @@ class Unwrapper:
         if hashlib.sha256(content).hexdigest() != digest:
             return Broken(self._name, "its digest differs: bytes were lost on the line")
         return Parcel(self._name, content)
+
+
+def _may_be_mark(start: bytes) -> bool:
+    return b"-----".startswith(start[:5])

@@ -87,7 +87,15 @@ class Console:
 
     def fetch(self, line: str, *, timeout_s: float = 600.0) -> Parcel:
         """Give a command that answers with a file, and return it, its digest checked."""
-        reply = self.ask(line, timeout_s=timeout_s)
+        parcel = self.parcel(self.ask(line, timeout_s=timeout_s))
+        if parcel is None:
+            raise ConsoleLineError(f"`{line}` came without a file", remedy="Ask for another")
+        return parcel
+
+    def parcel(self, reply: Reply) -> Parcel | None:
+        """Return the file that came before this reply, if one did; raises when it is damaged."""
+        if "sha256" not in reply:
+            return None
         content = b"".join(map(base64.b64decode, self._parts))
         if hashlib.sha256(content).hexdigest() != reply["sha256"]:
             raise ConsoleLineError(

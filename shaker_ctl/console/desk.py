@@ -57,9 +57,9 @@ class Request:
         inspection, where the profile has one)
         `dice changed` serials: tuple[str, str, str]
     technician
-        `out-of-order` steps: frozenset[RetireStep] (empty: only out of service; else what was
-        done so that a manual shaker may be used) · `return-to-service` (also the shaker's return
-        after those steps)
+        `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
+        else what was done so that a manual shaker may be used)
+        `return-to-service` (also the shaker's return after those steps)
         `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
         (None: every lamp in turn) · `light` level: float 0.0-1.0 · `calibrate camera` · `selftest`

@@ -312,8 +312,11 @@ class Session:
         elif name == "hello":
             self._greet()
         else:
+            # Either way the script reads the answer: it asks for JSON, or still listens for it.
+            if self._voice is not Voice.MACHINE:
+                self._set_voice(Voice(command.arguments["mode"]))
+            self._accept(name, str(command.arguments["mode"]))
             self._set_voice(Voice(command.arguments["mode"]))
-            self._accept(name, self._voice.value)
 
     def _set_voice(self, voice: Voice) -> None:
         self._voice = voice

@@ -89,7 +89,7 @@ class FakeDesk:
         kind, roles = PENDING.get(phase, ("", ()))
         self._view = replace(
             self._view,
-            life="open" if phase in list(PHASES)[6:13] else "closed",
+            life="open" if phase in list(PHASES)[6:15] else "closed",
             phase=phase,
             says=f"the table is at {phase}",
             allowed=verbs,

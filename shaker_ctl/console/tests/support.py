@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import pty
+import select
 import socket
 import threading
 import time
+import tty
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +159,34 @@ def served(
         thread.join(5.0)
         near.close()
         far.close()
+
+
+@contextlib.contextmanager
+def crossed_ptys() -> Iterator[tuple[str, str]]:
+    """Two pseudo-terminals joined back to back: the service's device and the person's."""
+    ends = [pty.openpty() for _ in range(2)]
+    for _, slave in ends:
+        tty.setraw(slave)
+    masters = [master for master, _ in ends]
+    stopping = threading.Event()
+
+    def carry() -> None:
+        while not stopping.is_set():
+            ready, _, _ = select.select(masters, [], [], 0.02)
+            for master in ready:
+                other = masters[1 - masters.index(master)]
+                os.write(other, os.read(master, 4096))
+
+    thread = threading.Thread(target=carry)
+    thread.start()
+    try:
+        yield os.ttyname(ends[0][1]), os.ttyname(ends[1][1])
+    finally:
+        stopping.set()
+        thread.join()
+        for master, slave in ends:
+            os.close(master)
+            os.close(slave)
 
 
 def until(condition: object, *, timeout_s: float = 5.0) -> None:

@@ -1,0 +1,156 @@
+"""A typed line is one command, or a refusal that says why and repeats nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.console import codes, grammar
+from shaker_ctl.console.grammar import FORMS, Command, Kind, Refusal
+from shaker_ctl.rules.vocabulary import Role
+
+EXAMPLES = {
+    "journal last": "journal last 20",
+    "round": "round 12",
+    "login": "login dealer dan",
+    "mode": "mode machine",
+    "enter": "enter 12 3 4 5",
+    "confirm": "confirm 12 3 4 5",
+    "no-roll": "no-roll 12",
+    "decide": "decide 12 no-roll",
+    "inspect": "inspect all",
+    "dice changed": "dice changed A1 A2 A3",
+    "fault clear": "fault clear motor-stall",
+    "jog": "jog 300 2.5",
+    "light": "light 40%",
+}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_command_is_understood_as_written(form: grammar.Form) -> None:
+    found = grammar.parse(EXAMPLES.get(form.name, form.name))
+    assert isinstance(found, Command)
+    assert found.form is form
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("enter 12 3 4 5", {"round": 12, "values": (3, 4, 5)}),
+        ("DECIDE 7 NO-ROLL", {"round": 7, "values": None}),
+        ("decide 7 1 1 6", {"round": 7, "values": (1, 1, 6)}),
+        ("nmb", {}),
+        ("nmb 9", {"round": 9}),
+        ("lamp test", {"area": None}),
+        ("lamp test pair-2-5", {"area": "pair-2-5"}),
+        ("light 40", {"level": 0.4}),
+        ("dice changed A1, A2, A3", {"serials": ("A1", "A2", "A3")}),
+        ("journal last", {"count": 10}),
+        ("out-of-order dice-removed", {"steps": frozenset({"dice_removed"})}),
+        ("jog 300 2.5", {"rpm": 300.0, "seconds": 2.5}),
+    ],
+)
+def test_arguments_mean_what_they_say(line: str, arguments: dict[str, object]) -> None:
+    found = grammar.parse(line)
+    assert isinstance(found, Command)
+    assert found.arguments == arguments
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "enter 12 3 4",
+        "enter 12 0 4 5",
+        "enter 12 7 4 5",
+        "enter 0 1 1 1",
+        "enter ١ 1 1 1",
+        "confirm 3 4 5",
+        "jog 5000 1",
+        "jog 300 1e3",
+        "jog 300 nan",
+        "jog -300 1",
+        "light 101",
+        "dice changed A A A",
+        "lamp test pair-5-2",
+        "round",
+        "status now",
+        "login dealer",
+        "login king dan",
+        "login dealer dan secret",
+        "journal last 100000",
+        "out-of-order quickly",
+        "fault clear $(reboot)",
+    ],
+)
+def test_wrong_arguments_are_refused_with_the_usage(line: str) -> None:
+    found = grammar.parse(line)
+    assert isinstance(found, Refusal)
+    assert found.code == codes.SYNTAX
+    assert "secret" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("fau", "faults"),
+        ("cam", "camera"),
+        ("cam sn", "camera snap"),
+        ("j l 5", "journal last"),
+        ("?", "help"),
+        ("st", "status"),
+        ("quit", "logout"),
+        ("LAMPS", "lamps"),
+    ],
+)
+def test_looks_may_be_abbreviated_while_they_are_unique(typed: str, name: str) -> None:
+    found = grammar.parse(typed)
+    assert isinstance(found, Command)
+    assert found.form.name == name
+
+
+def test_an_ambiguous_word_lists_what_it_may_be() -> None:
+    found = grammar.parse("sta")
+    assert isinstance(found, Refusal)
+    assert found.code == codes.AMBIGUOUS
+    assert "status" in found.text
+    assert "statistics" in found.text
+
+
+@pytest.mark.parametrize("form", [f for f in FORMS if f.kind is Kind.ACT], ids=lambda f: f.name)
+def test_an_act_is_never_taken_from_an_abbreviation(form: grammar.Form) -> None:
+    rest = EXAMPLES.get(form.name, form.name)[len(form.name) :]
+    for cut in range(1, len(form.name)):
+        found = grammar.parse(form.name[:cut] + rest)
+        assert (
+            not isinstance(found, Command)
+            or found.form.kind is not Kind.ACT
+            or (found.form.name == form.name[:cut].strip())
+        )
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_command_a_refusal_or_nothing(text: str) -> None:
+    found = grammar.parse(text)
+    assert found is None or isinstance(found, Command | Refusal)
+
+
+@given(st.text(alphabet=st.characters(categories=("L", "N")), min_size=12, max_size=40))
+def test_a_refusal_repeats_nothing_that_was_typed(word: str) -> None:
+    for line in (word, f"logout {word}", f"fault clear {word} {word}", f"login dealer a {word}"):
+        found = grammar.parse(line)
+        assert isinstance(found, Refusal)
+        assert word not in found.text
+
+
+def test_completion_offers_what_this_role_may_say() -> None:
+    dealer = frozenset({Role.DEALER})
+    assert grammar.complete("be", dealer) == ["bets"]
+    assert grammar.complete("be", frozenset()) == []
+    assert grammar.complete("journal ", dealer) == ["last"]
+    assert grammar.complete("help ca", dealer) == ["camera", "cancel"]
+
+
+def test_every_line_of_help_and_every_command_fits_the_limit() -> None:
+    longest = "dice changed " + " ".join(letter * 32 for letter in "abc")
+    assert len(longest) < grammar.MAX_LINE

@@ -1,0 +1,320 @@
+"""A person or a script at a console: what they read, and what reaches the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.console.armour import Unwrapper
+from shaker_ctl.console.desk import Announcement, JobView, Parcel
+from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
+from shaker_ctl.console.tests.support import Terminal
+from shaker_ctl.rules.vocabulary import Role
+
+
+@pytest.fixture
+def desk() -> FakeDesk:
+    return FakeDesk("ready")
+
+
+@pytest.fixture
+def person(desk: FakeDesk, users: Path) -> Terminal:
+    return Terminal(desk, users, port="dealer")
+
+
+def test_the_banner_names_product_table_and_state_and_ends_with_ready(person: Terminal) -> None:
+    assert "shaker-ctl" in person.banner
+    assert "Table 7, dealer console: open - ready" in person.banner
+    assert "type help" in person.banner
+    assert "\r\nREADY shaker-ctl " in person.banner
+
+
+def test_enter_after_a_long_silence_greets_whoever_has_plugged_in(person: Terminal) -> None:
+    assert "READY" not in person.type("")
+    person.wait(120)
+    assert "READY" in person.type("")
+
+
+def test_a_look_is_answered_at_once_and_without_login(person: Terminal) -> None:
+    said = person.send(b"status\r")
+    assert "Table 7: open - ready" in said
+    assert said.endswith("> \x1b[K")
+
+
+def test_an_act_reaches_the_table_only_from_a_person_who_is_logged_in(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    assert "error needs-login" in person.type("bets")
+    assert desk.acts == []
+    person.login(Role.DEALER)
+    assert "ok bets open" in person.type("bets")
+    request, actor = desk.acts[0]
+    assert request.verb == "bets"
+    assert (actor.name, actor.role, actor.port) == ("dan", Role.DEALER, "dealer")
+
+
+def test_an_act_waits_for_the_line_to_be_quiet(desk: FakeDesk, person: Terminal) -> None:
+    person.login(Role.DEALER)
+    person.send(b"bets\r")
+    assert desk.acts == []
+    person.wait(0.02)
+    assert desk.acts == []
+    person.wait(0.02)
+    assert len(desk.acts) == 1
+
+
+@pytest.mark.parametrize("paste", [b"bets\rnmb\r", b"bets\rx", b"bets\r\nstatus\r", b"bets\r\x00"])
+def test_an_act_in_a_paste_is_not_taken(desk: FakeDesk, person: Terminal, paste: bytes) -> None:
+    person.login(Role.DEALER)
+    said = person.send(paste) + person.wait(0.5)
+    assert "error paste" in said
+    assert desk.acts == []
+
+
+def test_a_large_paste_does_nothing_and_is_told_in_one_line(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    person.login(Role.DEALER)
+    said = ""
+    text = b"bets\rstatus\r" * 9000
+    for start in range(0, len(text), 115):
+        said += person.send(text[start : start + 115]) + person.wait(0.01)
+    said += person.wait(0.5)
+    assert desk.acts == []
+    assert said.count("bytes ignored") == 1
+    assert len(said) < 60_000
+    assert "Table 7" in person.type("status")
+
+
+def test_a_modems_chatter_does_nothing(desk: FakeDesk, person: Terminal) -> None:
+    person.login(Role.DEALER)
+    for chatter in ("ATZ", "AT+CGMI", "+++", "ATE0V1", "~", "b", "o", "y"):
+        person.type(chatter)
+    assert desk.acts == []
+    assert desk.refused == []
+
+
+def test_noise_on_a_line_with_an_act_is_not_acted_on(desk: FakeDesk, person: Terminal) -> None:
+    person.login(Role.DEALER)
+    assert "error noise" in person.send(b"be\xf0ts\r") + person.wait(0.5)
+    assert "error noise" in person.send(b"\xf8bets\r") + person.wait(0.5)
+    assert desk.acts == []
+
+
+def test_the_round_that_was_seen_goes_with_an_act_on_the_round(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    person.login(Role.DEALER)
+    person.type("bets")
+    person.send(b"nmb\r")
+    desk.put(round_id=2)  # the table moved on between Enter and the quiet line
+    assert "error not-current" in person.wait(0.5)
+
+
+def test_without_a_round_in_hand_an_act_on_it_is_refused(desk: FakeDesk, person: Terminal) -> None:
+    person.login(Role.DEALER)
+    assert "error not-now there is no round" in person.type("nmb")
+
+
+def test_help_shows_what_this_person_may_do_now(desk: FakeDesk, person: Terminal) -> None:
+    assert "login ROLE NAME" in person.type("help")
+    person.login(Role.DEALER)
+    assert "  bets " in person.type("help")
+    person.type("bets")
+    said = person.type("help")
+    assert "  nmb [ROUND] " in said
+    assert "  bets " not in said
+
+
+@pytest.mark.parametrize("topic", ["all", "codes", "jog", "camera snap", "st"])
+def test_help_knows_its_topics(person: Terminal, topic: str) -> None:
+    assert "error" not in person.type(f"help {topic}").split("\r\n", 1)[1][:6]
+
+
+def test_alarms_reach_everybody_notices_only_those_at_work(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    desk.announce(Announcement("round", "bets are open"))
+    desk.announce(Announcement("fault", "compartment opened", is_alarm=True))
+    said = person.wait(0.1)
+    assert "compartment opened" in said
+    assert "bets are open" not in said
+    person.login(Role.DEALER)
+    desk.announce(Announcement("round", "bets are open"))
+    assert "* bets are open" in person.wait(0.1)
+
+
+def test_an_announcement_leaves_the_half_typed_line_standing(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    person.send(b"stat")
+    desk.announce(Announcement("fault", "compartment opened", is_alarm=True))
+    assert person.wait(0.1).endswith("> stat\x1b[K")
+    assert "open - ready" in person.send(b"us\r")
+
+
+def test_announcements_that_nobody_fetches_are_bounded(desk: FakeDesk, person: Terminal) -> None:
+    for number in range(10_000):
+        desk.announce(Announcement("fault", f"number {number}", is_alarm=True))
+    assert len(person.wait(0.1)) < 10_000
+
+
+def test_a_long_command_shows_progress_and_ctrl_c_ends_it(desk: FakeDesk, users: Path) -> None:
+    desk.go("inspection due")
+    desk.steps_of_work = 1000
+    person = Terminal(desk, users)
+    person.login(Role.FLOORPERSON)
+    person.type("inspect all")
+    desk.put(job=JobView(number=1, verb="inspect", text="pair-2-5", fraction=0.5))
+    assert "inspect [##########..........] pair-2-5" in person.wait(1)
+    said = person.send(b"\x03")
+    assert "ok inspection due" in said
+    assert [request.verb for request, _ in desk.acts] == ["inspect", "cancel"]
+
+
+def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) -> None:
+    desk.go("inspection due")
+    desk.steps_of_work = 1000
+    person = Terminal(desk, users)
+    person.login(Role.FLOORPERSON)
+    person.type("inspect all")
+    assert "it goes on" in person.send(b" ")
+    assert [request.verb for request, _ in desk.acts] == ["inspect"]
+
+
+def test_a_finished_job_says_how_it_ended(desk: FakeDesk, users: Path) -> None:
+    desk.go("inspection due")
+    person = Terminal(desk, users)
+    person.login(Role.FLOORPERSON)
+    person.type("inspect all")
+    said = "".join(person.wait(1) for _ in range(8))
+    assert "ok finished" in said
+    assert said.endswith("anna> \x1b[K")
+
+
+def test_a_picture_comes_between_marks_and_arrives_whole(desk: FakeDesk, person: Terminal) -> None:
+    said = person.send(b"camera snap\r") + person.wait(0.1)
+    assert Parcel("snap.jpg", JPEG) in Unwrapper().feed(said.encode())
+
+
+def test_ctrl_c_ends_a_file_under_way(desk: FakeDesk, person: Terminal) -> None:
+    person.session.receive(b"camera snap\r", person.now)
+    for _ in range(3):
+        person.session.take_output()
+    person.session.receive(b"\x03", person.now)
+    said = person.read()
+    assert "error interrupted" in said
+    assert "END" not in said
+    assert "open - ready" in person.type("status")
+
+
+def test_no_picture_leaves_the_table_while_it_may_not(desk: FakeDesk, person: Terminal) -> None:
+    desk.covered = True
+    assert "error refused no picture" in person.type("camera snap")
+
+
+def test_bundles_are_for_the_technician_and_noted(desk: FakeDesk, users: Path) -> None:
+    person = Terminal(desk, users)
+    assert "error needs-login" in person.type("log bundle")
+    person.login(Role.TECHNICIAN)
+    assert "BEGIN bundle.tar.gz" in person.type("log bundle")
+    assert desk.notes[-1].kind == "log bundle"
+    assert desk.notes[-1].actor.name == "tom"
+
+
+# ── the scripts' voice ──────────────────────────────────────────────────────
+
+
+def test_machine_mode_gives_one_json_line_for_each_command_and_no_echo(person: Terminal) -> None:
+    person.type("mode machine")
+    said = person.type("status")
+    assert said.count("\r\n") == 1
+    assert json.loads(said)["status"] == "ok"
+    assert json.loads(said)["phase"] == "ready"
+    assert said.isascii()
+    assert "\x1b" not in said
+
+
+LOOKS = ["status", "faults", "lamps", "motor", "camera", "dice", "journal last", "inspection",
+         "profile", "digests", "health", "statistics", "version", "help", "help all",
+         "help codes", "whoami", "history", "hello"]  # fmt: skip
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_look_answers_in_both_voices(person: Terminal, look: str) -> None:
+    assert "error" not in person.type(look).replace("error tree", "").split("\r\n")[1][:6]
+    person.type("mode machine")
+    assert person.ask(look)["status"] == "ok"
+
+
+def test_every_line_for_people_fits_eighty_columns(desk: FakeDesk, person: Terminal) -> None:
+    desk.break_down()
+    person.type("mode plain")
+    for look in LOOKS:
+        for line in person.type(look).replace("\x1b[K", "").split("\r\n"):
+            assert len(line.rsplit("\r")[-1]) <= 80, line
+
+
+def test_status_for_scripts_is_short_enough_for_the_line(desk: FakeDesk, person: Terminal) -> None:
+    desk.break_down()
+    person.type("mode machine")
+    assert len(person.type("status")) < 1000
+
+
+def test_events_are_marked_in_machine_mode(desk: FakeDesk, person: Terminal) -> None:
+    person.type("mode machine")
+    desk.announce(Announcement("round", "bets are open", fields={"round": 3}))
+    assert json.loads(person.wait(0.1)) == {"event": "round", "text": "bets are open", "round": 3}
+
+
+def test_machine_mode_ends_where_somebody_walked_away(desk: FakeDesk, users: Path) -> None:
+    person = Terminal(desk, users, idle_s=60.0)
+    person.type("mode machine")
+    person.wait(61)
+    assert "Table 7> " in person.type("status")
+
+
+# ── idle logout ─────────────────────────────────────────────────────────────
+
+
+def test_an_idle_person_is_logged_out(desk: FakeDesk, users: Path) -> None:
+    person = Terminal(desk, users, idle_s=60.0)
+    person.login(Role.DEALER)
+    assert "logged out" in person.wait(61)
+    assert desk.notes[-1].kind == "idle-logout"
+    assert "error needs-login" in person.type("bets")
+
+
+def test_idle_logout_never_drops_a_pending_confirmation(desk: FakeDesk, users: Path) -> None:
+    person = Terminal(desk, users, idle_s=60.0)
+    person.login(Role.DEALER)
+    desk.put(round_id=1)
+    desk.go("awaiting dealer")
+    for _ in range(100):
+        assert "logged out" not in person.wait(30)
+    assert "ok collecting" in person.type("confirm 1 3 4 5")
+
+
+def test_what_waits_for_another_role_does_not_keep_a_login_alive(
+    desk: FakeDesk, users: Path
+) -> None:
+    person = Terminal(desk, users, idle_s=60.0)
+    person.login(Role.TECHNICIAN)
+    desk.go("awaiting dealer")
+    assert "logged out" in person.wait(61)
+
+
+def test_logout_forgets_the_history(person: Terminal) -> None:
+    person.login(Role.DEALER)
+    person.type("status")
+    person.type("logout")
+    assert "status" not in person.type("history").split("\r\n", 1)[1]
+
+
+def test_a_lost_line_ends_the_login(desk: FakeDesk, person: Terminal) -> None:
+    person.login(Role.DEALER)
+    person.session.close()
+    assert desk.notes[-1].kind == "console-lost"
+    assert desk.callbacks == []

@@ -20,8 +20,9 @@ from typing import Any
 from shaker_ctl import __version__
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.dice_reader import CameraReader
+from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.modbus_lamp import ModbusLamp
-from shaker_ctl.adapters.picture_store import PictureStore
+from shaker_ctl.adapters.picture_folder import PictureFolder
 from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
 from shaker_ctl.adapters.pigpio_link import PigpioLink
 from shaker_ctl.adapters.pigpio_motor import PigpioMotor
@@ -31,10 +32,10 @@ from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.adapters.serial_console import consoles
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.console.desk import Announcement
-from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.statistics import figures
-from shaker_ctl.rules import commands, events, rulebook
+from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
 from shaker_ctl.service import digests, wording
@@ -103,22 +104,22 @@ class Table:
         elif self._rulebook.cover_must_be_absent:
             self._motion.require_cover(False)
 
-    def _build_on(self, journal: SqliteJournal) -> None:
+    def _build_on(self, opened: OpenedJournal) -> None:
         """What needs the journal open: the state thread and all that looks into records."""
-        p, clock = self._settings, self._clock
+        p, clock, journal = self._settings, self._clock, opened.main
         found = recover(_newest_first(journal), self._rulebook)
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
         self._keeper = JournalThread(
             main=journal,
-            second=self._second_of(journal),
+            second=opened.second,
+            pictures=PictureFolder(p.journal.pictures, p.journal.pictures_mb),
             clock=clock,
             parameters=p.journal,
             digests={name: digest for name, digest, _ in self._digests},
             on_fault=self._journal_failed,
         )
-        self._pictures = PictureStore(p.journal)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(found.tosses)
         self._dispatch = Dispatch(
@@ -138,7 +139,6 @@ class Table:
             state=found.state,
             rulebook=self._rulebook,
             journal=self._keeper,
-            pictures=self._pictures,
             performer=self._dispatch,
             heartbeat=self._heartbeat,
             observers=(self._outcomes.observe,),
@@ -160,30 +160,11 @@ class Table:
                 ),
                 health=lambda: read_health(self._wall, self._started_s, p.journal.path.parent),
                 digests=self._digests,
-                resume_journal=self._keeper.resume,
                 set_light=self._outputs.set_light,
                 link=self._link,
                 motion_parameters=p.motion,
             )
         )
-
-    def _second_of(self, journal: SqliteJournal) -> SqliteJournal | None:
-        path = self._settings.journal.second
-        if path is None:
-            return None
-        second = SqliteJournal(path, identity=journal.identity)
-        if second.identity != journal.identity:
-            raise JournalCorruptError(
-                f"{path} is the copy of another journal",
-                remedy="Give the right path as journal.second, or move that file away",
-            )
-        if second.head() != journal.head():
-            raise JournalCorruptError(
-                f"the journal ends at {journal.head().line()}, "
-                f"its second copy {path} at {second.head().line()}",
-                remedy="shaker-ctl journal verify, then shaker-ctl journal rebuild",
-            )
-        return second
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
         model = ROOT / "models" / "manifest.toml"
@@ -191,8 +172,13 @@ class Table:
             ("software", digests.of_program(ROOT), True),
             ("model", digests.of_file(model), True),
             ("settings", digests.of_file(self._source), True),
-            ("profile", digests.of_file(self._rulebook.source), True),
+            ("profile", digests.of_file(self._profile_file()), True),
         )
+
+    def _profile_file(self) -> Path:
+        named = self._settings.table.profile
+        shipped = named in regulation.PROFILES
+        return regulation.source(self._rulebook.profile) if shipped else Path(named)
 
     # ── Life ────────────────────────────────────────────────────────────────
 
@@ -204,17 +190,11 @@ class Table:
         p = self._settings
         self._reader.start()  # first: the model takes longest to load
         self._stops.append(self._reader.stop)
-        journal = SqliteJournal(p.journal.path)
+        journal = open_copies(p.journal)
         self._stops.append(journal.close)
-        _, damage = journal.verify()
-        if damage is not None:
-            raise JournalCorruptError(
-                f"the journal does not verify: {damage.line()}",
-                remedy="Keep the file; shaker-ctl journal verify shows it, a person decides",
-            )
+        for notice in journal.notices:
+            log.warning("%s", notice.line())
         self._build_on(journal)
-        self._stops.append(self._pictures.close)
-        self._pictures.start()
         self._stops.append(self._keeper.close)
         self._keeper.start()
         self._stops.append(self._link.close)
@@ -269,16 +249,14 @@ class Table:
 
     def _record_opening(self) -> None:
         self._keeper.append(
-            Entry(
-                kind="opening",
-                event={
-                    "version": __version__,
-                    "table": self._settings.service.table_name,
-                    "profile": self._rulebook.profile.name,
-                    "marks": list(self._rulebook.marks),
-                    "pid": os.getpid(),
-                },
-            )
+            "opening",
+            {
+                "version": __version__,
+                "table": self._settings.service.table_name,
+                "profile": self._rulebook.profile.name,
+                "marks": list(self._rulebook.marks),
+                "pid": os.getpid(),
+            },
         )
 
     # ── What threads tell each other ────────────────────────────────────────

@@ -22,11 +22,12 @@ from shaker_ctl.adapters.camera_messages import (
     DipLight,
     Message,
     ReadingDone,
-    RestoreLight,
     Rested,
+    RestoreLight,
 )
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.dice_camera import DiceCamera
+from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.ports import Pictures, ShakerOutputs
 from shaker_ctl.rules import commands, events
@@ -57,6 +58,18 @@ class LastReading:
     t_capture: float | None
     t_verdict: float
     frames: int
+
+    def line(self) -> str:
+        """In words, for screens."""
+        what = f"{self.occasion.purpose.value} {self.occasion.number}"
+        match self.verdict:
+            case Verified(values, confidence):
+                said = f"{' '.join(map(str, values))} verified, confidence {confidence:.3f}"
+            case NoRoll(kind, _, angle_deg):
+                said = f"no roll: {kind.value}, {angle_deg:.0f}°"
+            case Unreadable(reason):
+                said = f"unreadable: {reason}"
+        return f"{what}: {said}"
 
 
 class CameraReader:
@@ -115,6 +128,24 @@ class CameraReader:
                 remedy="ask again after the reveal",
             )
         return self._camera.snap()
+
+    def camera_view(self) -> CameraView:
+        """Figures for screens."""
+        health, fault = self._camera.health, self._camera.fault
+        state = "ready" if self._camera.is_ready else "starting"
+        if fault is not None:
+            state = f"{fault.code}: {fault.text}"
+        elif self._is_blind:
+            state = "blind: the dice are covered"
+        return CameraView(
+            fps=None if health is None else round(health.fps, 1),
+            exposure="" if health is None else f"median grey {health.median:.0f} of 255",
+            sharpness=None if health is None else round(health.sharpness, 2),
+            brightness=None if health is None else round(health.median, 1),
+            late_frames=None if health is None else health.late,
+            last_reading=self.last.line() if self.last else "",
+            state=state,
+        )
 
     # ── Commands ────────────────────────────────────────────────────────────
 

@@ -94,9 +94,7 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
     return Panel(Group(*body), title="Sic Bo shaker", box=box.ROUNDED, padding=(0, 1))
 
 
-def _middle(
-    view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
-) -> RenderableType:
+def _middle(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> RenderableType:
     grid = Table.grid(expand=True)
     grid.add_column(ratio=5)
     grid.add_column(ratio=4)

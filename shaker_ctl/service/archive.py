@@ -87,9 +87,7 @@ class JournalArchive:
     def bundle(self) -> Parcel:
         """Journal slice, settings and version, as one tar.gz."""
         head = self._records.head().sequence
-        lines = b"\n".join(
-            r.body for r in self._records.read(first=max(1, head - BUNDLE_RECORDS))
-        )
+        lines = b"\n".join(r.body for r in self._records.read(first=max(1, head - BUNDLE_RECORDS)))
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
             for name, content in (
@@ -159,9 +157,9 @@ def round_view(round_id: int, records: list[dict[str, Any]]) -> RoundView:
 
 
 def _line(record: dict[str, Any]) -> JournalLine:
-    event = record["event"]
+    event = record.get("event", {})
     kind = record["kind"]
-    text = event.get("type") or event.get("note") or ""
+    text = event.get("type") or record.get("note") or ""
     if kind == "step":
         does = ", ".join(command["type"] for command in record["decision"])
         text = f"{text} -> {does}" if does else text
@@ -170,7 +168,7 @@ def _line(record: dict[str, Any]) -> JournalLine:
     return JournalLine(
         sequence=record["sequence"],
         wall_s=_wall(record),
-        kind=kind if record["round"] is None else f"{kind} {record['round']}",
+        kind=kind if record.get("round") is None else f"{kind} {record['round']}",
         text=text,
     )
 

@@ -7,19 +7,21 @@ asked of the rules themselves, by a trial step that changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
-from shaker_ctl.errors import RefusedError, ShakerError
-from shaker_ctl.journal.record import Entry
+from shaker_ctl.errors import JournalError, RefusedError, ShakerError
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.ports import DiceReader, GpioLink
 from shaker_ctl.rules import events, machine
+from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Unreadable, Verdict, Verified
@@ -114,7 +116,6 @@ class Chairs:
     archive: Archive
     health: Callable[[], console.HealthView]
     digests: tuple[tuple[str, str, bool], ...]
-    resume_journal: Callable[[], None]
     set_light: Callable[[float], None]
     link: GpioLink
     motion_parameters: MotionParameters
@@ -153,7 +154,7 @@ class TableDesk:
                 entry_mode=c.rulebook.entry.value,
                 nmb_before=c.rulebook.nmb_before.value,
                 attendance="attended" if c.rulebook.attended else "unattended",
-                facts=tuple(c.rulebook.facts()),
+                facts=tuple(_facts(c.rulebook)),
             ),
             faults=tuple(
                 console.FaultView(
@@ -210,9 +211,6 @@ class TableDesk:
             return self._selftest()
         if request.verb == "calibrate camera":
             return self._check_calibration()
-        if request.verb == "fault clear":
-            # A journal at fault records nothing, its own clearing included: let it try first.
-            c.resume_journal()
         try:
             event = requests.to_event(
                 request,
@@ -237,9 +235,7 @@ class TableDesk:
             return Answer.refused(NO_ANSWER, "the table did not decide in time; ask `status`")
         result = outcome[0]
         if not result.is_taken:
-            return Answer(
-                "not-now", result.text, details={"reason": result.code, "recorded": True}
-            )
+            return Answer("not-now", result.text, details={"reason": result.code, "recorded": True})
         return Answer.ok(self._says(c.state.state), record=result.sequence)
 
     def note(self, note: Note) -> None:
@@ -249,9 +245,10 @@ class TableDesk:
             "role": note.actor.role.value if note.actor.role else None,
             "port": note.actor.port,
         }
-        self._c.journal.append(
-            Entry(kind="console", event={"note": note.kind, "text": note.text, "actor": actor})
-        )
+        with contextlib.suppress(JournalError):  # said by the journal's own fault already
+            self._c.journal.append(
+                "console", {"note": note.kind, "text": note.text, "actor": actor}
+            )
 
     def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
         """Call back with each announcement; returns the way to end it."""
@@ -375,6 +372,26 @@ class TableDesk:
         return Answer.ok("the picture fits the calibration")
 
 
+def _facts(rulebook: Rulebook) -> list[tuple[str, str, str]]:
+    """Every cited value of the profile as (what, value, clause)."""
+    found = []
+    for section in type(rulebook.profile).model_fields:
+        part = getattr(rulebook.profile, section)
+        for key in getattr(type(part), "model_fields", {}):
+            value = getattr(part, key)
+            if isinstance(value, Cited):
+                found.append((f"{section}.{key}", _words(value.value), value.clause))
+    return found
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(_words(item) for item in value)
+    return str(value)
+
+
 def _link_words(link: GpioLink) -> str:
     trouble = link.trouble()
     return "connected" if trouble is None else str(trouble)
@@ -391,7 +408,7 @@ def _life(state: TableState) -> str:
         return "opening inspection"
     if state.purpose is Purpose.SHIFT:
         return "shift inspection"
-    if state.purpose is Purpose.TEST:
+    if state.purpose is Purpose.TRIAL:
         return "trial"
     return "open"
 

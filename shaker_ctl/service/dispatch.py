@@ -79,7 +79,7 @@ class Dispatch:
         except Exception:
             log.exception("%s could not be handed over", command)
 
-    def _perform(self, command: commands.Command) -> None:  # noqa: C901 - one address list
+    def _perform(self, command: commands.Command) -> None:
         match command:
             case commands.StopMotor(cause):
                 self._motion.stop(cause.value)

@@ -15,6 +15,7 @@ once.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -139,6 +140,8 @@ class MotionThread:
         self._run: _Run | None = None
         self._rest = RestWatch(parameters.watch, enable_fell_s=clock.monotonic())
         self._resting_is_faulted = False
+        self._quiet_since_s = -math.inf
+        """From when on silence counts: a new meter has no edges of its own yet."""
         self._generation = link.generation()
         self._lost_link = False
         self._broken = ""
@@ -152,6 +155,7 @@ class MotionThread:
     def start(self) -> None:
         """Read the contacts once and begin to turn. Raises `GpioLinkError`."""
         self._motor.stop()
+        self._generation = self._link.generation()
         self._contacts = self._lines.read()
         self._lines.on_change(self._on_contact)
         self._thread.start()
@@ -369,6 +373,8 @@ class MotionThread:
             return "the tach turned while EN was low; a technician must release it"
         if not alive:
             return "the controller's state thread is late"
+        if not self._rest.is_quiet(self._sample(now_s, 0.0, self._quiet_since_s)):
+            return "the shaker has not come to rest"
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
             age_s = now_s - order.lamps_answered_at_s
             return f"the lamps' last answer is {age_s:.2f} s old ({LAMPS_PROVED_S:g} s at most)"

@@ -38,7 +38,7 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     Raises `JournalCorruptError` where a record cannot be understood or replays otherwise.
     """
     tail: list[dict[str, Any]] = []
-    state = machine.initial()
+    state = machine.initial(rulebook)
     for record in newest_first:
         plain = record.plain
         if plain["kind"] == "step":
@@ -53,9 +53,7 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     return Recovered(replay(state, events, rulebook), newest_wall, tuple(_tosses(reversed(tail))))
 
 
-def replay(
-    state: TableState, steps: Sequence[dict[str, Any]], rulebook: Rulebook
-) -> TableState:
+def replay(state: TableState, steps: Sequence[dict[str, Any]], rulebook: Rulebook) -> TableState:
     """Step through recorded events. Raises `JournalCorruptError` at the first difference."""
     for plain in steps:
         try:

@@ -88,7 +88,7 @@ def to_event(
         case "jog":
             return events.JogRequested(who, float(cast(Any, given["rpm"])), _seconds(given))
         case "test-toss":
-            return events.TestTossRequested(who)
+            return events.TrialTossRequested(who)
         case "lamp test":
             area = given.get("area")
             if area is not None and area not in BIT:

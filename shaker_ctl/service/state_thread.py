@@ -8,8 +8,8 @@ Two commands do not wait: `StopMotor` and `DarkenLamps` are performed before the
 Every turn ends with a beat. The motion loop refreshes the motor's dead-man only while beats are
 fresh, so a state thread that hangs stops the motor by itself (decision 0003).
 
-A journal that cannot be written releases nothing, and keeps what waits in its order; the rules
-hear of it as a `ControllerFault`. Only what never waits still happens (O-4, O-10).
+A journal that has failed ends play: the motor is stopped, nothing further is released, and every
+event is refused until a person mends the medium and restarts the service (O-4, O-10).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.record import to_record
@@ -53,15 +53,18 @@ TIMER = "table"
 class RecordKeeper(Protocol):
     """The journal's writer as the state thread needs it."""
 
-    def append(self, entry: Entry) -> Future[Record]:
-        """Queue an entry and return at once; the future resolves, in order, when it is synced."""
+    def append(
+        self,
+        kind: str,
+        body: Mapping[str, Any],
+        *,
+        pictures: Pictures | None = None,
+        synced: Callable[[int], None] | None = None,
+    ) -> None:
+        """Queue a record and return at once; `synced(sequence)` follows, in order.
 
-
-class PictureKeeper(Protocol):
-    """Where the pictures of decisions go."""
-
-    def keep(self, occasion: str, pictures: Pictures) -> dict[str, str]:
-        """Queue both pictures for writing; return their names and digests for the record."""
+        Raises a leaf of `JournalError` when the journal has already failed.
+        """
 
 
 class Performer(Protocol):
@@ -102,7 +105,6 @@ class StateThread:
         state: TableState,
         rulebook: Rulebook,
         journal: RecordKeeper,
-        pictures: PictureKeeper,
         performer: Performer,
         heartbeat: Heartbeat,
         observers: Iterable[Callable[[Step, events.Event], None]] = (),
@@ -112,7 +114,6 @@ class StateThread:
         self.state = state
         self._rulebook = rulebook
         self._journal = journal
-        self._pictures = pictures
         self._performer = performer
         self._heartbeat = heartbeat
         self._observers = tuple(observers)
@@ -121,6 +122,7 @@ class StateThread:
         self._timers: Timers[str, events.Event] = Timers()
         self._since_snapshot = SNAPSHOT_EVERY
         self._stopping = threading.Event()
+        self.journal_failure: JournalError | None = None
         self._thread = threading.Thread(target=self._run, name="state", daemon=True)
 
     # ── From any thread ─────────────────────────────────────────────────────
@@ -176,6 +178,9 @@ class StateThread:
         return TURN_S if due_s is None else min(TURN_S, max(0.0, due_s - self._now()))
 
     def _take(self, item: _Input) -> None:
+        if self.journal_failure is not None:
+            self._answer(item, Outcome(False, "journal", self.journal_failure.line()))
+            return
         step = machine.step(self.state, item.event, self._rulebook)
         if step.refused is not None:
             self._refuse(item, step)
@@ -184,8 +189,17 @@ class StateThread:
         for command in urgent:
             self._performer.perform(command)
         self.state = step.state
-        recorded = self._journal.append(self._entry(item, step))
-        recorded.add_done_callback(lambda done: self._release(item, step, done.result().sequence))
+        try:
+            self._journal.append(
+                "step",
+                self._body(item, step),
+                pictures=item.pictures,
+                synced=lambda sequence: self._release(item, step, sequence),
+            )
+        except JournalError as error:
+            self._lose_journal(error)
+            self._answer(item, Outcome(False, error.code, error.line()))
+            return
         for observer in self._observers:
             observer(step, item.event)
 
@@ -197,31 +211,33 @@ class StateThread:
             # A late or repeated answer of a device: expected, and without consequence.
             log.debug("refused %s: %s", item.event, refusal.reason)
             return
-        entry = Entry(
-            kind="refused",
-            event=to_record(item.event),
-            round=self.state.round or None,
-            extra={"at_s": item.at_s, "code": refusal.code, "reason": refusal.reason},
-        )
-        self._journal.append(entry).add_done_callback(lambda _: self._answer(item, outcome))
+        body = {
+            "round": self.state.round or None,
+            "event": to_record(item.event),
+            "at_s": item.at_s,
+            "code": refusal.code,
+            "reason": refusal.reason,
+        }
+        try:
+            self._journal.append("refused", body, synced=lambda _: self._answer(item, outcome))
+        except JournalError as error:
+            self._lose_journal(error)
+            self._answer(item, outcome)
 
-    def _entry(self, item: _Input, step: Step) -> Entry:
-        extra: dict[str, Any] = {"at_s": item.at_s, "rows": [row.name for row in step.rows]}
-        if item.pictures is not None:
-            name = f"{step.state.occasion.purpose.value}-{step.state.occasion.number}"
-            extra["pictures"] = self._pictures.keep(name, item.pictures)
+    def _body(self, item: _Input, step: Step) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "round": step.state.round or None,
+            "event": to_record(item.event),
+            "at_s": item.at_s,
+            "rows": [row.name for row in step.rows],
+            "decision": [to_record(command) for command in step.commands],
+        }
         self._since_snapshot += 1
         closes_round = any(isinstance(c, commands.RecordRound) for c in step.commands)
         if closes_round or self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
-            extra["state"] = to_record(step.state)
-        return Entry(
-            kind="step",
-            event=to_record(item.event),
-            decision=[to_record(command) for command in step.commands],
-            round=step.state.round or None,
-            extra=extra,
-        )
+            body["state"] = to_record(step.state)
+        return body
 
     def _release(self, item: _Input, step: Step, sequence: int) -> None:
         """In the journal's thread: the record is synced, now act."""
@@ -230,12 +246,17 @@ class StateThread:
                 case commands.StartTimer(timer, occasion):
                     expired = events.TimerExpired(timer, occasion)
                     due_s = self._now() + self._performer.timer_length_s(timer)
-                    self._inbox.put(lambda e=expired, d=due_s: self._timers.start(TIMER, d, e))
+                    self._inbox.put(partial(self._timers.start, TIMER, due_s, expired))
                 case commands.CancelTimer():
                     self._inbox.put(lambda: self._timers.cancel(TIMER))
                 case _ if not isinstance(command, URGENT):
                     self._performer.perform(command)
         self._answer(item, Outcome(True, "ok", "", sequence))
+
+    def _lose_journal(self, error: JournalError) -> None:
+        self.journal_failure = error
+        self._performer.perform(commands.StopMotor(Cause.CONTROLLER))
+        log.error("%s. Nothing further is released; the table stops.", error.line())
 
     @staticmethod
     def _answer(item: _Input, outcome: Outcome) -> None:

@@ -72,9 +72,7 @@ class StatusSocket:
         for client in list(periods):
             client.close()
 
-    def _accept(
-        self, periods: dict[socket.socket, float], due: dict[socket.socket, float]
-    ) -> None:
+    def _accept(self, periods: dict[socket.socket, float], due: dict[socket.socket, float]) -> None:
         client, _ = self._listener.accept()
         if len(periods) >= MAX_CLIENTS:
             client.close()

@@ -64,4 +64,4 @@ def is_synchronised() -> bool:
         answer = ctypes.CDLL(None, use_errno=True).adjtimex(buffer)
     except (AttributeError, OSError):
         return False
-    return 0 <= answer < _TIME_ERROR
+    return bool(0 <= answer < _TIME_ERROR)

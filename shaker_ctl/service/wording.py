@@ -76,4 +76,3 @@ def announce(said: Announce) -> str:
 def cause(why: Cause) -> str:
     """A cause as a clause, without full stop."""
     return _CAUSES[why]
-

@@ -1,0 +1,112 @@
+"""The people of a demonstration: a floorperson who opens the table, a dealer with eyes.
+
+Owns their threads and what they said. They stand at the consoles' ports like anybody else and know
+the table through them only; the dealer looks at the dice, which on the rig means at the truth.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from hil_tests.demo.session import Session
+from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console.client import Console
+from shaker_ctl.console.scripted import Floorperson
+from shaker_ctl.errors import ShakerError
+
+SERIALS = ("RIG-A", "RIG-B", "RIG-C")
+
+
+class People:
+    """Opens the table at the technician's port, then serves the dealer's."""
+
+    def __init__(self, session: Session, said: Callable[[str], None]) -> None:
+        self._session = session
+        self._said = said
+        self._ended = threading.Event()
+        self.failure: Exception | None = None
+        self.is_open = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._open_table, name="floorperson", daemon=True),
+            threading.Thread(target=self._deal, name="dealer", daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Send both to their consoles."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Send both home."""
+        self._ended.set()
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    def close_table(self) -> None:
+        """The floorperson closes the table after the round in hand."""
+        console = self._at("technician")
+        try:
+            console.login("floorperson", "fay", self._session.passphrases["fay"])
+            console.ask("close")
+            console.wait(lambda status: status["life"] != "open", timeout_s=30)
+        finally:
+            console.close()
+
+    def _at(self, port: str) -> Console:
+        console = Console(SerialPort(self._session.rig["console"][port]["person"]))
+        console.connect()
+        return console
+
+    def _open_table(self) -> None:
+        try:
+            console = self._at("technician")
+            try:
+                passphrase = self._session.passphrases["fay"]
+                fay = Floorperson(console, "fay", passphrase, self._said, serials=SERIALS)
+                fay.open_table()
+                self.is_open.set()
+            finally:
+                console.close()
+        except Exception as error:  # noqa: BLE001 - the demonstration shows it and ends
+            self.failure = error
+
+    def _deal(self) -> None:
+        """Enter what the eye sees where the reader could not read: the attended way."""
+        try:
+            console = self._at("dealer")
+        except ShakerError as error:
+            self.failure = self.failure or error
+            return
+        is_logged_in = False
+        try:
+            while not self._ended.wait(0.3):
+                status = console.status()
+                pending = status["pending"] or {}
+                if pending.get("kind") not in ("enter", "confirm"):
+                    continue
+                if not is_logged_in:
+                    console.login("dealer", "dan", self._session.passphrases["dan"])
+                    is_logged_in = True
+                self._act(console, status["round"])
+        except Exception as error:  # noqa: BLE001 - as above
+            if not self._ended.is_set():
+                self.failure = self.failure or error
+        finally:
+            console.close()
+
+    def _act(self, console: Console, number: int) -> None:
+        dice = json.loads(last_line(Path(self._session.rig["truth"])))["dice"]
+        if all(die["flat"] for die in dice):
+            line = f"enter {number} " + " ".join(str(die["value"]) for die in dice)
+        else:
+            line = f"no-roll {number}"
+        reply = console.ask(line)
+        self._said(f"dan: {line} - {reply['text']}")
+
+
+def last_line(path: Path) -> str:
+    """The last complete line of a growing file."""
+    return path.read_text("utf-8").rstrip("\n").rsplit("\n", 1)[-1]

@@ -1,0 +1,183 @@
+"""The demonstration itself: start, show, count rounds, stop, report."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from hil_tests.demo import report as reporting
+from hil_tests.demo.people import People
+from hil_tests.demo.session import DemoError, Plan, Session
+from shaker_ctl.commands.screen import draw
+from shaker_ctl.service.status_socket import read_status
+
+LOOK_S = 0.15
+STUCK_S = 180.0
+"""Longest time without a new round before the demonstration gives up and says so."""
+
+
+def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) -> int:
+    """Play, report, and return the exit status: 0, or 1 where a lamp or a reading was wrong."""
+    console = Console()
+    with _folder(report) as folder:
+        played = 0
+        with Session(plan, folder) as session:
+            console.print(
+                f"rig: daemon {session.rig['pigpiod']['host']}:{session.rig['pigpiod']['port']}, "
+                f"camera {session.rig['camera']['url']}, lamp box {session.rig['lamp']['device']}\n"
+                f"service ready after {session.ready_after_s:.1f} s; log and settings in {folder}"
+            )
+            try:
+                played = _watch(session, rounds, console, plain or not console.is_terminal)
+            except KeyboardInterrupt:
+                console.print("stopping …")
+            session.stop_service()
+        return _finish(session, folder, console, wanted=rounds, played=played)
+
+
+@contextmanager
+def _folder(report: Path | None) -> Iterator[Path]:
+    if report is not None:
+        report = report.resolve()
+        if (report / "journal.sqlite").exists():
+            raise DemoError(
+                f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
+            )
+        report.mkdir(parents=True, exist_ok=True)
+        yield report
+        return
+    folder = Path(tempfile.mkdtemp(prefix="shaker-demo-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> int:
+    """Show the table until enough rounds are recorded; return how many were."""
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        if plain:
+            console.print(text, highlight=False, soft_wrap=True)
+
+    people = People(session, say)
+    people.start()
+    news = _News(console) if plain else None
+    live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
+    if live is not None:
+        live.start()
+    played, moved_s = 0, time.monotonic()
+    try:
+        while rounds is None or played < rounds:
+            time.sleep(LOOK_S)
+            session.check()
+            if people.failure is not None:
+                raise DemoError(str(people.failure), remedy=f"See {session.folder}/service.log")
+            view = read_status(session.runtime_dir)
+            if live is not None:
+                footer = Text("\n".join(said[-3:]), style="grey58")
+                live.update(Group(draw(view, view["rounds"]), footer))
+            if news is not None:
+                news.tell(view)
+            newest = view["rounds"][-1]["round"] if view["rounds"] else 0
+            if newest != played:
+                played, moved_s = newest, time.monotonic()
+            _give_up_where_stuck(view, moved_s)
+        people.close_table()
+    finally:
+        if live is not None:
+            live.stop()
+        people.stop()
+    return played
+
+
+def _give_up_where_stuck(view: dict[str, Any], moved_s: float) -> None:
+    if view["life"] == "out of service":
+        faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
+        raise DemoError(f"the table went out of service: {faults or view['says']}")
+    if time.monotonic() - moved_s > STUCK_S:
+        raise DemoError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
+
+
+class _News:
+    """Lines for a screen that is no terminal: what changed, once."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._life = ""
+        self._inspection: tuple[Any, ...] = ()
+        self._round = 0
+
+    def tell(self, view: dict[str, Any]) -> None:
+        if view["life"] != self._life:
+            self._life = view["life"]
+            marks = " · ".join(view["marks"])
+            self._console.print(f"table {self._life}  [{marks}]", markup=False, highlight=False)
+        seen = view["inspection"]
+        now = (seen["stage"], seen["cycles_good"])
+        if self._life == "opening inspection" and now != self._inspection:
+            self._inspection = now
+            self._console.print(
+                f"  inspection: {seen['stage']}, good cycles {seen['cycles_good']}"
+                f" of {seen['cycles_of']}",
+                highlight=False,
+            )
+        for ended in view["rounds"]:
+            if ended["round"] > self._round:
+                self._round = ended["round"]
+                values = " ".join(map(str, ended["values"])) if ended["values"] else "–"
+                lit = ", ".join(view["lamps"]["measured"] or ()) or "dark"
+                self._console.print(
+                    f"  round {ended['round']:4d}  {values:7s} {ended['ending']:16s}"
+                    f" {ended['cause'] or '':10s} lamps now: {lit}",
+                    highlight=False,
+                )
+
+
+def _finish(
+    session: Session, folder: Path, console: Console, *, wanted: int | None, played: int
+) -> int:
+    found = reporting.rounds_of(
+        folder / "journal.sqlite", Path(session.rig["truth"]), folder, session.plan.profile
+    )
+    reporting.write(found, folder / "rounds.jsonl")
+    tally = reporting.check(found, even_odd=session.plan.profile == "pa-625b")
+    console.print(_summary(tally))
+    for difference in tally.differences:
+        console.print(f"DIFFERENCE {difference}", style="bold red")
+    if wanted is not None and played < wanted:
+        console.print(f"only {played} of {wanted} rounds were played", style="bold red")
+        return 1
+    return 1 if tally.differences else 0
+
+
+def _summary(tally: reporting.Tally) -> Table:
+    table = Table(title="Report", show_header=False)
+    table.add_row("rounds", str(tally.rounds))
+    table.add_row("flat tosses read without help", f"{tally.read_without_help} of {tally.flat}")
+    table.add_row(
+        "not-flat tosses ended as no roll", f"{tally.not_flat_no_roll} of {tally.not_flat}"
+    )
+    table.add_row("entered by the dealer, void", f"{tally.entered}, {tally.void}")
+    table.add_row("lamps or values that differ from the truth", str(len(tally.differences)))
+    if tally.rest_to_lit_ms:
+        ordered = sorted(tally.rest_to_lit_ms)
+        p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+        table.add_row(
+            "true rest to lamps read back lit",
+            f"median {statistics.median(ordered):.0f} ms, p99 {p99:.0f} ms",
+        )
+    return table

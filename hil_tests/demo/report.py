@@ -1,0 +1,221 @@
+"""The report of a demonstration: what was lit held against what the physics knows.
+
+Owns `rounds.jsonl` and the verdict over it. The truth comes from the rig's own log, the record from
+the service's journal; the winning areas are worked out here from the definitions of the wagers, not
+by the product's code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+
+Truth = dict[str, Any]
+
+ENDINGS = {
+    "settled": "verified",
+    "settled_by_hand": "settled_by_hand",
+    "no_roll": "no_roll",
+    "void": "void",
+    "not_started": "void",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One line of the report. Times in seconds on the monotonic clock that all processes share."""
+
+    round: int
+    profile: str
+    truth: list[dict[str, Any]] | None
+    read: list[int] | None
+    verdict: str
+    reason: str
+    wagers: str
+    lamps: list[str]
+    t_toss: float | None
+    t_rest: float | None
+    t_verified: float | None
+    t_lit: float | None
+    picture: str
+
+
+def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
+    """Areas that win, from the wagers' definitions (625a.3, 625b.1(c)): an oracle of its own."""
+    dice = sorted(values)
+    count = Counter(dice)
+    total = sum(dice)
+    is_triple = len(count) == 1
+    areas = {f"one-{face}" for face in count}
+    areas |= {f"double-{face}" for face, n in count.items() if n >= 2}
+    areas |= {f"pair-{a}-{b}" for a in count for b in count if a < b}
+    if 4 <= total <= 17:
+        areas.add(f"total-{total}")
+    if is_triple:
+        areas |= {"any-triple", f"triple-{dice[0]}"}
+    elif total <= 10:
+        areas.add("small")
+    else:
+        areas.add("big")
+    if even_odd:
+        areas.add("odd" if total % 2 else "even")
+    return areas
+
+
+def rounds_of(journal: Path, truth: Path, folder: Path, profile: str) -> list[Round]:
+    """Join journal and truth into one line a round of play."""
+    tosses = [json.loads(line) for line in truth.read_text("utf-8").splitlines() if line]
+    book = SqliteJournal(journal)
+    try:
+        records = [record.plain for record in book.read()]
+    finally:
+        book.close()
+    numbers = sorted({c["round"] for r in records for c in _commands(r, "RecordRound")})
+    by_round: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
+    for record in records:
+        if record["kind"] == "step" and record["round"] in by_round:
+            by_round[record["round"]].append(record)
+    return [_round(n, by_round[n], tosses, folder, profile) for n in numbers]
+
+
+def _round(
+    number: int, records: list[dict[str, Any]], tosses: list[Truth], folder: Path, profile: str
+) -> Round:
+    record = next(c for r in records for c in _commands(r, "RecordRound") if c["round"] == number)
+    times = dict.fromkeys(("TossStarted", "ReadingMade", "LampsShown", "ValuesEntered"))
+    reading: dict[str, Any] | None = None
+    picture = ""
+    shown: list[str] = []
+    pushed: list[str] = []
+    for entry in records:
+        event = entry["event"]
+        if _occasion(event) not in (None, ("play", number)):
+            continue
+        if event["type"] in times:
+            times[event["type"]] = entry["at_s"]
+        if event["type"] == "ReadingMade":
+            reading = event["verdict"]
+            overlay = entry.get("pictures", {}).get("overlay")
+            picture = overlay["file"] if overlay else ""
+        if event["type"] == "LampsShown":
+            shown = pushed
+        for command in _commands(entry, "PushLamps"):
+            pushed = command["areas"]
+    started_s = times["TossStarted"]
+    truth = _truth_after(tosses, started_s)
+    verdict = ENDINGS[record["ending"]]
+    if verdict == "verified" and record["source"] in ("entered", "decided"):
+        verdict = "entered"
+    reason = record["cause"] or ""
+    if reading is not None and reading["type"] == "Unreadable":
+        reason = reading["reason"]
+    elif reading is not None and reading["type"] == "NoRoll":
+        reason = f"{reading['kind']} {reading['angle_deg']:.0f}°"
+    return Round(
+        round=number,
+        profile=profile,
+        truth=None
+        if truth is None
+        else [{"value": d["value"], "flat": d["flat"]} for d in truth["dice"]],
+        read=reading["values"] if reading is not None and reading["type"] == "Verified" else None,
+        verdict=verdict,
+        reason=reason,
+        wagers=record["wagers"],
+        lamps=sorted(shown),
+        t_toss=started_s,
+        t_rest=None if truth is None else truth["t_rest"],
+        t_verified=times["ReadingMade"],
+        t_lit=times["LampsShown"],
+        picture=_copy(picture, number, folder),
+    )
+
+
+def _copy(picture: str, number: int, folder: Path) -> str:
+    source = folder / "pictures" / picture
+    if not picture or not source.exists():
+        return ""
+    name = f"round-{number:05d}.jpg"
+    (folder / name).write_bytes(source.read_bytes())
+    return name
+
+
+def _truth_after(tosses: list[Truth], started_s: float | None) -> Truth | None:
+    """The toss that the physics began nearest to EN-on; the plate starts within 0.2 s of it."""
+    if started_s is None:
+        return None
+    near = min(tosses, key=lambda t: abs(t["t_start"] - started_s), default=None)
+    return near if near is not None and abs(near["t_start"] - started_s) < 1.0 else None
+
+
+def _commands(record: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+    if record["kind"] == "step":
+        yield from (c for c in record["decision"] if c["type"] == kind)
+
+
+def _occasion(event: dict[str, Any]) -> tuple[str, int] | None:
+    occasion = event.get("occasion")
+    return None if not occasion else (occasion["purpose"], occasion["number"])
+
+
+# ── The verdict ─────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the report says at its end."""
+
+    rounds: int
+    flat: int
+    read_without_help: int
+    not_flat: int
+    not_flat_no_roll: int
+    entered: int
+    void: int
+    differences: tuple[str, ...]
+    rest_to_lit_ms: tuple[float, ...]
+
+
+def check(rounds: list[Round], *, even_odd: bool) -> Tally:
+    """Hold every lit lamp, and every verdict, against the truth."""
+    differences: list[str] = []
+    for r in rounds:
+        values = None if r.truth is None else [die["value"] for die in r.truth]
+        is_flat = r.truth is not None and all(die["flat"] for die in r.truth)
+        if r.lamps:
+            if values is None or not is_flat:
+                differences.append(f"round {r.round}: lamps lit without three flat dice")
+            elif set(r.lamps) != winning_areas(values, even_odd=even_odd):
+                wrong = set(r.lamps) ^ winning_areas(values, even_odd=even_odd)
+                differences.append(f"round {r.round}: truth {values}, wrong: {sorted(wrong)}")
+        if r.read is not None and (values is None or sorted(r.read) != sorted(values)):
+            differences.append(f"round {r.round}: read {r.read}, truth {values}")
+        if r.read is not None and not is_flat:
+            differences.append(f"round {r.round}: values read from dice that do not lie flat")
+    flat = [r for r in rounds if r.truth and all(d["flat"] for d in r.truth)]
+    not_flat = [r for r in rounds if r.truth and not all(d["flat"] for d in r.truth)]
+    return Tally(
+        rounds=len(rounds),
+        flat=len(flat),
+        read_without_help=sum(r.read is not None for r in flat),
+        not_flat=len(not_flat),
+        not_flat_no_roll=sum(r.verdict == "no_roll" for r in not_flat),
+        entered=sum(r.verdict == "entered" for r in rounds),
+        void=sum(r.verdict == "void" for r in rounds),
+        differences=tuple(differences),
+        rest_to_lit_ms=tuple(
+            1000 * (r.t_lit - r.t_rest)
+            for r in rounds
+            if r.t_lit is not None and r.t_rest is not None and r.verdict == "verified"
+        ),
+    )
+
+
+def write(rounds: list[Round], path: Path) -> None:
+    """One JSON object a line."""
+    path.write_text("".join(json.dumps(asdict(r)) + "\n" for r in rounds), "utf-8")

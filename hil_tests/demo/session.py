@@ -1,0 +1,258 @@
+"""Rig and service as two programs, and the folder in which they meet.
+
+Owns processes, the settings file that a technician would have written, and stopping whatever
+happens. Must not know rounds or values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from shaker_ctl.console import accounts
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.rules.vocabulary import Role
+
+APPROVAL = "none: demonstration on the virtual rig"
+
+BRISK = {"betting_s": 0.5, "settling_s": 0.3, "payout_s": 0.4}
+TABLE_PACE = {"betting_s": 6.0, "settling_s": 2.5, "payout_s": 3.5}
+PACES = {"brisk": BRISK, "table": TABLE_PACE}
+"""`--pace` only changes how long people get; the toss and the reading are the same."""
+
+COVERED = {"md"}
+"""Profiles that require a cover; the rig then has a driven one."""
+
+START_S = 40.0
+
+
+class DemoError(ShakerError):
+    """The demonstration could not start or go on; the remedy says what to look at."""
+
+    code = "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to play."""
+
+    profile: str = "pa-625a"
+    seed: int = 0
+    compartment: str = "standard"
+    pace: str = "table"
+    dice: str = "white"
+
+
+@dataclass
+class Session:
+    """One rig and one service in one folder. Use as a context: both are stopped at the end."""
+
+    plan: Plan
+    folder: Path
+    passphrases: dict[str, str] = field(default_factory=dict)
+    rig: dict[str, Any] = field(default_factory=dict)
+    started_s: float = 0.0
+    ready_after_s: float = 0.0
+    _rig_process: subprocess.Popen[bytes] | None = None
+    _service: subprocess.Popen[bytes] | None = None
+    _logs: list[IO[bytes]] = field(default_factory=list)
+
+    def __enter__(self) -> Session:
+        try:
+            self.start_rig()
+            self.write_settings()
+            self.start_service()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── Starting ────────────────────────────────────────────────────────────
+
+    def start_rig(self) -> None:
+        """Start the virtual rig and wait until it listens everywhere."""
+        command = [
+            *_program("hil_tests.rig.main"),
+            "run",
+            *("--geometry", self.plan.compartment, "--dice", self.plan.dice),
+            *("--seed", str(self.plan.seed), "--dir", str(self.folder / "rig"), "--port", "0"),
+        ]
+        if self.plan.profile in COVERED:
+            command += ["--cover", "driven"]
+        self._rig_process = self._spawn(command, "rig.log")
+        address = self.folder / "rig" / "rig.json"
+        self._wait_for(self._rig_process, address.exists, "the virtual rig", "rig.log")
+        self.rig = json.loads(address.read_text("utf-8"))
+
+    def start_service(self) -> None:
+        """Start the service and wait until it says READY."""
+        self.started_s = time.monotonic()
+        command = [
+            *_program("shaker_ctl.main"),
+            *("run", "--config", str(self.folder / "settings.toml")),
+        ]
+        self._service = self._spawn(command, "service.log")
+        log = self.folder / "service.log"
+        self._wait_for(
+            self._service, lambda: b"READY" in log.read_bytes(), "the service", "service.log"
+        )
+        self.ready_after_s = time.monotonic() - self.started_s
+
+    def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = (self.folder / log).open("wb")
+        self._logs.append(file)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,  # Ctrl-C goes to the demonstration, which stops both in order
+        )
+
+    def _wait_for(
+        self, process: subprocess.Popen[bytes], is_there: Any, what: str, log: str
+    ) -> None:
+        deadline = time.monotonic() + START_S
+        while not is_there():
+            if process.poll() is not None:
+                raise DemoError(
+                    f"{what} ended with status {process.returncode}: {self._last_line(log)}",
+                    remedy=f"See {self.folder / log}",
+                )
+            if time.monotonic() > deadline:
+                raise DemoError(
+                    f"{what} is not ready after {START_S:g} s: {self._last_line(log)}",
+                    remedy=f"See {self.folder / log}",
+                )
+            time.sleep(0.02)
+
+    def _last_line(self, log: str) -> str:
+        lines = (self.folder / log).read_text("utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    # ── The settings, as a technician writes them ───────────────────────────
+
+    def write_settings(self) -> None:
+        """Write the settings and the people who may log in."""
+        rig = self.rig
+        users = self.folder / "users.toml"
+        for name, role in (
+            ("fay", Role.FLOORPERSON),
+            ("dan", Role.DEALER),
+            ("tom", Role.TECHNICIAN),
+            ("sue", Role.SUPERVISOR),
+        ):
+            self.passphrases[name] = secrets.token_urlsafe(12)
+            accounts.add(users, name, role, self.passphrases[name])
+        is_covered = self.plan.profile in COVERED
+        settings: dict[str, Any] = {
+            "table": {
+                "profile": self.plan.profile,
+                "entry_mode": "auto",
+                "approval": "" if self.plan.profile == "house-auto" else APPROVAL,
+                "as_demonstration": self.plan.profile != "house-auto",
+                "autonomous": True,
+                "cover_fitted": is_covered,
+                "cover_driven": is_covered,
+                **PACES[self.plan.pace],
+            },
+            "service": {
+                "table_name": "Demonstration 1",
+                "runtime_dir": str(self.folder / "run"),
+            },
+            "gpio": {"host": rig["pigpiod"]["host"], "port": rig["pigpiod"]["port"]},
+            "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},
+            "lamp": {"device": rig["lamp"]["device"]},
+            "console": {
+                "users_file": str(users),
+                "technician": {
+                    "device": rig["console"]["technician"]["service"],
+                    "roles": ["technician", "floorperson", "supervisor"],
+                },
+                "dealer": {
+                    "device": rig["console"]["dealer"]["service"],
+                    "roles": ["dealer", "floorperson", "supervisor"],
+                },
+            },
+            "journal": {
+                "path": str(self.folder / "journal.sqlite"),
+                "second": str(self.folder / "journal-second.sqlite"),
+                "pictures": str(self.folder / "pictures"),
+            },
+        }
+        (self.folder / "settings.toml").write_text("\n".join(_toml(settings)) + "\n", "utf-8")
+
+    # ── Stopping ────────────────────────────────────────────────────────────
+
+    @property
+    def runtime_dir(self) -> Path:
+        return self.folder / "run"
+
+    @property
+    def service_pid(self) -> int | None:
+        return self._service.pid if self._service is not None else None
+
+    def check(self) -> None:
+        """Raise `DemoError` where rig or service has ended."""
+        for process, what, log in (
+            (self._rig_process, "the virtual rig", "rig.log"),
+            (self._service, "the service", "service.log"),
+        ):
+            if process is not None and process.poll() is not None:
+                raise DemoError(
+                    f"{what} ended with status {process.returncode}: {self._last_line(log)}",
+                    remedy=f"See {self.folder / log}",
+                )
+
+    def stop_service(self) -> None:
+        """SIGTERM, and wait: motor off, lamps as the policy says, journal closed."""
+        _stop(self._service)
+        self._service = None
+
+    def close(self) -> None:
+        """Stop service and rig, in this order. Idempotent."""
+        self.stop_service()
+        _stop(self._rig_process)
+        self._rig_process = None
+        while self._logs:
+            self._logs.pop().close()
+
+
+def _program(module: str) -> list[str]:
+    return [sys.executable, "-c", f"from {module} import app; app()"]
+
+
+def _stop(process: subprocess.Popen[bytes] | None) -> None:
+    if process is None:
+        return
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _toml(table: dict[str, Any], path: str = "") -> list[str]:
+    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too."""
+    lines = [f"[{path}]"] if path else []
+    lines += [f"{k} = {json.dumps(v)}" for k, v in table.items() if not isinstance(v, dict)]
+    for key, value in table.items():
+        if isinstance(value, dict):
+            lines += _toml(value, f"{path}.{key}" if path else key)
+    return lines

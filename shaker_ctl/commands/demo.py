@@ -1,0 +1,78 @@
+"""`shaker-ctl demo`: a table on the virtual rig. The one place where the product meets the rig."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shaker_ctl.errors import RefusedError, SettingsError
+
+REAL_TABLE = Path("/etc/shaker-ctl/real-table")
+"""Written at installation on a real table; nothing that can stage an outcome runs there (O-16)."""
+
+
+class Pace(StrEnum):
+    """How much time people get."""
+
+    TABLE = "table"
+    BRISK = "brisk"
+
+
+class Compartment(StrEnum):
+    """Geometry of the dice compartment on the rig."""
+
+    STANDARD = "standard"
+    NARROW = "narrow"
+    ROUGH = "rough"
+
+
+def demo(
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Stop after so many rounds; else at Ctrl-C.")
+    ] = None,
+    profile: Annotated[str, typer.Option(help="Rule text to play (`shaker-ctl rules list`).")] = (
+        "pa-625a"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of the rig's physics and camera noise.")] = 1,
+    compartment: Annotated[
+        Compartment, typer.Option(help="rough: one in ten tosses, and more, does not end flat.")
+    ] = Compartment.STANDARD,
+    pace: Annotated[
+        Pace, typer.Option(help="brisk: short betting, settling and payout; same toss and reading.")
+    ] = Pace.TABLE,
+    dice: Annotated[str, typer.Option(help="Style of the rig's dice.")] = "white",
+    report: Annotated[
+        Path | None, typer.Option(help="Folder for rounds.jsonl, pictures, journal and logs.")
+    ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option("--plain", help="Lines instead of the live screen (also off a terminal)."),
+    ] = False,
+) -> None:
+    """Play a table on the virtual rig: opening inspection, then round after round.
+
+    Rig and service start as two ordinary programs. A scripted floorperson logs in at the console,
+    watches the inspection, signs it and opens the table; there is no way around it. Play is marked
+    as a demonstration on every screen and record. At the end every lit lamp is held against what
+    the physics knows; a difference ends the program with status 1.
+    """
+    if REAL_TABLE.exists():
+        raise RefusedError(
+            "this is a real table: no demonstration runs here (O-16)",
+            remedy="Run it on another machine",
+        )
+    try:
+        from hil_tests.demo.play import play
+        from hil_tests.demo.session import Plan
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"the virtual rig is not installed ({error.name} is missing)",
+            remedy="pip install 'shaker-ctl[rig]'",
+        ) from error
+    plan = Plan(
+        profile=profile, seed=seed, compartment=compartment.value, pace=pace.value, dice=dice
+    )
+    raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))

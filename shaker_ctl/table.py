@@ -49,7 +49,7 @@ from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import recover
+from shaker_ctl.service.recovery import recover, standing_faults
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
 from shaker_ctl.service.wall_time import WallTime
@@ -108,6 +108,8 @@ class Table:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
         found = recover(_newest_first(journal), self._rulebook)
+        for fault in standing_faults(_newest_first(journal), found.state.faults):
+            self._faults.raise_(*fault)
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()

@@ -140,8 +140,6 @@ class MotionThread:
         self._run: _Run | None = None
         self._rest = RestWatch(parameters.watch, enable_fell_s=clock.monotonic())
         self._resting_is_faulted = False
-        self._quiet_since_s = -math.inf
-        """From when on silence counts: a new meter has no edges of its own yet."""
         self._generation = link.generation()
         self._lost_link = False
         self._broken = ""
@@ -356,8 +354,9 @@ class MotionThread:
         if not reason:
             try:
                 self._motor.arm()
-                self._tach.edges()
-                reason = self._why_not(order, self._clock.monotonic(), self._state_is_alive())
+                now_s = self._clock.monotonic()
+                self._meter.add(self._tach.edges(), now_s)
+                reason = self._why_not(order, now_s, self._state_is_alive())
             except HardwareError as error:
                 reason = str(error)
         if reason:
@@ -373,7 +372,7 @@ class MotionThread:
             return "the tach turned while EN was low; a technician must release it"
         if not alive:
             return "the controller's state thread is late"
-        if not self._rest.is_quiet(self._sample(now_s, 0.0, self._quiet_since_s)):
+        if not self._rest.is_quiet(self._sample(now_s, 0.0, -math.inf)):
             return "the shaker has not come to rest"
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
             age_s = now_s - order.lamps_answered_at_s

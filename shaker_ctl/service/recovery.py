@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from shaker_ctl.errors import JournalCorruptError
@@ -19,6 +20,7 @@ from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.vocabulary import FaultKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ _CAUSES = {
     Cause.CONTROLLER: "the controller failed",
     Cause.NOT_TOSSED: "the dice lie as before: there was no toss",
     Cause.INTERRUPTED: "the controller was restarted",
+    Cause.NOT_ENERGISED: "the shaker was not started",
     Cause.CONDITION: "settings, light or calibration changed",
     Cause.CLOSED: "the table was closed",
 }

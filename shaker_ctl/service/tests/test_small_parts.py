@@ -1,0 +1,116 @@
+"""Timers, heartbeat, fault queue, wording, wall time: the small parts around the state thread."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from shaker_ctl.rules import commands
+from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, TimeTrust, WagersDo, play
+from shaker_ctl.service import wording
+from shaker_ctl.service.fault_queue import WORDS, FaultQueue
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.timers import Timers
+from shaker_ctl.service.wall_time import WallTime
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.mono_s, self.wall_s = 100.0, 1_790_000_000.0
+
+    def monotonic(self) -> float:
+        return self.mono_s
+
+    def wall(self) -> float:
+        return self.wall_s
+
+
+def test_timers_come_due_in_order_and_once() -> None:
+    timers: Timers[str, str] = Timers()
+    timers.start("b", 2.0, "second")
+    timers.start("a", 1.0, "first")
+    assert timers.next_due() == 1.0
+    assert timers.due(0.5) == []
+    assert timers.due(2.0) == ["first", "second"]
+    assert timers.due(9.0) == []
+    assert timers.next_due() is None
+
+
+def test_a_replaced_or_cancelled_timer_never_comes_due() -> None:
+    timers: Timers[str, str] = Timers()
+    timers.start("a", 1.0, "old")
+    timers.start("a", 2.0, "new")
+    timers.start("b", 1.5, "cancelled")
+    timers.cancel("b")
+    timers.cancel("unknown")
+    assert timers.next_due() == 2.0
+    assert timers.due(3.0) == ["new"]
+
+
+def test_a_heartbeat_goes_stale_after_its_limit() -> None:
+    clock = Clock()
+    heart = Heartbeat(clock.monotonic, 0.05)
+    assert heart.is_fresh()
+    clock.mono_s += 0.051
+    assert not heart.is_fresh()
+    heart.beat()
+    assert heart.is_fresh()
+
+
+def test_a_fault_keeps_its_first_time_and_goes_with_its_kind() -> None:
+    queue = FaultQueue()
+    queue.raise_(FaultKind.SHAKER, "motor-stall", 10.0)
+    queue.raise_(FaultKind.SHAKER, "motor-stall", 20.0)
+    queue.raise_(FaultKind.LAMP, "lamp-timeout", 30.0)
+    assert [(f.code, f.wall_s) for f in queue.standing()] == [
+        ("motor-stall", 10.0),
+        ("lamp-timeout", 30.0),
+    ]
+    assert queue.kind_of("motor-stall") is FaultKind.SHAKER
+    assert queue.kind_of("lamp") is FaultKind.LAMP
+    assert queue.kind_of("nothing") is None
+    queue.clear(FaultKind.SHAKER)
+    assert [f.code for f in queue.standing()] == ["lamp-timeout"]
+
+
+def test_an_unknown_fault_code_still_has_a_cause_and_a_remedy() -> None:
+    queue = FaultQueue()
+    for kind in FaultKind:
+        queue.raise_(kind, f"unheard-of-{kind.value}", 0.0)
+    assert all(fault.cause and fault.remedy for fault in queue.standing())
+    assert all(cause and remedy for cause, remedy in WORDS.values())
+
+
+@pytest.mark.parametrize("notice", Notice)
+@pytest.mark.parametrize("why", [None, *Cause])
+def test_every_notice_and_cause_has_words(notice: Notice, why: Cause | None) -> None:
+    said = commands.Announce(play(3), notice, cause=why, values=(1, 2, 3))
+    assert wording.announce(said).endswith(".")
+
+
+@pytest.mark.parametrize("wagers", WagersDo)
+def test_every_consequence_for_wagers_has_words(wagers: WagersDo) -> None:
+    said = commands.Announce(play(3), Notice.VOID, wagers=wagers)
+    assert "wagers" in wording.announce(said).lower()
+
+
+def test_a_confirmed_clock_is_trusted_until_it_falls_behind_a_record() -> None:
+    clock = Clock()
+    wall = WallTime(clock, last_record_s=clock.wall_s - 5)
+    assert wall.now() == datetime.fromtimestamp(clock.wall_s, UTC)
+    wall.confirm()
+    assert wall.trust() is TimeTrust.CONFIRMED
+    assert not wall.is_behind_last_record()
+    clock.wall_s -= 3600
+    assert wall.is_behind_last_record()
+
+
+def test_a_clock_behind_the_last_record_is_noticed_and_can_be_confirmed() -> None:
+    clock = Clock()
+    wall = WallTime(clock, last_record_s=clock.wall_s + 60)
+    assert wall.is_behind_last_record()
+    wall.confirm()
+    assert not wall.is_behind_last_record()

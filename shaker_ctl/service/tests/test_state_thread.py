@@ -1,0 +1,169 @@
+"""The state thread's promises: record, then act; stopping never waits; refusals change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.rules import commands, events, machine
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import Person, Role, Timer
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.state_thread import Outcome, StateThread
+
+
+class HeldJournal:
+    """A journal whose syncs happen when the test says so."""
+
+    def __init__(self) -> None:
+        self.bodies: list[tuple[str, dict[str, Any]]] = []
+        self.waiting: list[Callable[[], None]] = []
+        self.failure: JournalWriteError | None = None
+
+    def append(self, kind: str, body: Any, *, pictures: Any = None, synced: Any = None) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.bodies.append((kind, dict(body)))
+        sequence = len(self.bodies)
+        if synced is not None:
+            self.waiting.append(lambda: synced(sequence))
+
+    def sync(self) -> None:
+        while self.waiting:
+            self.waiting.pop(0)()
+
+
+class Performed:
+    """Takes down what was handed over."""
+
+    def __init__(self) -> None:
+        self.commands: list[commands.Command] = []
+
+    def perform(self, command: commands.Command) -> None:
+        self.commands.append(command)
+
+    def timer_length_s(self, timer: Timer) -> float:
+        return 0.01
+
+
+@pytest.fixture
+def table() -> Iterator[tuple[StateThread, HeldJournal, Performed]]:
+    rules = rulebook(TableParameters())
+    journal, performed = HeldJournal(), Performed()
+    thread = StateThread(
+        state=machine.initial(rules),
+        rulebook=rules,
+        journal=journal,
+        performer=performed,
+        heartbeat=Heartbeat(time.monotonic, 0.05),
+    )
+    thread.start()
+    yield thread, journal, performed
+    thread.stop()
+    assert not thread.is_alive()
+
+
+def eventually(holds: Callable[[], Any], limit_s: float = 2.0) -> None:
+    """Wait for another thread; the limit only ends a broken test."""
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.002)
+
+
+RESTARTED = events.Restarted(compartment_open=False, estop_pressed=False, cover_closed=False)
+FAY = Person("fay", Role.FLOORPERSON)
+
+
+def test_nothing_is_performed_before_its_record_is_synced(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, performed = table
+    thread.post(RESTARTED)
+    eventually(lambda: journal.bodies)
+    waiting = [c for c in performed.commands if not isinstance(c, commands.StopMotor)]
+    assert waiting == []
+    journal.sync()
+    eventually(lambda: any(isinstance(c, commands.ShowPhase) for c in performed.commands))
+
+
+def test_stopping_the_motor_does_not_wait_for_the_journal(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, performed = table
+    thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
+    thread.post(events.EstopPressed())
+    eventually(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
+    assert journal.waiting, "the record of the stop is still on its way"
+
+
+def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    thread.post(RESTARTED)
+    eventually(lambda: journal.bodies)
+    before = thread.state
+    outcomes: list[Outcome] = []
+    thread.post(events.BetsRequested(Person("dan", Role.DEALER)), answer=outcomes.append)
+    eventually(lambda: journal.bodies[-1][0] == "refused")
+    journal.sync()
+    eventually(lambda: outcomes)
+    assert not outcomes[0].is_taken
+    assert outcomes[0].text
+    assert journal.bodies[-1][1]["reason"] == outcomes[0].text
+    assert thread.state == before
+
+
+def test_an_answer_comes_only_once_the_act_is_on_record(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    thread.post(RESTARTED)
+    eventually(lambda: journal.bodies)
+    journal.sync()
+    outcomes: list[Outcome] = []
+    thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
+    eventually(lambda: len(journal.bodies) == 2)
+    assert outcomes == []
+    journal.sync()
+    eventually(lambda: outcomes)
+    assert outcomes[0] == Outcome(True, "ok", "", sequence=2)
+
+
+def test_a_failed_journal_ends_play_with_the_motor_off(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, performed = table
+    thread.post(RESTARTED)
+    eventually(lambda: journal.bodies)
+    performed.commands.clear()
+    journal.failure = JournalWriteError("no space left", remedy="free some")
+    outcomes: list[Outcome] = []
+    thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
+    eventually(lambda: outcomes)
+    assert not outcomes[0].is_taken
+    assert "no space left" in outcomes[0].text
+    assert any(isinstance(c, commands.StopMotor) for c in performed.commands)
+    thread.post(events.OpenRequested(FAY), answer=outcomes.append)
+    eventually(lambda: len(outcomes) == 2)
+    assert outcomes[1].code == "journal"
+
+
+def test_the_first_record_carries_the_whole_state_for_a_restart(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    from shaker_ctl.rules.record import from_record
+
+    thread, journal, _ = table
+    thread.post(RESTARTED)
+    eventually(lambda: journal.bodies)
+    assert from_record(journal.bodies[0][1]["state"], TableState) == thread.state
+    assert thread.state.phase is Phase.INSPECTION_DUE

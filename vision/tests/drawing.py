@@ -99,7 +99,7 @@ def draw(
     image = np.clip(picture, 0, 255).astype(np.uint8)
     if jpeg is not None:
         coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1]
-        return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR))
+        image = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
     return image
 
 

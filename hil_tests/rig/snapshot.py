@@ -101,7 +101,7 @@ class SceneBoard:
             float(table["hand"]),
             bool(table["coin"]),
             bool(table["lid_open"]),
-            bytes(table["style"]).decode(),
+            bytes(table["style"]).rstrip(b"\0").decode(),
         )
 
     def recent(self, since_s: float) -> NDArray[np.void]:

@@ -1,0 +1,271 @@
+"""Paints one die into a small patch: perspective, light, gloss, translucence, motion blur.
+
+It owns the rasteriser. It must not know of the floor, of shadows on it, or of the other dice but
+for the light that they take away.
+
+Theory of operation. A cube's faces stay flat under the camera, so each visible face is one textured
+quadrilateral: its texture is multiplied by the light on a coarse grid over the face, the mirrored
+light is added, and the result is warped into the patch, oversampled when the die rests and as
+several poses in turn when it moves. The outline is filled apart, with soft edges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from hil_tests.rig.dice import FACE_NORMALS
+from hil_tests.rig.lighting import LightRig
+from hil_tests.rig.looks import TEXELS, DiceStyle, paint_faces
+from hil_tests.rig.optics import Lens
+
+Float = NDArray[Any]
+
+GRID = 4
+"""Points per side of a face at which light is computed."""
+
+MAX_POSES = 6
+PIXELS_PER_POSE = 3.0
+"""A moving die is painted once for each such stretch of its way during the exposure."""
+
+REFRACTION = 1.49
+_PAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A die as seen: colour already weighted by coverage, in linear light."""
+
+    left: int
+    top: int
+    colour: Float
+    """(height, width, 3)."""
+    coverage: Float
+    """(height, width, 1), 0-1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Face:
+    value: int
+    normal: Float
+    corners: Float
+    """Four corners in the die's axes, edge length 2: top left, top right, bottom right, bottom
+    left of the texture as seen from outside."""
+    grid: Float
+    """(GRID, GRID, 3) points over the face."""
+
+
+def _faces() -> list[_Face]:
+    faces = []
+    for value, normal in FACE_NORMALS.items():
+        n = np.array(normal, dtype=np.float64)
+        right = np.roll(n, 1)
+        if n.sum() < 0:
+            right = -right
+        up = np.cross(n, right)
+        corners = np.stack([n - right + up, n + right + up, n + right - up, n - right - up])
+        steps = np.linspace(-1.0, 1.0, GRID) * (1.0 - 1.0 / GRID)
+        grid = n + steps[None, :, None] * right - steps[:, None, None] * up
+        faces.append(_Face(value, n, corners, grid))
+    return faces
+
+
+class DiePainter:
+    """Paints dice of one style and size."""
+
+    def __init__(
+        self, style: DiceStyle, lens: Lens, lights: LightRig, *, die_mm: float, seed: int
+    ) -> None:
+        self._lens = lens
+        self._lights = lights
+        self._half_mm = die_mm / 2.0
+        self._faces = _faces()
+        looks = paint_faces(style, die_mm=die_mm, seed=seed)
+        self._gloss = 1.0
+        self._glow = looks.glow
+        self._fine = [_padded(t, TEXELS) for t in looks.albedo]
+        self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]
+        self._inner = looks.inner
+        self._pip_mask = looks.pip_mask
+        self._cube = np.array(
+            [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64
+        )
+
+    def paint(self, positions: Float, rotations: Float, others: Float, floor_mm: float) -> Patch:
+        """Paint a die along its way during the exposure.
+
+        `positions` (n, 3) and `rotations` (n, 3, 3) are its poses at evenly spaced moments, n ≥ 1;
+        `others` (m, 3) the centres of the other dice; `floor_mm` the height of the plate.
+        """
+        chosen = self._poses_needed(positions, rotations)
+        positions, rotations = positions[chosen], rotations[chosen]
+        scale = {1: 3, 2: 2}.get(len(chosen), 1)
+        corners_mm = positions[:, None, :] + self._half_mm * (
+            self._cube @ rotations.transpose(0, 2, 1)
+        )
+        corners_px = self._lens.project(corners_mm)
+        low = np.floor(corners_px.min(axis=(0, 1))).astype(int) - 3
+        high = np.ceil(corners_px.max(axis=(0, 1))).astype(int) + 4
+        size = (int(high[0] - low[0]), int(high[1] - low[1]))
+        colour = np.zeros((size[1], size[0], 3), np.float32)
+        coverage = np.zeros((size[1], size[0]), np.float32)
+        for position, rotation, outline in zip(positions, rotations, corners_px, strict=True):
+            shaded = self._raster(
+                position, rotation, outline, low, (size[0] * scale, size[1] * scale), scale,
+                others, floor_mm,
+            )  # fmt: skip
+            mask, picture = shaded
+            if scale > 1:
+                mask = cv2.resize(mask, size, interpolation=cv2.INTER_AREA)
+                picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+            coverage += mask
+            colour += picture
+        share = 1.0 / len(chosen)
+        colour = np.asarray(cv2.GaussianBlur(colour * share, (0, 0), 0.55))
+        coverage = np.asarray(cv2.GaussianBlur(coverage * share, (0, 0), 0.55))
+        return Patch(int(low[0]), int(low[1]), colour, coverage[..., None])
+
+    def _poses_needed(self, positions: Float, rotations: Float) -> NDArray[np.intp]:
+        """Pick evenly as many of the poses as the die's way over the picture asks for."""
+        ends = positions[[0, -1], None, :] + self._half_mm * (
+            self._cube @ rotations[[0, -1]].transpose(0, 2, 1)
+        )
+        first, last = self._lens.project(ends)
+        way_px = float(np.abs(last - first).max())
+        count = min(MAX_POSES, len(positions), 1 + math.ceil(max(0.0, way_px - 0.3) / 3.0))
+        if count == 1:
+            return np.array([len(positions) // 2])
+        return np.rint(np.linspace(0, len(positions) - 1, count)).astype(np.intp)
+
+    def _raster(
+        self,
+        position: Float,
+        rotation: Float,
+        outline_px: Float,
+        low: Float,
+        size: tuple[int, int],
+        scale: int,
+        others: Float,
+        floor_mm: float,
+    ) -> tuple[Float, Float]:
+        """Return coverage and covered colour of one pose, at `scale` times the resolution."""
+        eye = np.array([0.0, 0.0, self._lens.height_mm])
+        normals = np.stack([f.normal for f in self._faces]) @ rotation.T
+        centres = position + self._half_mm * normals
+        to_eye = eye - centres
+        facing = np.einsum("ij,ij->i", normals, to_eye) / np.linalg.norm(to_eye, axis=1)
+        seen = [i for i in np.argsort(facing) if facing[i] > 1e-3]
+        light, shine = self._light(seen, position, rotation, normals, others, floor_mm, eye)
+        textures = self._fine if scale > 1 else self._coarse
+        texels = TEXELS if scale > 1 else TEXELS // 2
+        square = _texture_corners(texels)
+        picture = np.zeros((size[1], size[0], 3), np.float32)
+        for k, i in enumerate(seen):
+            quad_mm = position + self._half_mm * (self._faces[i].corners @ rotation.T)
+            quad = (self._lens.project(quad_mm) - low + 0.5) * scale - 0.5
+            side = texels + 2 * _PAD
+            lit = textures[i] * _spread(light[k], side)[..., None]
+            if self._glow is not None and k == len(seen) - 1:
+                lit += self._seen_through(i, position, rotation, quad, low, scale, texels, light[k])
+            lit += _spread(shine[k], side)[..., None]
+            warp = cv2.getPerspectiveTransform(square, quad.astype(np.float32))
+            cv2.warpPerspective(
+                lit,
+                warp,
+                size,
+                dst=picture,
+                flags=cv2.INTER_LINEAR,
+                borderMode=cv2.BORDER_TRANSPARENT,
+            )
+        hull = cv2.convexHull((((outline_px - low + 0.5) * scale - 0.5) * 16).astype(np.int32))
+        mask8 = np.zeros((size[1], size[0]), np.uint8)
+        cv2.fillConvexPoly(mask8, hull, 255, cv2.LINE_AA, 4)
+        mask = mask8.astype(np.float32) * np.float32(1.0 / 255.0)
+        return mask, picture * mask[..., None]
+
+    def _light(
+        self,
+        seen: list[int],
+        position: Float,
+        rotation: Float,
+        normals: Float,
+        others: Float,
+        floor_mm: float,
+        eye: Float,
+    ) -> tuple[Float, Float]:
+        """Return light and mirrored light on the grid of each seen face, (faces, GRID, GRID)."""
+        points = np.stack([self._faces[i].grid for i in seen]) @ rotation.T * self._half_mm
+        points = (points + position).astype(np.float32)
+        towards = np.broadcast_to(normals[seen][:, None, None, :], points.shape).astype(np.float32)
+        light = self._lights.irradiance(points, towards)
+        above = np.clip((points[..., 2] - floor_mm) / 14.0, 0.0, 1.0)
+        sideways = 1.0 - np.clip(towards[..., 2], 0.0, 1.0)
+        light *= 1.0 - 0.62 * sideways * (1.0 - above)
+        for other in others:
+            away = (other - points).astype(np.float32)
+            distance = np.linalg.norm(away, axis=-1)
+            facing = np.einsum("...i,...i->...", away, towards) / distance
+            taken = 1.5 * (self._half_mm / distance) ** 2 * np.maximum(facing, 0.0)
+            light *= 1.0 - np.clip(taken, 0.0, 0.72)
+        return light, self._lights.mirrored(points, towards, eye.astype(np.float32))
+
+    def _seen_through(
+        self,
+        face: int,
+        position: Float,
+        rotation: Float,
+        quad: Float,
+        low: Float,
+        scale: int,
+        texels: int,
+        light: Float,
+    ) -> Float:
+        """Light of the far face's pips through a translucent die, on this face's texture.
+
+        Seen through the near face the far one appears lifted: an edge deep, it seems to lie at
+        edge / 1.49.
+        """
+        assert self._inner is not None
+        assert self._glow is not None
+        near = self._faces[face]
+        far = next(f for f in self._faces if f.value == 7 - near.value)
+        lifted = far.corners + near.normal * 2.0 * (1.0 - 1.0 / REFRACTION)
+        apparent_mm = position + self._half_mm * (lifted @ rotation.T)
+        apparent = (self._lens.project(apparent_mm) - low + 0.5) * scale - 0.5
+        to_texture = cv2.getPerspectiveTransform(quad.astype(np.float32), _texture_corners(texels))
+        on_texture = cv2.perspectiveTransform(apparent[None].astype(np.float32), to_texture)[0]
+        side = texels + 2 * _PAD
+        source = np.array(
+            [[0, 0], [TEXELS, 0], [TEXELS, TEXELS], [0, TEXELS]], dtype=np.float32
+        ) - np.float32(0.5)
+        warp = cv2.getPerspectiveTransform(source, on_texture.astype(np.float32))
+        shown: Float = cv2.warpPerspective(self._inner[far.value - 1], warp, (side, side))
+        mask = self._pip_mask[near.value - 1]
+        hidden: Float = cv2.resize(mask, (side, side), interpolation=cv2.INTER_AREA)
+        strength = shown * (1.0 - hidden) * 0.62 * float(light.mean())
+        glowing: Float = strength[..., None] * self._glow
+        return glowing
+
+
+def _padded(texture: Float, texels: int) -> Float:
+    """Shrink a texture and repeat its border, so that neighbouring faces meet without a gap."""
+    small = cv2.resize(texture, (texels, texels), interpolation=cv2.INTER_AREA)
+    padded: Float = cv2.copyMakeBorder(small, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_REPLICATE)
+    return padded
+
+
+def _texture_corners(texels: int) -> NDArray[np.float32]:
+    """Corners of the face itself in a padded texture, in OpenCV's pixel-centre coordinates."""
+    near, far = _PAD - 0.5, _PAD + texels - 0.5
+    return np.array([[near, near], [far, near], [far, far], [near, far]], dtype=np.float32)
+
+
+def _spread(grid: Float, side: int) -> Float:
+    """Enlarge values on the grid to a whole texture."""
+    full: Float = cv2.resize(grid, (side, side), interpolation=cv2.INTER_LINEAR)
+    return full

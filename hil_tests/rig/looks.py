@@ -1,0 +1,169 @@
+"""How dice look: colours, pips and the texture of each face, painted once per style.
+
+It owns styles and face textures, in linear light. It must not know where a die is or how it is lit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Texture = NDArray[np.float32]
+Colour = tuple[float, float, float]
+
+TEXELS = 144
+"""Side of a face texture: a 16 mm die at 4.7 px/mm, twice oversampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiceStyle:
+    """Material and pips. Colours are sRGB 0-255 as (red, green, blue)."""
+
+    name: str
+    body: Colour
+    pip: Colour
+    red_values: tuple[int, ...] = ()
+    """Faces whose pips are red, as on Asian dice."""
+    red: Colour = (190, 20, 22)
+    pip_mm: float = 3.3
+    """Diameter of a pip on a 16 mm die."""
+    large_one_mm: float | None = None
+    recess: float = 0.0
+    """Depth look of the pips: 0 flush as on casino dice, 1 drilled."""
+    glow: Colour | None = None
+    """Translucent material: its colour where light comes through. None is opaque."""
+
+
+STYLES: dict[str, DiceStyle] = {
+    style.name: style
+    for style in (
+        DiceStyle("white", (236, 234, 226), (22, 22, 24), recess=0.25),
+        DiceStyle("ivory", (232, 218, 184), (44, 28, 20), recess=0.8),
+        DiceStyle("red", (112, 6, 14), (240, 236, 228), glow=(226, 26, 34), pip_mm=3.7),
+        DiceStyle("blue", (10, 22, 92), (238, 238, 234), glow=(30, 74, 220), pip_mm=3.7),
+        DiceStyle("green", (6, 62, 30), (238, 238, 230), glow=(24, 168, 84), pip_mm=3.7),
+        DiceStyle(
+            "asian", (238, 236, 230), (20, 20, 26), red_values=(1, 4), large_one_mm=6.4, recess=0.9
+        ),
+    )
+}
+
+_GRID = 0.25
+_SPOTS: dict[int, tuple[tuple[float, float], ...]] = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FaceTextures:
+    """The six faces of one style; index 0 is the face with one pip."""
+
+    albedo: list[Texture]
+    """Colour of the face under light 1, each (TEXELS, TEXELS, 3), blue first."""
+    inner: list[Texture] | None
+    """For translucent dice: how strongly the pips show through from behind, (TEXELS, TEXELS)."""
+    pip_mask: list[Texture]
+    """How much of each texel a pip covers, (TEXELS, TEXELS)."""
+    glow: NDArray[np.float32] | None
+    """Colour of light through the material, (3,); None for opaque dice."""
+
+
+def linear(colour: Colour) -> NDArray[np.float32]:
+    """Return an sRGB colour as linear light, blue first."""
+    share = np.array(colour[::-1], dtype=np.float32) / 255.0
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4).astype(
+        np.float32
+    )
+
+
+def paint_faces(style: DiceStyle, *, die_mm: float, seed: int) -> FaceTextures:
+    """Paint the six faces of a style."""
+    random = np.random.default_rng(seed)
+    albedo = [_paint_face(style, value, die_mm, random) for value in range(1, 7)]
+    masks = [_pip_coverage(style, value, die_mm) for value in range(1, 7)]
+    if style.glow is None:
+        return FaceTextures(albedo, None, masks, None)
+    inner = [np.asarray(cv2.GaussianBlur(mask, (0, 0), 2.2), dtype=np.float32) for mask in masks]
+    return FaceTextures(albedo, inner, masks, linear(style.glow))
+
+
+def _pip_coverage(style: DiceStyle, value: int, die_mm: float) -> Texture:
+    """How much of each texel a pip covers, 0-1."""
+    scale = TEXELS / die_mm
+    radius = (style.pip_mm * die_mm / 16.0) * scale / 2.0
+    if value == 1 and style.large_one_mm is not None:
+        radius = (style.large_one_mm * die_mm / 16.0) * scale / 2.0
+    v, u = np.mgrid[0:TEXELS, 0:TEXELS].astype(np.float32) + 0.5
+    coverage = np.zeros((TEXELS, TEXELS), np.float32)
+    for across, down in _SPOTS[value]:
+        centre_u = TEXELS * (0.5 + _GRID * across)
+        centre_v = TEXELS * (0.5 + _GRID * down)
+        distance = np.hypot(u - centre_u, v - centre_v)
+        coverage = np.maximum(coverage, np.clip(radius - distance + 0.5, 0.0, 1.0))
+    return coverage
+
+
+def _paint_face(
+    style: DiceStyle, value: int, die_mm: float, random: np.random.Generator
+) -> Texture:
+    body = _body(style, random)
+    pips = _pip_coverage(style, value, die_mm)[..., None]
+    ink = linear(style.red if value in style.red_values else style.pip)
+    shade = _recess(style, value, die_mm)[..., None]
+    painted = body * (1.0 - pips) + ink * shade * pips
+    if style.recess > 0.0:
+        painted += 0.05 * style.recess * _catchlight(style, value, die_mm)[..., None]
+    return np.ascontiguousarray(painted.astype(np.float32))
+
+
+def _body(style: DiceStyle, random: np.random.Generator) -> Texture:
+    """Material without pips: faint mottling; deep middle and bright rim where translucent."""
+    noise = cv2.GaussianBlur(
+        random.standard_normal((TEXELS, TEXELS)).astype(np.float32), (0, 0), 9.0
+    )
+    mottle = 1.0 + 0.02 * np.asarray(noise) / float(np.std(noise))
+    body = linear(style.body) * mottle[..., None]
+    if style.glow is not None:
+        along = np.abs(np.linspace(-1.0, 1.0, TEXELS, dtype=np.float32))
+        edge = np.maximum(along[:, None] ** 5, along[None, :] ** 5)
+        slope = np.linspace(-0.5, 0.5, TEXELS, dtype=np.float32)
+        turn = random.uniform(0.0, 2.0 * np.pi)
+        facets = 0.16 + 0.22 * (
+            np.abs(slope[:, None] * np.cos(turn) + slope[None, :] * np.sin(turn))
+        )
+        mix = np.clip(facets + 0.55 * edge, 0.0, 1.0)[..., None]
+        body = body * (1.0 - mix) + linear(style.glow) * mix
+    rim = linear(style.glow) * 0.5 + 0.35 if style.glow else np.minimum(linear(style.body), 0.9)
+    outermost = np.zeros((TEXELS, TEXELS, 1), np.float32)
+    outermost[[0, -1], :] = outermost[:, [0, -1]] = 0.8
+    outermost[[1, -2], 1:-1] = outermost[1:-1, [1, -2]] = 0.35
+    return np.asarray(body * (1.0 - outermost) + rim * outermost, dtype=np.float32)
+
+
+def _recess(style: DiceStyle, value: int, die_mm: float) -> Texture:
+    """Shading inside drilled pips: dark under the upper rim, lighter on the far slope."""
+    if style.recess == 0.0:
+        return np.ones((TEXELS, TEXELS), np.float32)
+    pips = _pip_coverage(style, value, die_mm)
+    soft = np.asarray(cv2.GaussianBlur(pips, (0, 0), 4.0), dtype=np.float32)
+    down, across = np.gradient(soft)
+    slope = (down + across) / max(1e-6, float(np.abs(down + across).max()))
+    return np.asarray(1.0 + style.recess * (0.7 * slope - 0.15), dtype=np.float32)
+
+
+def _catchlight(style: DiceStyle, value: int, die_mm: float) -> Texture:
+    """The glint of the lacquer in each drilled pip."""
+    pips = _pip_coverage(style, value, die_mm)
+    inside = np.asarray(cv2.erode(pips, np.ones((7, 7), np.uint8)), dtype=np.float32)
+    moved = np.roll(inside, (5, 5), axis=(0, 1))
+    return np.asarray(
+        cv2.GaussianBlur(np.clip(inside - moved, 0.0, 1.0), (0, 0), 1.4), dtype=np.float32
+    )

@@ -1,0 +1,172 @@
+"""The rig's camera as an instrument: where a point lands, how rows are timed, what the sensor adds.
+
+It owns projection, lens and sensor. It must not know what is in the picture.
+
+Pictures are worked on in square-root light (0-255 for 0-1): there a gain is a plain product, shot
+noise has the same strength everywhere, and eight bits suffice. The tone curve comes last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[Any]
+"""uint8, (height, width, 3), blue first as OpenCV has it."""
+FloatArray = NDArray[Any]
+
+AMBIENT = 0.07
+"""Share of the room's light in a fully lit picture: what is left when the ring light is dark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A camera straight above the compartment, looking down."""
+
+    width: int = 640
+    height: int = 480
+    height_mm: float = 300.0
+    floor_px_per_mm: float = 4.4
+    centre_px: tuple[float, float] = (321.5, 238.5)
+    k1: float = -0.08
+    """Radial distortion in OpenCV's sense: on the square of the tangent of the viewing angle."""
+
+    @property
+    def focal_px(self) -> float:
+        return self.floor_px_per_mm * self.height_mm
+
+    def project(self, points_mm: FloatArray) -> FloatArray:
+        """Project points of shape (..., 3) in millimetres to pixels of shape (..., 2)."""
+        depth = self.height_mm - points_mm[..., 2:3]
+        ray = points_mm[..., :2] / depth
+        bend = 1.0 + self.k1 * np.sum(ray * ray, axis=-1, keepdims=True)
+        px: FloatArray = ray * bend * self.focal_px
+        px[..., 1] *= -1.0
+        px += np.asarray(self.centre_px)
+        return px
+
+    def plane_at(self, z_mm: float, scale: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return x and y in millimetres of the plane at `z_mm` under each (sub)pixel.
+
+        Shapes (height * scale, width * scale). The inverse of the distortion is one fixed-point
+        step: exact to a hundredth of a pixel for a lens as straight as this.
+        """
+        steps_x = (np.arange(self.width * scale) + 0.5) / scale - 0.5
+        steps_y = (np.arange(self.height * scale) + 0.5) / scale - 0.5
+        u, v = np.meshgrid(steps_x, steps_y)
+        rx = (u - self.centre_px[0]) / self.focal_px
+        ry = -(v - self.centre_px[1]) / self.focal_px
+        bend = 1.0 + self.k1 * (rx * rx + ry * ry)
+        bend = 1.0 + self.k1 * (rx * rx + ry * ry) / (bend * bend)
+        depth = self.height_mm - z_mm
+        return rx / bend * depth, ry / bend * depth
+
+    def calibration(self, *, compartment_radius_mm: float, die_mm: float) -> dict[str, object]:
+        """Return the installation data that a calibration of this camera would write."""
+        return {
+            "image_size": [self.width, self.height],
+            "floor_px_per_mm": self.floor_px_per_mm,
+            "height_mm": self.height_mm,
+            "centre_px": list(self.centre_px),
+            "k1": self.k1,
+            "compartment_radius_mm": compartment_radius_mm,
+            "die_mm": die_mm,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shutter:
+    """A rolling shutter: each row is exposed for the same time, the last row latest."""
+
+    exposure_s: float = 0.008
+    readout_s: float = 0.012
+    """Time from the first row's start of exposure to the last row's."""
+
+    @property
+    def frame_s(self) -> float:
+        return self.exposure_s + self.readout_s
+
+    def row_start_s(self, end_s: float, row: float | FloatArray, rows: int) -> float | FloatArray:
+        """Start of the exposure of `row` in a frame whose last row ends at `end_s`."""
+        return end_s - self.frame_s + self.readout_s * (row / (rows - 1))
+
+
+def row_light(
+    shutter: Shutter, end_s: float, rows: int, times_s: FloatArray, levels: FloatArray
+) -> FloatArray:
+    """Return the mean light during the exposure of each row, from a stepwise course of the light.
+
+    `levels[i]` holds from `times_s[i]` to `times_s[i + 1]`; the last holds on.
+    """
+    if levels.size == 0:
+        return np.zeros(rows)
+    if float(levels.max() - levels.min()) < 1e-6:
+        return np.full(rows, float(levels[-1]))
+    # The integral of a step function is piecewise linear: interpolate it at both row ends.
+    widths = np.diff(times_s)
+    integral = np.concatenate([[0.0], np.cumsum(levels[:-1] * widths)])
+    tail_s = times_s[-1] + 1.0
+    knots = np.append(times_s, tail_s)
+    values = np.append(integral, integral[-1] + levels[-1])
+    start = np.asarray(shutter.row_start_s(end_s, np.arange(rows, dtype=float), rows))
+    begun = np.interp(start, knots, values)
+    ended = np.interp(start + shutter.exposure_s, knots, values)
+    mean: FloatArray = np.clip((ended - begun) / shutter.exposure_s, 0.0, 1.0)
+    return mean
+
+
+class Sensor:
+    """Grain and tone curve."""
+
+    def __init__(self, lens: Lens, *, seed: int, grain: float = 2.6) -> None:
+        """Prepare banks of noise. `grain` is the standard deviation in levels of 255."""
+        self._random = np.random.default_rng(seed)
+        self._lens = lens
+        shape = (lens.height + self._SLACK, lens.width + self._SLACK, 3)
+        self._banks = [self._bank(shape, grain) for _ in range(3)]
+        self._tone = _tone_curve()
+
+    _SLACK = 96
+
+    def _bank(self, shape: tuple[int, int, int], grain: float) -> NDArray[np.int16]:
+        white = self._random.standard_normal(shape, dtype=np.float32)
+        grey = self._random.standard_normal(shape[:2], dtype=np.float32)
+        luma: FloatArray = cv2.GaussianBlur(grey, (0, 0), 0.6)
+        chroma: FloatArray = cv2.GaussianBlur(white, (0, 0), 1.1)
+        mixed = grain * (0.85 * luma[..., None] / luma.std() + 0.55 * chroma / chroma.std())
+        whole: NDArray[np.int16] = np.rint(mixed).astype(np.int16)
+        return whole
+
+    def expose(self, light: Image, gain: NDArray[np.float64]) -> Image:
+        """Turn square-root light into what the camera puts out.
+
+        `gain` (rows,) is the light of each row's exposure: 1 is the ring light at full power.
+        """
+        low, high = float(gain.min()), float(gain.max())
+        scaled = np.sqrt(AMBIENT + (1.0 - AMBIENT) * gain)
+        if high - low < 1e-4:
+            picture: Image = (
+                light if high > 0.9999 else cv2.convertScaleAbs(light, alpha=float(scaled[0]))
+            )
+        else:
+            rows = np.ascontiguousarray(
+                np.broadcast_to(scaled.astype(np.float32)[:, None, None], light.shape)
+            )
+            picture = cv2.multiply(light, rows, dtype=cv2.CV_8U)
+        bank = self._banks[int(self._random.integers(len(self._banks)))]
+        y, x = self._random.integers(0, self._SLACK, 2)
+        grain = bank[y : y + self._lens.height, x : x + self._lens.width]
+        noisy = cv2.add(picture, grain, dtype=cv2.CV_8U)
+        toned: Image = cv2.LUT(noisy, self._tone)
+        return toned
+
+
+def _tone_curve() -> Image:
+    """A gentle shoulder and a black level, as a small camera's own processing has them."""
+    level = np.arange(256) / 255.0
+    curve = level * (1.04 - 0.10 * level) + 0.10 * level * level * (1.0 - level)
+    return np.clip(np.rint(5.0 + curve * 250.0), 0, 255).astype(np.uint8)

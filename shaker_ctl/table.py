@@ -305,6 +305,7 @@ class Table:
         plain["rounds"] = list(self._rounds)
         plain["marks"] = list(self._rulebook.marks)
         plain["camera_pid"] = self._reader.pid
+        plain["reading"] = _plain(self._reader.last)
         plain["monotonic_s"] = time.monotonic()
         return plain
 

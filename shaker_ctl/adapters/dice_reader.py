@@ -55,6 +55,7 @@ class LastReading:
     occasion: Occasion
     verdict: Verdict
     t_rest: float | None
+    t_dip_seen: float | None
     t_capture: float | None
     t_verdict: float
     frames: int
@@ -241,6 +242,7 @@ class CameraReader:
             occasion,
             verdict,
             message.t_rest,
+            message.t_dip_seen,
             message.t_capture,
             message.t_verdict,
             message.frames_looked_at,

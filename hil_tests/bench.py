@@ -1,0 +1,191 @@
+"""`make bench`: how fast and how heavy the table is, on the virtual rig, in one run.
+
+Prints medians and 99th percentiles of the times from dice truly at rest to all lamps read back lit,
+the time from start to ready, and CPU share and memory of the service and of its camera process
+while idle, betting and tossing. Nothing here is a test: the machine's own load is in every figure.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from hil_tests.demo import report
+from hil_tests.demo.people import People
+from hil_tests.demo.session import Plan, Session
+from shaker_ctl.service.status_socket import read_status
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+SAMPLE_S = 0.25
+IDLE_S = 6.0
+
+TOSSING = {"starting", "tossing", "coming to rest", "reading"}
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of a process so far, seconds (proc(5), fields 14 and 15 of stat)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+
+
+def resident_mb(pid: int) -> float:
+    """Resident memory of a process, MB, shared pages counted in."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+class Load:
+    """CPU shares of some processes, by what the table does."""
+
+    def __init__(self) -> None:
+        self.spent: dict[tuple[str, str], float] = defaultdict(float)
+        self.passed: dict[str, float] = defaultdict(float)
+        self.memory: dict[str, float] = defaultdict(float)
+        self._last: dict[str, tuple[float, float]] = {}
+
+    def sample(self, what: str, processes: dict[str, int]) -> None:
+        now = time.monotonic()
+        for name, pid in processes.items():
+            used = cpu_s(pid)
+            self.memory[name] = max(self.memory[name], resident_mb(pid))
+            if name in self._last:
+                before_s, before = self._last[name]
+                self.spent[what, name] += used - before
+                if name == "service":
+                    self.passed[what] += now - before_s
+            self._last[name] = (now, used)
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=2, help="Rounds to play.")] = 30,
+    seed: Annotated[int, typer.Option(help="Seed of the rig.")] = 5,
+) -> None:
+    """Play, measure, print."""
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="shaker-bench-") as name:
+        folder = Path(name)
+        plan = Plan(seed=seed, pace="brisk")
+        load, readings, camera = Load(), {}, {}
+        with Session(plan, folder) as session, Progress(console=console) as progress:
+            task = progress.add_task("rounds", total=rounds)
+            idle_until = time.monotonic() + IDLE_S
+            while time.monotonic() < idle_until:
+                _look(session, load, readings)
+            people = People(session, lambda _: None)
+            people.start()
+            played = 0
+            while played < rounds:
+                view = _look(session, load, readings)
+                camera = view["camera"]
+                played = view["rounds"][-1]["round"] if view["rounds"] else 0
+                progress.update(task, completed=played)
+                if people.failure is not None:
+                    raise people.failure
+            people.close_table()
+            people.stop()
+            ready_s = session.ready_after_s
+            session.stop_service()
+        truth = Path(session.rig["truth"])
+        found = report.rounds_of(folder / "journal.sqlite", truth, folder, plan.profile)
+        tally = report.check(found, even_odd=False)
+        console.print(_times(tally, found, list(readings.values()), ready_s))
+        console.print(_loads(load))
+        console.print(
+            f"camera {camera.get('fps')} frames/s, {camera.get('late_frames')} late; "
+            f"lamp line {session.rig['lamp']['baudrate']} baud; "
+            f"{len(tally.differences)} differences from the truth in {tally.rounds} rounds"
+        )
+
+
+def _look(session: Session, load: Load, readings: dict[str, Any]) -> dict[str, Any]:
+    time.sleep(SAMPLE_S)
+    session.check()
+    view = read_status(session.runtime_dir)
+    if session.service_pid is not None:
+        processes = {"service": session.service_pid}
+        if view["camera_pid"]:
+            processes["camera process"] = view["camera_pid"]
+        load.sample(_what(view), processes)
+    if view["reading"] is not None:
+        readings[str(view["reading"]["occasion"])] = view["reading"]
+    return view
+
+
+def _what(view: dict[str, Any]) -> str:
+    if view["life"] in ("inspection due", "closed"):
+        return "idle"
+    if view["phase"] in TOSSING:
+        return "tossing"
+    return "betting" if view["phase"] == "betting" else "otherwise"
+
+
+def _times(
+    tally: report.Tally,
+    rounds: Sequence[report.Round],
+    readings: Sequence[dict[str, Any]],
+    ready_s: float,
+) -> Table:
+    table = Table(title="Times, ms", caption="all on CLOCK_MONOTONIC; rest is the physics' own")
+    for name in ("what", "n", "median", "p99", "goal"):
+        table.add_column(name, justify="left" if name == "what" else "right")
+    _row(table, "true rest → lamps read back lit", tally.rest_to_lit_ms, "p99 ≤ 300")
+    verified = [r for r in rounds if r.t_rest and r.t_verified and r.t_lit]
+    _row(
+        table,
+        "  true rest → verified",
+        [1000 * ((r.t_verified or 0) - (r.t_rest or 0)) for r in verified],
+        "",
+    )
+    _row(
+        table,
+        "  verified → lamps read back lit",
+        [1000 * ((r.t_lit or 0) - (r.t_verified or 0)) for r in verified],
+        "",
+    )
+    dips = [
+        1000 * (r["t_dip_seen"] - r["t_rest"]) for r in readings if r["t_dip_seen"] and r["t_rest"]
+    ]
+    _row(table, "  rest seen → ring-light dip seen", dips, "")
+    table.add_row("start → READY", "1", f"{1000 * ready_s:.0f}", "", "≤ 4000")
+    return table
+
+
+def _row(table: Table, what: str, values_ms: Sequence[float], goal: str) -> None:
+    if not values_ms:
+        table.add_row(what, "0", "–", "–", goal)
+        return
+    ordered = sorted(values_ms)
+    p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+    table.add_row(what, str(len(ordered)), f"{statistics.median(ordered):.0f}", f"{p99:.0f}", goal)
+
+
+def _loads(load: Load) -> Table:
+    table = Table(title="Share of one core, and memory")
+    table.add_column("process")
+    phases = ("idle", "betting", "tossing", "otherwise")
+    for phase in phases:
+        table.add_column(f"{phase} ({load.passed[phase]:.0f} s)", justify="right")
+    table.add_column("resident, MB", justify="right")
+    for name in load.memory:
+        shares = [
+            f"{load.spent[p, name] / load.passed[p]:.0%}" if load.passed[p] else "–" for p in phases
+        ]
+        table.add_row(name, *shares, f"{load.memory[name]:.0f}")
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)

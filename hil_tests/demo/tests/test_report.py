@@ -1,0 +1,68 @@
+"""The demonstration's report catches what it must: a wrong lamp, a value read from tilted dice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from hil_tests.demo.report import Round, check, winning_areas
+
+GOOD = Round(
+    round=1,
+    profile="pa-625a",
+    truth=[{"value": 1, "flat": True}, {"value": 3, "flat": True}, {"value": 5, "flat": True}],
+    read=[5, 1, 3],
+    verdict="verified",
+    reason="",
+    wagers="settled",
+    lamps=sorted(winning_areas((1, 3, 5), even_odd=False)),
+    t_toss=10.0,
+    t_rest=12.0,
+    t_verified=12.15,
+    t_lit=12.2,
+    picture="",
+)
+
+
+def test_a_true_round_shows_no_difference() -> None:
+    tally = check([GOOD], even_odd=False)
+    assert tally.differences == ()
+    assert (tally.rounds, tally.flat, tally.read_without_help) == (1, 1, 1)
+    assert tally.rest_to_lit_ms == pytest.approx((200.0,))
+
+
+@pytest.mark.parametrize("area", GOOD.lamps)
+def test_a_missing_lamp_is_a_difference(area: str) -> None:
+    lamps = [lamp for lamp in GOOD.lamps if lamp != area]
+    assert check([replace(GOOD, lamps=lamps)], even_odd=False).differences
+
+
+def test_a_lamp_too_many_is_a_difference() -> None:
+    wrong = replace(GOOD, lamps=[*GOOD.lamps, "any-triple"])
+    assert check([wrong], even_odd=False).differences
+
+
+def test_a_wrong_reading_is_a_difference_even_with_dark_lamps() -> None:
+    wrong = replace(GOOD, read=[5, 1, 4], lamps=[], verdict="void")
+    assert check([wrong], even_odd=False).differences
+
+
+def test_values_from_a_die_that_does_not_lie_flat_are_a_difference() -> None:
+    truth = [*GOOD.truth[:2], {"value": 5, "flat": False}] if GOOD.truth else None
+    tally = check([replace(GOOD, truth=truth)], even_odd=False)
+    assert len(tally.differences) == 2
+    assert tally.not_flat == 1
+
+
+def test_lamps_without_any_known_toss_are_a_difference() -> None:
+    assert check([replace(GOOD, truth=None)], even_odd=False).differences
+
+
+def test_winning_areas_count_as_the_rule_texts_count_them() -> None:
+    sizes = [len(winning_areas(v, even_odd=False)) for v in product(range(1, 7), repeat=3)]
+    # 120 tosses of three values light 8 areas, 90 with a pair 6, 6 triples 5 or (1-1-1, 6-6-6) 4.
+    assert sizes.count(8) == 120
+    assert sizes.count(6) == 90
+    assert sorted(size for size in sizes if size < 6) == [4, 4, 5, 5, 5, 5]

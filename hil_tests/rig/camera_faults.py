@@ -1,0 +1,198 @@
+"""What can go wrong between lens and wire: named faults of the camera and what each does.
+
+It owns the names, their parameters and their effect on a picture or on the stream of pictures. It
+must not know how pictures are made, nor of HTTP.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from hil_tests.rig.optics import Image
+
+
+@dataclass(frozen=True, slots=True)
+class CameraFault:
+    name: str
+    summary: str
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+
+CAMERA_FAULTS: dict[str, CameraFault] = {
+    fault.name: fault
+    for fault in (
+        CameraFault("frozen", "the last picture is sent again and again"),
+        CameraFault("black", "the sensor is dark: grain on black"),
+        CameraFault("over_exposed", "exposure is this many times too long", {"times": 6.0}),
+        CameraFault("defocused", "blur of this many pixels", {"sigma_px": 5.0}),
+        CameraFault("shifted", "the camera was knocked", {"x_px": 34.0, "y_px": -21.0}),
+        CameraFault("blocked", "something dark covers this share from the left", {"share": 0.6}),
+        CameraFault("slow", "frames a second", {"fps": 4.0}),
+        CameraFault("wrong_size", "pictures of another size", {"width": 320.0, "height": 240.0}),
+        CameraFault("torn", "upper part new, lower part from this long ago", {"seconds": 0.5}),
+        CameraFault("garbled", "a stretch of each JPEG is overwritten"),
+        CameraFault("late", "every picture arrives this much later", {"seconds": 2.0}),
+        CameraFault("looped", "the last seconds are replayed for ever", {"seconds": 2.0}),
+        CameraFault("dead", "nothing more is sent; the connection stays open"),
+        CameraFault("closed", "connections are closed and refused"),
+    )
+}
+
+MEMORY_S = 10.5
+"""How much of the past is kept for late, looped and torn streams."""
+
+
+class CameraFaults:
+    """The faults in force, with the memory that some of them need. One owner."""
+
+    def __init__(self, fps: float) -> None:
+        self._fps = fps
+        self._active: dict[str, dict[str, float]] = {}
+        self._pictures: deque[Image] = deque(maxlen=max(2, int(fps)))
+        self._encoded: deque[tuple[float, bytes]] = deque(maxlen=int(MEMORY_S * fps))
+        self._loop: list[bytes] = []
+        self._loop_at = 0
+        self._random = np.random.default_rng(9)
+
+    @property
+    def active(self) -> dict[str, dict[str, float]]:
+        return {name: dict(values) for name, values in self._active.items()}
+
+    def inject(self, name: str, **parameters: float) -> None:
+        """Put a fault in force. Raises KeyError or TypeError with what there is."""
+        if name not in CAMERA_FAULTS:
+            raise KeyError(f"no camera fault {name!r}; there are: {', '.join(CAMERA_FAULTS)}")
+        known = CAMERA_FAULTS[name].parameters
+        if unknown := set(parameters) - set(known):
+            raise TypeError(
+                f"camera fault {name!r} takes {sorted(known) or 'no parameter'}, "
+                f"not {sorted(unknown)}"
+            )
+        values = {**known, **parameters}
+        if name == "looped":
+            count = max(1, int(values["seconds"] * self._fps))
+            self._loop = [jpeg for _, jpeg in self._encoded][-count:]
+            self._loop_at = 0
+        self._active[name] = values
+
+    def clear(self, name: str | None = None) -> None:
+        if name is None:
+            self._active.clear()
+        else:
+            self._active.pop(name, None)
+
+    def period_s(self, normal_s: float) -> float:
+        """Time between two frames."""
+        return 1.0 / self._active["slow"]["fps"] if "slow" in self._active else normal_s
+
+    @property
+    def is_silent(self) -> bool:
+        return "dead" in self._active
+
+    @property
+    def is_closed(self) -> bool:
+        return "closed" in self._active
+
+    def needs_no_picture(self) -> bool:
+        """True while nothing new would be sent anyway."""
+        return bool({"frozen", "looped"} & self._active.keys()) and bool(self._encoded)
+
+    def on_picture(self, picture: Image) -> Image:
+        """Apply what happens to the picture itself."""
+        if not self._active:
+            self._pictures.append(picture)
+            return picture
+        if "torn" in self._active and self._pictures:
+            back = min(
+                len(self._pictures), max(1, int(self._active["torn"]["seconds"] * self._fps))
+            )
+            old = self._pictures[-back]
+            cut = int(self._random.integers(picture.shape[0] // 4, 3 * picture.shape[0] // 4))
+            torn = np.vstack([picture[:cut], old[cut:]])
+        else:
+            torn = picture
+        self._pictures.append(picture)
+        for name, effect in _EFFECTS.items():
+            if name in self._active:
+                torn = effect(torn, self._active[name], self._random)
+        return torn
+
+    def on_jpeg(self, at_s: float, jpeg: bytes) -> bytes | None:
+        """Remember an encoded frame and return the one to send now, or None for nothing."""
+        if "garbled" in self._active:
+            jpeg = _garble(jpeg, self._random)
+        self._encoded.append((at_s, jpeg))
+        if "late" in self._active:
+            due_s = at_s - self._active["late"]["seconds"]
+            ripe = [old for then, old in self._encoded if then <= due_s]
+            return ripe[-1] if ripe else None
+        return jpeg
+
+    def replay(self) -> bytes | None:
+        """The frame to send while nothing new is made (frozen, looped)."""
+        if "frozen" in self._active:
+            return self._encoded[-1][1]
+        if not self._loop:
+            return None
+        jpeg = self._loop[self._loop_at % len(self._loop)]
+        self._loop_at += 1
+        return jpeg
+
+
+def _black(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    noise = random.integers(2, 8, picture.shape[:2], dtype=np.uint8)
+    dark: Image = cv2.cvtColor(noise, cv2.COLOR_GRAY2BGR)
+    return dark
+
+
+def _over(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    bright: Image = cv2.convertScaleAbs(picture, alpha=float(np.sqrt(values["times"])) * 1.3)
+    return bright
+
+
+def _defocus(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    soft: Image = cv2.GaussianBlur(picture, (0, 0), values["sigma_px"])
+    return soft
+
+
+def _shift(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    move = np.array([[1.0, 0.0, values["x_px"]], [0.0, 1.0, values["y_px"]]])
+    size = (picture.shape[1], picture.shape[0])
+    moved: Image = cv2.warpAffine(picture, move, size, borderMode=cv2.BORDER_REPLICATE)
+    return moved
+
+
+def _block(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    edge = values["share"] * picture.shape[1]
+    u = np.arange(picture.shape[1], dtype=np.float32)
+    seen = np.clip((u - edge) / 40.0 + 0.5, 0.04, 1.0)
+    shade = np.ascontiguousarray(np.broadcast_to(seen[None, :, None], picture.shape))
+    covered: Image = cv2.multiply(picture, shade, dtype=cv2.CV_8U)
+    return covered
+
+
+def _resize(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    size = (int(values["width"]), int(values["height"]))
+    other: Image = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    return other
+
+
+_EFFECTS = {
+    "black": _black,
+    "over_exposed": _over,
+    "defocused": _defocus,
+    "shifted": _shift,
+    "blocked": _block,
+    "wrong_size": _resize,
+}
+
+
+def _garble(jpeg: bytes, random: np.random.Generator) -> bytes:
+    start = len(jpeg) // 3
+    noise = random.integers(0, 255, 600, dtype=np.uint8).tobytes()
+    return jpeg[:start] + noise + jpeg[start + 600 :]

@@ -55,6 +55,27 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     return Recovered(replay(state, events, rulebook), newest_wall, tuple(_tosses(reversed(tail))))
 
 
+def standing_faults(
+    newest_first: Iterator[Record], kinds: frozenset[FaultKind]
+) -> tuple[tuple[FaultKind, str, float], ...]:
+    """Return (kind, code, wall time) of the fault on record for each kind that stands.
+
+    A table that was switched off in fault comes back in fault and says which (O-9).
+    """
+    wanted, found = set(kinds), []
+    for record in newest_first if wanted else ():
+        plain = record.plain
+        for command in plain.get("decision", ()):
+            if command["type"] == "RaiseFault" and FaultKind(command["kind"]) in wanted:
+                kind = FaultKind(command["kind"])
+                wanted.discard(kind)
+                when_s = datetime.fromisoformat(plain["wall"]).timestamp()
+                found.append((kind, command["code"], when_s))
+        if not wanted:
+            break
+    return tuple(reversed(found))
+
+
 def replay(state: TableState, steps: Sequence[dict[str, Any]], rulebook: Rulebook) -> TableState:
     """Step through recorded events. Raises `JournalCorruptError` at the first difference."""
     for plain in steps:

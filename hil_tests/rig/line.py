@@ -32,7 +32,9 @@ CLOSED_LOOK_S = 0.02
 
 LINE_FAULTS = (
     Fault("line_cut", "the cable is cut: bytes vanish both ways", "silence, port stays open"),
-    Fault("line_unplugged", "the adapter is pulled out", "port fails, device name gone"),
+    Fault(
+        "line_unplugged", "the controller's adapter is pulled out", "port fails, device name gone"
+    ),
     Fault("line_noise", "bits are flipped", "damaged bytes", {"per_byte": 0.05}),
     Fault("line_loss", "bytes get lost", "missing bytes", {"per_byte": 0.02}),
     Fault("line_delay", "bytes are late", "late bytes", {"delay_s": 0.2}),
@@ -253,12 +255,13 @@ class Line:
                     self.carried[here] += len(arrived)
 
     def _obey_plug(self) -> None:
-        for end in self.ends:
-            if isinstance(end, Terminal):
-                if "line_unplugged" in self.faults:
-                    end.unplug()
-                else:
-                    end.plug()
+        """The left end is the controller's adapter: that one is pulled out and put back."""
+        left = self.ends[0]
+        if isinstance(left, Terminal):
+            if "line_unplugged" in self.faults:
+                left.unplug()
+            else:
+                left.plug()
 
     def _await(self) -> tuple[list[int], float | None]:
         """Return what to watch, and how long: a closed port has nothing and must be looked at."""

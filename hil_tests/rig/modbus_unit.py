@@ -126,7 +126,7 @@ class ModbusUnit:
         store = self._store
         try:
             match request:
-                case ReadHoldingRegistersRequest():
+                case ReadHoldingRegistersRequest(function_code=3):  # 4 is derived from it
                     found = store.read(request.address, request.count)
                     return ReadHoldingRegistersResponse(registers=found)
                 case WriteSingleRegisterRequest():

@@ -1,0 +1,333 @@
+"""What the table relies on in a lamp box, asked of the real client on a real serial line.
+
+The box here is the virtual one at the end of a pseudo-terminal at its baud rate. What only a fault
+can show needs a box that can be broken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+from pathlib import Path
+
+import pytest
+
+from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.modbus_unit import ModbusUnit
+from shaker_ctl.adapters.modbus_lamp import ModbusLamp
+from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.lamp.parameters import LampParameters
+from shaker_ctl.lamp.registers import Phase, State
+from shaker_ctl.rules.outcome import Layout, Toss
+
+FIFTY = Layout(even_odd=False, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+FIFTY_TWO = Layout(even_odd=True, even_odd_lose_on_triple=False, double_wins_on_triple=False)
+SUPER = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+VALUES = (2, 2, 5)
+LIT = Toss(VALUES).areas(SUPER)
+
+
+class Bench:
+    """A box at the end of a line."""
+
+    def __init__(self, folder: Path, baudrate: int | None = 115200) -> None:
+        self.device = folder / "lamp"
+        self.box = LampBox(memory=folder / "memory.json")
+        end = BoxEnd()
+        self.line = Line("lamp", Terminal(self.device), end, baudrate=baudrate)
+        self._unit = ModbusUnit(self.box, end)
+        self._unit.thread.start()
+
+    def lamp(self, layout: Layout = SUPER, **parameters: float) -> ModbusLamp:
+        return ModbusLamp(LampParameters(device=str(self.device), **parameters), layout)
+
+    def close(self) -> None:
+        self.line.close()
+        self._unit.thread.join(2)
+        assert not self._unit.thread.is_alive()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def lamp(bench: Bench) -> Iterator[ModbusLamp]:
+    lamp = bench.lamp()
+    lamp.prove_dark()
+    yield lamp
+    lamp.close()
+
+
+def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
+    ends_at = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < ends_at
+        time.sleep(0.01)
+
+
+# ── The good way ──
+
+
+def test_a_result_is_lit_proved_and_cleared(lamp):
+    assert lamp.show(4711, VALUES) == LIT
+    status = lamp.prove_lit(4711, VALUES)
+    assert (status.state, status.result_round, status.last_committed_round) == (
+        State.RESULT,
+        4711,
+        4711,
+    )
+    lamp.clear(4711)
+    assert lamp.prove_dark().last_committed_round == 4711
+
+
+def test_a_result_is_shown_within_its_time(lamp, record_property):
+    times = []
+    for round_id in range(1, 9):
+        began = time.monotonic()
+        lamp.show(round_id, VALUES)
+        times.append(time.monotonic() - began)
+        lamp.clear(round_id)
+    record_property("show_ms_median", round(statistics.median(times) * 1000, 1))
+    assert min(times) < 0.050
+    assert max(times) < 0.25
+
+
+@pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER])
+def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout):
+    bench = Bench(tmp_path, baudrate=None)
+    bench.box.faults.inject("lamp_late", delay_s=0.0)
+    lamp = bench.lamp(layout)
+    for round_id, values in enumerate(combinations_with_replacement(range(1, 7), 3), start=1):
+        lamp.show(round_id, values)
+        lamp.darken()
+    lamp.close()
+    bench.close()
+
+
+def test_the_same_result_may_be_shown_again(lamp):
+    lamp.show(7, VALUES)
+    assert lamp.show(7, VALUES) == LIT
+
+
+def test_another_result_is_refused_while_one_is_lit(lamp):
+    lamp.show(7, VALUES)
+    with pytest.raises(LampReplyError, match="clear it first"):
+        lamp.show(8, (1, 1, 1))
+    lamp.prove_lit(7, VALUES)
+
+
+def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench):
+    lamp.show_phase(Phase.BETS_OPEN, 5)
+    lamp.show_multipliers(5, {"triple-1": 999, "one-1/2": 15, "total-4": 499})
+    assert bench.box.read(0x0017, 3) == [Phase.BETS_OPEN, 0, 5]
+    assert bench.box.read(0x00D0, 8)[1:] == [5, 0, 0, 0, 0, 0, 999]
+    assert lamp.test_area("triple-6") == {"triple-6"}
+    assert [area for area, percent in lamp.currents().items() if percent > 50] == ["triple-6"]
+    assert lamp.test_area(None) == frozenset()
+
+
+def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench):
+    lamp.show(7, VALUES)
+    bench.box.restart()
+    with pytest.raises(LampReadbackError, match="should show round 7"):
+        lamp.prove_lit(7, VALUES)
+    assert lamp.show(7, VALUES) == LIT
+
+
+# ── Damage: one bad reply costs nothing, a bad line is named, nothing wrong is ever taken ──
+
+
+@pytest.mark.parametrize("event", ["stage", "commit"])
+def test_a_restart_in_mid_push_still_ends_with_the_truth(bench, event):
+    lamp = bench.lamp(show_deadline_s=0.4)
+    lamp.prove_dark()
+    bench.box.faults.inject("lamp_restart", after=(1, event), down_s=0.05)
+    assert lamp.show(7, VALUES) == LIT
+    lamp.close()
+
+
+SPOILED = [
+    ("lamp_silent", LampTimeoutError, "does not answer"),
+    ("lamp_late", LampError, "in time"),
+    ("lamp_exception", LampReplyError, "refused|exception"),
+    ("lamp_crc", LampReplyError, "no reply of unit 1"),
+    ("lamp_truncated", LampReplyError, "no reply of unit 1"),
+    ("lamp_garbage_inside", LampReplyError, "no reply of unit 1"),
+    ("lamp_other_unit", LampReplyError, "no reply of unit 1"),
+]
+
+
+@pytest.mark.parametrize(("fault", "leaf", "text"), SPOILED)
+def test_a_spoiled_line_ends_at_the_deadline_with_its_own_error(lamp, bench, fault, leaf, text):
+    bench.box.faults.inject(fault)
+    began = time.monotonic()
+    with pytest.raises(leaf, match=text) as error:
+        lamp.show(7, VALUES)
+    assert time.monotonic() - began < 0.25 + 0.1
+    assert error.value.remedy
+    bench.box.faults.heal()
+    time.sleep(0.35 if fault == "lamp_late" else 0.03)
+    lamp.darken()
+    lamp.prove_dark()
+
+
+@pytest.mark.parametrize("fault", ["lamp_garbage_before", "lamp_garbage_after"])
+def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault):
+    bench.box.faults.inject(fault)
+    with contextlib.suppress(LampError):
+        assert lamp.show(7, VALUES) == LIT
+    assert bench.box.glance()["round"] in (0, 7)
+    bench.box.faults.heal()
+    assert lamp.show(7, VALUES) == LIT
+
+
+def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench):
+    bench.line.faults.inject("line_noise", per_byte=0.004)
+    shown = 0
+    for round_id in range(1, 9):
+        try:
+            shown += lamp.show(round_id, VALUES) == LIT
+            lamp.darken()
+        except LampError:
+            continue
+    assert shown >= 1
+    bench.line.faults.heal()
+
+
+@pytest.mark.parametrize(
+    ("fault", "leaf", "text"),
+    [
+        ("lamp_not_a_box", LampReplyError, "no lamp box"),
+        ("lamp_other_map", LampReplyError, "register map 2.0"),
+    ],
+)
+def test_another_device_is_refused_before_anything_is_written(bench, fault, leaf, text):
+    bench.box.faults.inject(fault)
+    lamp = bench.lamp()
+    with pytest.raises(leaf, match=text):
+        lamp.show(7, VALUES)
+    assert bench.box.glance()["last_committed"] == 0
+    lamp.close()
+
+
+def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench):
+    bench.box.faults.inject("lamp_rule_wrong")
+    with pytest.raises(LampReadbackError, match="computed other lamps"):
+        lamp.show(7, VALUES)
+    assert bench.box.glance()["state"] == "dark"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ({"name": "bulb_burnt", "area": "total-9"}, "dark: total-9"),
+        ({"name": "bulb_stuck", "area": "big"}, "nobody lit: big"),
+        ({"name": "lamps_shifted"}, "wrong lamps"),
+        ({"name": "lamp_extra", "area": "big"}, "too many big"),
+    ],
+)
+def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(lamp, bench, sentence, text):
+    bench.box.faults.inject(**sentence)
+    began = time.monotonic()
+    with pytest.raises(LampReadbackError, match=text):
+        lamp.show(7, VALUES)
+    lamp.darken()
+    lamp.show_phase(Phase.FAULT, 7)
+    assert time.monotonic() - began < 0.5
+    assert bench.box.read(0x001E, 4) == [0, 0, 0, 0]
+
+
+def test_lamps_that_do_not_go_dark_are_found(lamp, bench):
+    lamp.show(7, VALUES)
+    bench.box.faults.inject("lamps_latched")
+    with pytest.raises(LampReadbackError, match="not dark"):
+        lamp.clear(7)
+    with pytest.raises(LampReadbackError, match="still drives"):
+        lamp.darken()
+
+
+@pytest.mark.parametrize("fault", ["lamp_supply_low", "lamp_memory_bad", "bulb_stuck"])
+def test_a_sick_box_is_not_dark_and_healthy(lamp, bench, fault):
+    bench.box.faults.inject(fault)
+    with pytest.raises(LampReadbackError):
+        lamp.prove_dark()
+
+
+def test_wrong_odds_are_found(lamp, bench):
+    bench.box.faults.inject("odds_wrong")
+    with pytest.raises(LampReadbackError, match="triple-1"):
+        lamp.show_multipliers(7, {"triple-1": 999})
+
+
+# ── The port ──
+
+
+def test_a_missing_device_is_named_at_once(tmp_path):
+    lamp = ModbusLamp(LampParameters(device=str(tmp_path / "none")), SUPER)
+    with pytest.raises(LampTimeoutError, match="cannot open the lamp line") as error:
+        lamp.identify()
+    assert "lamp.device" in error.value.line()
+
+
+def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench):
+    lamp.show(7, VALUES)
+    bench.line.faults.inject("line_unplugged")
+    _until(lambda: not bench.device.is_symlink())
+    with pytest.raises(LampTimeoutError):
+        lamp.status()
+    bench.line.faults.heal()
+    _until(bench.device.is_symlink)
+    lamp.prove_lit(7, VALUES)
+
+
+def test_a_cut_cable_is_silence_and_the_result_holds(lamp, bench):
+    lamp.show(7, VALUES)
+    bench.line.faults.inject("line_cut")
+    with pytest.raises(LampTimeoutError, match="does not answer"):
+        lamp.status()
+    assert bench.box.glance()["state"] == "result"
+    bench.line.faults.heal()
+    lamp.prove_lit(7, VALUES)
+
+
+# ── Somebody else's client ──
+
+
+def mbpoll(bench: Bench, options: str, values: str = "") -> str:
+    """Return what mbpoll, which knows nothing of this project, prints."""
+    program = shutil.which("mbpoll")
+    if program is None:
+        pytest.skip("mbpoll is not installed (Debian package mbpoll)")
+    line = "-m rtu -a 1 -b 115200 -P none -0 -1 -o 2"
+    command = [program, *line.split(), *options.split(), str(bench.device), *values.split()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    return done.stdout + done.stderr
+
+
+def test_mbpoll_reads_the_box_when_the_service_is_stopped(bench):
+    lamp = bench.lamp()
+    lamp.show(4711, VALUES)
+    lamp.close()
+    assert "0x51B0" in mbpoll(bench, "-r 0 -c 16 -t 4:hex")
+    status = mbpoll(bench, "-r 28 -c 1 -t 4:int -B")
+    assert "4711" in status
+
+
+def test_mbpoll_lights_a_lamp_by_the_document(bench):
+    mbpoll(bench, "-r 96 -t 4", "1 5 0 0 11")
+    time.sleep(0.05)
+    assert bench.box.glance()["glowing"] == ["triple-6"]
+    refused = mbpoll(bench, "-r 96 -t 4", "2 9 0 0 0")
+    assert "Illegal data value" in refused
+    mbpoll(bench, "-r 96 -t 4", "3 3 0 0 0")
+    assert bench.box.glance()["state"] == "dark"

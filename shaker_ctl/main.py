@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from shaker_ctl import __version__
 from shaker_ctl.commands import console, demo, journal, read, rules, run, settings, status
-from shaker_ctl.errors import ShakerError
+from shaker_ctl.errors import JournalCorruptError, SettingsError, ShakerError
+
+EX_DATAERR = 65
+EX_CONFIG = 78
 
 program = typer.Typer(
     name="shaker-ctl",
@@ -46,9 +50,22 @@ def options(
 
 
 def app() -> None:
-    """Run the command line. An error that a person can mend is one line and status 1."""
+    """Run the command line. An error that a person can mend is one line and a status of its own.
+
+    Status 78 (settings) and 65 (data), after sysexits.h, tell the service manager that a restart
+    would change nothing; everything else that a person meets is 1.
+    """
     try:
         program()
     except ShakerError as error:
-        Console(stderr=True).print(f"[bold red]{error.code}[/]: {error.line()}", soft_wrap=True)
-        sys.exit(1)
+        Console(stderr=True).print(
+            Text.assemble((error.code, "bold red"), f": {error.line()}"), soft_wrap=True
+        )
+        sys.exit(exit_status(error))
+
+
+def exit_status(error: ShakerError) -> int:
+    """Return the exit status that says what kind of help is needed."""
+    if isinstance(error, SettingsError):
+        return EX_CONFIG
+    return EX_DATAERR if isinstance(error, JournalCorruptError) else 1

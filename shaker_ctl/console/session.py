@@ -102,6 +102,7 @@ class Session:
         self._editor = LineEditor(grammar.MAX_LINE, self._complete)
         self._announcements: deque[Announcement] = deque(maxlen=MOST_ANNOUNCEMENTS)
         self._end_subscription = desk.subscribe(self._announcements.append)
+        self._table = desk.view().table[:20]
         self._nobody = Actor("", None, port)
         self._actor = self._nobody
         self._voice = Voice.PEOPLE
@@ -505,7 +506,7 @@ class Session:
         if self._voice is Voice.MACHINE or self._job is not None:
             return
         who = f" {self._actor.name}" if self._actor.role else ""
-        self._editor.prompt = f"{self._desk.view().table[:20]}{who}> "
+        self._editor.prompt = f"{self._table}{who}> "
         self._editor.show_prompt()
         self._say(self._editor.take_output())
 

@@ -75,7 +75,7 @@ def test_dealer_who_sees_other_values_enters_them_and_waits_for_the_floorperson(
         console.connect()
         dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0, eyes=eyes)
         with pytest.raises(ScriptedPersonError, match="disputed"):
-            dealer.play(1, timeout_s=2)
+            dealer.play(1, timeout_s=1)
     request, actor = desk.acts[-1]
     assert request.verb == "enter"
     assert request.arguments == {"round": 1, "values": (1, 1, 1)}

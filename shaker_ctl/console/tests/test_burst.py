@@ -1,0 +1,39 @@
+"""Typing, a script's turns, a paste: told apart by amounts and times alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from shaker_ctl.console.burst import MOST, QUIET_S, SILENCE_S, Burst
+
+
+def test_a_person_typing_for_hours_is_never_a_flood() -> None:
+    burst = Burst(11_520)
+    assert all(burst.admit(b"x", number * 0.02) for number in range(10_000))
+
+
+@pytest.mark.parametrize("baud", [9600, 115_200])
+def test_a_script_that_waits_for_its_answers_is_never_a_flood(baud: int) -> None:
+    burst = Burst(baud / 10)
+    now = 0.0
+    for _ in range(10_000):
+        assert burst.admit(b"status\r", now)
+        now += 600 / (baud / 10)
+
+
+def test_a_paste_is_a_flood_after_a_kilobyte_until_silence() -> None:
+    burst = Burst(11_520)
+    admitted = sum(burst.admit(b"x" * 115, number * 0.01) for number in range(900))
+    assert admitted * 115 <= 2 * MOST
+    end = 9.0
+    assert burst.flood_ended(end + SILENCE_S / 2) == 0
+    assert burst.flood_ended(end + SILENCE_S) > 100_000
+    assert burst.flood_ended(end + 1) == 0
+    assert burst.admit(b"status\r", end + 1)
+
+
+def test_quiet_is_counted_from_the_last_byte() -> None:
+    burst = Burst(11_520)
+    burst.admit(b"bets\r", 0.0)
+    assert not burst.is_quiet(QUIET_S / 2)
+    assert burst.is_quiet(QUIET_S)

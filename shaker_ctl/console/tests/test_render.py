@@ -1,0 +1,110 @@
+"""Pages for people: 80 columns whatever they hold, and `?` for what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shaker_ctl.console import machine, render
+from shaker_ctl.console.desk import (
+    CameraView,
+    DiceView,
+    FaultView,
+    HealthView,
+    InspectionView,
+    JournalLine,
+    JournalView,
+    LampView,
+    MotorView,
+    Parcel,
+    ProfileView,
+    RoundView,
+    TableView,
+)
+from shaker_ctl.rules.outcome import AREAS
+
+PAGES = [render.status, render.faults, render.lamps, render.motor, render.camera, render.dice_set,
+         render.inspection, render.profile, render.digests, render.health]  # fmt: skip
+
+_text = st.text(alphabet=st.characters(categories=("L", "N", "P", "Zs")), max_size=200)
+_figure = st.none() | st.floats(0, 1e6)
+_views = st.builds(
+    TableView,
+    table=st.just("Table 7"),
+    life=st.sampled_from(["open", "closed"]),
+    phase=st.sampled_from(["", "awaiting dealer"]),
+    says=_text,
+    marks=st.just(("DEMONSTRATION",)),
+    round_id=st.none() | st.integers(1, 10**8),
+    faults=st.lists(
+        st.builds(FaultView, code=st.just("motor-stall"), wall_s=st.floats(0, 4e9), cause=_text,
+                  remedy=_text, is_clearable=st.booleans()),
+        max_size=3,
+    ).map(tuple),
+    lamps=st.builds(LampView, commanded=st.just(AREAS), box=_text, age_s=_figure,
+                    measured=st.none() | st.just(AREAS)),
+    motor=st.builds(MotorView, rpm=_figure, duty=_figure,
+                    last_toss_rpm=st.lists(st.floats(0, 2000), max_size=300).map(tuple)),
+    camera=st.builds(CameraView, fps=_figure, last_reading=_text),
+    dice=st.builds(DiceView, serials=st.just(("A1", "A2", "A3")), age_s=_figure, limit_s=_figure),
+    inspection=st.builds(InspectionView, reasons=st.lists(_text, max_size=3).map(tuple)),
+    profile=st.builds(ProfileView, title=_text,
+                      facts=st.lists(st.tuples(_text, _text, _text), max_size=3).map(tuple)),
+    digests=st.just((("program", "ab" * 32, True), ("model", "cd" * 32, False))),
+    health=st.builds(HealthView, temperature_c=_figure, uptime_s=_figure, wall_s=_figure),
+    journal=st.builds(JournalView, head=st.just("ef" * 32)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__name__)
+def test_pages_fit_eighty_columns(page: Callable[..., render.Lines]) -> None:
+    @settings(max_examples=30)
+    @given(view=_views)
+    def check(view: TableView) -> None:
+        for line in page(view, render.PLAIN):
+            assert len(line) <= 80, line
+
+    check()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__name__)
+def test_pages_of_a_table_that_knows_nothing_yet_still_stand(
+    page: Callable[..., render.Lines],
+) -> None:
+    assert page(TableView(table="Table 7", life="closed"), render.PLAIN)
+
+
+def test_an_unknown_speed_is_a_question_mark_and_never_zero() -> None:
+    lines = render.motor(TableView(table="t", life="closed"), render.PLAIN)
+    assert "?" in lines[0]
+    assert "0 rpm" not in lines[0]
+
+
+@given(speeds=st.lists(st.floats(0, 5000), min_size=1, max_size=500))
+def test_the_sparkline_is_as_long_as_it_may_be_and_peaks_at_the_top(speeds: list[float]) -> None:
+    line = render.sparkline(speeds, render.PLAIN)
+    assert len(line) == min(60, len(speeds))
+    assert render.sparkline([0.0, 100.0], render.Style()) == "▁█"
+
+
+@given(view=_views)
+def test_every_view_has_a_json_form_of_pure_ascii(view: TableView) -> None:
+    line = machine.line({"view": view})
+    assert line.isascii()
+    assert line.count("\n") == 1
+
+
+def test_round_and_journal_pages_wrap() -> None:
+    view = RoundView(round_id=41, lamps=AREAS, events=((1.79e9, "word " * 40),), reason="why " * 40)
+    records = [JournalLine(sequence=1, wall_s=1.79e9, kind="event", text="word " * 60)]
+    for line in [*render.game_round(view, render.PLAIN), *render.journal(records)]:
+        assert len(line) <= 80
+
+
+def test_a_parcel_is_lines_of_json_that_a_script_can_join() -> None:
+    lines = list(machine.parcel(Parcel("a.jpg", bytes(range(256)) * 10)))
+    assert all(line.startswith('{"parcel":"a.jpg"') for line in lines)
+    assert max(map(len, lines)) < 1100

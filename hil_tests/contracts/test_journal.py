@@ -18,6 +18,8 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.recovery import Trouble
 
+Crashed = tuple[JournalParameters, list[Record]]
+
 
 def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
     records = []
@@ -74,7 +76,7 @@ def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
 # ── Order and durability ────────────────────────────────────────────────────
 
 
-def test_what_was_written_is_read_back_in_order(parameters):
+def test_what_was_written_is_read_back_in_order(parameters: JournalParameters) -> None:
     opened = open_copies(parameters)
     records = write(opened.main, 30)
     assert list(opened.main.read()) == records
@@ -83,7 +85,7 @@ def test_what_was_written_is_read_back_in_order(parameters):
     opened.close()
 
 
-def test_a_batch_is_written_whole_or_not_at_all(parameters):
+def test_a_batch_is_written_whole_or_not_at_all(parameters: JournalParameters) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 3)
     records = records_after(store.head(), 3)
@@ -97,7 +99,7 @@ def test_a_batch_is_written_whole_or_not_at_all(parameters):
     store.close()
 
 
-def test_a_record_that_does_not_follow_is_refused(parameters):
+def test_a_record_that_does_not_follow_is_refused(parameters: JournalParameters) -> None:
     store = SqliteJournal(parameters.path)
     records = records_after(store.head(), 4)
     with pytest.raises(JournalCorruptError, match="cannot follow"):
@@ -106,7 +108,9 @@ def test_a_record_that_does_not_follow_is_refused(parameters):
 
 
 @pytest.mark.parametrize("statement", ["UPDATE record SET round = 9", "DELETE FROM record"])
-def test_the_file_itself_refuses_change_and_deletion(parameters, statement):
+def test_the_file_itself_refuses_change_and_deletion(
+    parameters: JournalParameters, statement: str
+) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 3)
     store.close()
@@ -115,7 +119,7 @@ def test_the_file_itself_refuses_change_and_deletion(parameters, statement):
     db.close()
 
 
-def test_what_was_synced_survives_a_kill(parameters):
+def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
     """The writer says each number after its sync and is killed in mid-write."""
     program = (
         "import sys; from pathlib import Path\n"
@@ -145,7 +149,7 @@ def test_what_was_synced_survives_a_kill(parameters):
         store.close()
 
 
-def test_rounds_are_found_the_incomplete_one_included(parameters):
+def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParameters) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 58)
     assert store.last_rounds(10) == list(range(3, 13))
@@ -157,7 +161,7 @@ def test_rounds_are_found_the_incomplete_one_included(parameters):
 # ── Media that refuse ───────────────────────────────────────────────────────
 
 
-def test_a_full_medium_is_named_and_loses_nothing_before(parameters):
+def test_a_full_medium_is_named_and_loses_nothing_before(parameters: JournalParameters) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 5)
     pages = store._db.execute("PRAGMA page_count").fetchone()[0]
@@ -173,12 +177,12 @@ def test_a_full_medium_is_named_and_loses_nothing_before(parameters):
     store.close()
 
 
-def test_a_missing_folder_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalWriteError, match="does not exist"):
         SqliteJournal(tmp_path / "nowhere" / "journal.sqlite")
 
 
-def test_a_file_that_is_no_journal_is_refused(tmp_path):
+def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_bytes(b"not a database at all" * 500)
     with pytest.raises(JournalCorruptError):
@@ -191,14 +195,16 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
 # ── Two copies ──────────────────────────────────────────────────────────────
 
 
-def test_sound_copies_open_without_a_word(parameters):
+def test_sound_copies_open_without_a_word(parameters: JournalParameters) -> None:
     filled(parameters, 40, 40)
     opened = open_copies(parameters)
     assert opened.notices == ()
     opened.close()
 
 
-def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(parameters):
+def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(
+    parameters: JournalParameters,
+) -> None:
     filled(parameters, 40, 33)
     opened = open_copies(parameters)
     assert [n.trouble for n in opened.notices] == [Trouble.SECOND_LATE]
@@ -211,7 +217,9 @@ def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(parameters):
     ("main", "second", "code"),
     [(33, 40, "journal-cut"), (400, 40, "journal-second-behind")],
 )
-def test_copies_that_differ_by_more_halt_the_table(parameters, main, second, code):
+def test_copies_that_differ_by_more_halt_the_table(
+    parameters: JournalParameters, main: int, second: int, code: str
+) -> None:
     filled(parameters, main, second)
     with pytest.raises(JournalCorruptError) as caught:
         open_copies(parameters)
@@ -221,8 +229,11 @@ def test_copies_that_differ_by_more_halt_the_table(parameters, main, second, cod
         open_copies(parameters)  # A restart does not clear it.
 
 
-def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(parameters):
+def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(
+    parameters: JournalParameters,
+) -> None:
     filled(parameters, 40, 40)
+    assert parameters.second is not None
     parameters.second.unlink()
     with pytest.raises(JournalCorruptError) as caught:
         open_copies(parameters)
@@ -235,8 +246,11 @@ def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(parameters):
     opened.close()
 
 
-def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(parameters):
+def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(
+    parameters: JournalParameters,
+) -> None:
     filled(parameters, 40, 40)
+    assert parameters.second is not None
     parameters.path.unlink()
     with pytest.raises(JournalCorruptError, match="missing"):
         open_copies(parameters)
@@ -244,8 +258,9 @@ def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(parameters):
     open_copies(parameters).close()
 
 
-def test_copies_that_tell_different_stories_halt(parameters):
+def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:
     filled(parameters, 10, 10)
+    assert parameters.second is not None
     for path, n in ((parameters.path, 3), (parameters.second, 4)):
         store = SqliteJournal(path)
         write(store, 2, round_of_first=n)
@@ -255,7 +270,7 @@ def test_copies_that_tell_different_stories_halt(parameters):
     assert caught.value.code == "journal-forked"
 
 
-def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path):
+def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path: Path) -> None:
     opened = open_copies(JournalParameters(path=tmp_path / "j.sqlite"))
     assert [n.trouble for n in opened.notices] == [Trouble.TAIL_UNPROVED]
     assert not opened.notices[0].halts
@@ -266,7 +281,7 @@ def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path):
 
 
 @pytest.fixture
-def crashed(parameters, tmp_path) -> tuple[JournalParameters, list[Record]]:
+def crashed(parameters: JournalParameters, tmp_path: Path) -> Crashed:
     """Both copies as a killed service leaves them: the main one's newest records in its log."""
     opened: OpenedJournal = open_copies(parameters)
     assert opened.second is not None
@@ -298,7 +313,7 @@ def verdict(parameters: JournalParameters, records: list[Record]) -> str:
         opened.close()
 
 
-def test_a_killed_services_journal_opens_whole(crashed):
+def test_a_killed_services_journal_opens_whole(crashed: Crashed) -> None:
     assert verdict(*crashed) == "sound"
 
 
@@ -313,7 +328,9 @@ def trial(parameters: JournalParameters, folder: Path) -> JournalParameters:
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal"])
-def test_a_cut_is_never_taken_for_a_shorter_journal(crashed, tmp_path, suffix):
+def test_a_cut_is_never_taken_for_a_shorter_journal(
+    crashed: Crashed, tmp_path: Path, suffix: str
+) -> None:
     """Every page or frame boundary and its neighbours, and a spread of bytes between."""
     parameters, records = crashed
     size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
@@ -333,7 +350,9 @@ def test_a_cut_is_never_taken_for_a_shorter_journal(crashed, tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal"])
-def test_a_flipped_byte_is_named_or_changes_nothing(crashed, tmp_path, suffix):
+def test_a_flipped_byte_is_named_or_changes_nothing(
+    crashed: Crashed, tmp_path: Path, suffix: str
+) -> None:
     parameters, records = crashed
     size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
     chance = random.Random(7)
@@ -350,7 +369,7 @@ def test_a_flipped_byte_is_named_or_changes_nothing(crashed, tmp_path, suffix):
     assert sum(seen.values()) - seen.get("sound", 0) > 10, seen
 
 
-def test_damaged_files_are_kept_as_found(crashed):
+def test_damaged_files_are_kept_as_found(crashed: Crashed) -> None:
     parameters, _ = crashed
     log = parameters.path.with_name(parameters.path.name + "-wal")
     content = bytearray(log.read_bytes())
@@ -363,7 +382,7 @@ def test_damaged_files_are_kept_as_found(crashed):
     assert "journal" in (folder / "why.txt").read_text()
 
 
-def test_a_survey_names_the_first_bad_record(crashed):
+def test_a_survey_names_the_first_bad_record(crashed: Crashed) -> None:
     parameters, _ = crashed
     store = SqliteJournal(parameters.path)
     store._db.execute("DROP TRIGGER record_stays")

@@ -46,13 +46,16 @@ class PigpioInterlock:
         link.attach(self._install)
 
     def _install(self, pi: Any) -> None:
+        # The client compares each report with the levels that it knows from its connection. A level
+        # that a pull-up changes before the subscription would be missed, and with it the next edge:
+        # so subscribe first.
+        for pin in self._pins:
+            pi.callback(pin, pigpio.EITHER_EDGE, self._on_edge)
         for pin in self._pins:
             pi.set_mode(pin, pigpio.INPUT)
             pi.set_pull_up_down(pin, pigpio.PUD_UP)
             pi.set_glitch_filter(pin, self._glitch_us)
         self._word = pi.read_bank_1()
-        for pin in self._pins:
-            pi.callback(pin, pigpio.EITHER_EDGE, self._on_edge)
 
     def _on_edge(self, gpio: int, level: int, _tick: int) -> None:
         if level not in (0, 1):

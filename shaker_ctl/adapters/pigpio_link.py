@@ -80,6 +80,7 @@ class PigpioLink:
         )
         self._generation = 0
         self._heard_s = 0.0
+        self._heard = threading.Event()
         self._state = threading.Lock()
         self._woken = threading.Event()
         self._closing = False
@@ -147,8 +148,7 @@ class PigpioLink:
             version = self._wire.ask(request(PIGPV), PIGPV, timeout_s=0.5).result
             self._pi = self._new_client()
             self._pi.sl.s.settimeout(self._p.answer_s)
-            self._heard_s = time.monotonic()
-            self._pi.event_callback(PULSE_EVENT, self._on_pulse)
+            self._prove_notifications()
             for hook in self._hooks:
                 hook(self._pi)
         except (OSError, struct.error, pigpio.error, GpioLinkError) as error:
@@ -180,6 +180,16 @@ class PigpioLink:
         if not client.connected:
             raise ConnectionResetError("the GPIO daemon gave no notification handle")
         return client
+
+    def _prove_notifications(self) -> None:
+        """Have one event come back. It also moves the client's reader on to its quiet socket."""
+        notify = self._pi._notify
+        notify.sl.s = _QuietSocket(notify)
+        self._heard.clear()
+        self._pi.event_callback(PULSE_EVENT, self._on_pulse)
+        self._pi.event_trigger(PULSE_EVENT)
+        if not self._heard.wait(DEAF_S):
+            raise TimeoutError("the GPIO daemon sends no notifications")
 
     def _explained(self, error: Exception) -> GpioLinkError:
         where = f"{self._p.host}:{self._p.port}"
@@ -213,6 +223,7 @@ class PigpioLink:
 
     def _on_pulse(self, _event: int, _tick: int) -> None:
         self._heard_s = time.monotonic()
+        self._heard.set()
 
     def _lose(self, what: str) -> GpioLinkError:
         """Give the connection up; return the error that says why."""
@@ -264,6 +275,36 @@ class PigpioLink:
             self._woken.clear()
 
 
+class _QuietSocket:
+    """The notification socket as the client's reader thread should have met it.
+
+    Left alone that thread spins at 100 % once the daemon has closed, and dies with a traceback when
+    the connection is reset. Here it just ends.
+    """
+
+    def __init__(self, notify: Any) -> None:
+        self._notify = notify
+        self._socket: socket.socket = notify.sl.s
+
+    def recv(self, size: int) -> bytes:
+        try:
+            data = self._socket.recv(size)
+        except OSError:
+            data = b""
+        if not data:
+            self._notify.go = False
+        return data
+
+    def send(self, data: bytes) -> int:
+        return self._socket.send(data)
+
+    def shutdown(self, how: int) -> None:
+        self._socket.shutdown(how)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
 def _dismantle_client(client: Any) -> None:
     """Take a client apart without a word to the daemon, which may no longer listen.
 
@@ -278,11 +319,12 @@ def _dismantle_client(client: Any) -> None:
         _shut(notify.sl.s)
         if notify is not threading.current_thread():
             notify.join(timeout=0.5)
+        notify.sl.s.close()
     if client.sl.s is not None:
         _shut(client.sl.s)
         client.sl.s.close()
 
 
-def _shut(sock: socket.socket) -> None:
+def _shut(sock: socket.socket | _QuietSocket) -> None:
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)

@@ -8,6 +8,7 @@ follows from a verdict, and it shares no state with the control loop that it jud
 | driver fault | the driver's fault line is low | one loop, 8 ms |
 | tach silent | driven without any edge; or edges cease at full speed | 0.25 s; 0.15 s |
 | slow start | driven, and the band is not reached | 0.60 s |
+| stall | was in the band, then a full turn below it | one turn, 95 ms |
 | stall | was up to speed, then under 60 % of the plan, or edges slow down and cease | 0.20 s |
 | overspeed | a full turn faster than the limit | one turn and one loop, 75 ms |
 | tach unreliable | edge gaps jump: lost or extra edges | two turns, 170 ms |
@@ -57,24 +58,30 @@ class Sample:
     driver_fault: bool
 
 
+_FRESH_S = 0.02
+"""Silence, in seconds, in which the measured speed is still that of the last edges."""
+
+
 class DriveWatch:
     """Judges one powered run. Make a new one for each; feed it every turn of the loop."""
 
     def __init__(self, parameters: WatchParameters, *, reach_rpm: float, started_s: float) -> None:
-        """`reach_rpm`: the speed that counts as having started."""
+        """`reach_rpm`: the speed that counts as having started, and that must then be kept."""
         self._p = parameters
         self._reach_rpm = reach_rpm
         self._started_s = started_s
         self._is_up = False
+        self._turned_up = False
         self._slow_since_s: float | None = None
         self._before_silence_rpm = 0.0
 
     def judge(self, sample: Sample) -> Verdict | None:
         """Return the first trouble, or None while all is well."""
         after_s = sample.now_s - self._started_s
-        if sample.silence_s < 0.5 * self._p.stall_gap_s:
+        if sample.silence_s < _FRESH_S:
             self._before_silence_rpm = sample.speed_rpm
         self._is_up = self._is_up or sample.speed_rpm >= self._reach_rpm
+        self._turned_up = self._turned_up or sample.turn_rpm >= self._reach_rpm
         found = (
             self._driver(sample)
             or self._tach(sample, after_s)
@@ -124,6 +131,11 @@ class DriveWatch:
             return (
                 Trouble.SLOW_START,
                 f"{s.speed_rpm:.0f} rpm after {after_s:.2f} s, {self._reach_rpm:.0f} needed",
+            )
+        if self._turned_up and s.turn_rpm < self._reach_rpm:
+            return (
+                Trouble.STALL,
+                f"{s.turn_rpm:.0f} rpm over a full turn, {self._reach_rpm:.0f} needed",
             )
         if s.speed_rpm >= self._p.stall_share * s.target_rpm:
             self._slow_since_s = None

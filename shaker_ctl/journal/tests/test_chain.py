@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,8 @@ START = genesis("a table")
 
 
 def chain(count: int) -> list[Record]:
-    head, records = START, []
+    head = START
+    records: list[Record] = []
     for n in range(count):
         entry = Entry("step", {"event": {"type": "Tick", "n": n}}, round=n // 3)
         record = link(
@@ -34,16 +37,16 @@ def chain(count: int) -> list[Record]:
 
 
 def damage_in(records: list[Record]) -> Damage | None:
-    *_, last = [None, *walk(START, records, "here")]
+    last = [None, *walk(START, records, "here")][-1]
     return last if isinstance(last, Damage) else None
 
 
-def test_a_whole_chain_is_sound():
+def test_a_whole_chain_is_sound() -> None:
     assert damage_in(chain(20)) is None
 
 
 @given(st.integers(0, 9), st.data())
-def test_every_flipped_byte_is_named_with_its_record(index, data):
+def test_every_flipped_byte_is_named_with_its_record(index: int, data: st.DataObject) -> None:
     records = chain(10)
     victim = records[index]
     at = data.draw(st.integers(0, len(victim.body) - 1))
@@ -57,7 +60,7 @@ def test_every_flipped_byte_is_named_with_its_record(index, data):
 
 
 @given(st.integers(0, 9), st.integers(0, 31))
-def test_every_flipped_byte_of_a_hash_is_seen(index, at):
+def test_every_flipped_byte_of_a_hash_is_seen(index: int, at: int) -> None:
     records = chain(10)
     forged = bytearray(records[index].hash)
     forged[at] ^= 1
@@ -67,19 +70,19 @@ def test_every_flipped_byte_of_a_hash_is_seen(index, at):
     assert damage.sequence == index + 1
 
 
-def test_a_missing_record_is_named():
+def test_a_missing_record_is_named() -> None:
     records = chain(5)
     damage = damage_in(records[:2] + records[3:])
     assert damage == Damage("here", 3, None, "missing; 4 follows")
 
 
-def test_records_of_another_journal_do_not_fit():
+def test_records_of_another_journal_do_not_fit() -> None:
     assert next(iter(walk(genesis("another table"), chain(1), "here"))) == Damage(
         "here", 1, None, "its hash does not continue the chain"
     )
 
 
-def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one():
+def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one() -> None:
     records = chain(5)
     forged = link(
         Head(1, records[0].hash),
@@ -103,15 +106,17 @@ def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one():
         ({"event": {"type": "EstopPressed"}}, None),
     ],
 )
-def test_a_record_is_filed_under_the_round_that_it_names(body, number):
+def test_a_record_is_filed_under_the_round_that_it_names(
+    body: dict[str, Any], number: int | None
+) -> None:
     assert round_of(body) == number
 
 
-def test_a_fact_may_not_bring_its_own_sequence_number():
+def test_a_fact_may_not_bring_its_own_sequence_number() -> None:
     with pytest.raises(ValueError, match="sequence"):
         checked("step", {"sequence": 4})
 
 
-def test_a_fact_without_a_json_form_is_refused_where_it_is_made():
+def test_a_fact_without_a_json_form_is_refused_where_it_is_made() -> None:
     with pytest.raises(TypeError):
         checked("step", {"event": object()})

@@ -1,0 +1,136 @@
+"""Dice laid out by rule: scattered, touching, cocked against a neighbour, stacked.
+
+Owns: poses for the fast rasteriser, where variety matters more than mechanics. Must not know:
+looks, cameras. Poses from real tosses come from `tosses.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.training.layout import LEFT_HANDED, RIGHT_HANDED, Die
+
+_UPRIGHT = [
+    np.array(rows, np.float64)
+    for rows in (
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+        [[0, 0, 1], [0, 1, 0], [-1, 0, 0]],
+        [[0, 0, -1], [0, 1, 0], [1, 0, 0]],
+        [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+        [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
+    )
+]
+"""Six rotations, each with another face up."""
+
+
+def turn_z(angle: float) -> np.ndarray:
+    """Rotation about the vertical, radians."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+
+
+def tilt_about(direction: float, angle: float) -> np.ndarray:
+    """Rotation by `angle` about the horizontal axis that points to `direction`, radians."""
+    x, y = np.cos(direction), np.sin(direction)
+    c, s = np.cos(angle), np.sin(angle)
+    k = np.array([[0, 0, y], [0, 0, -x], [-y, x, 0]])
+    return np.eye(3) + s * k + (1 - c) * k @ k
+
+
+def flat_die(rng: np.random.Generator, edge: float, values: tuple[int, ...]) -> Die:
+    """A die at the origin with a random face up and a random turn."""
+    rotation = turn_z(rng.uniform(0, 2 * np.pi)) @ _UPRIGHT[rng.integers(6)]
+    return Die(np.array([0, 0, edge / 2]), rotation, edge, values)
+
+
+def numbering(rng: np.random.Generator) -> tuple[int, ...]:
+    """One of the two mirror-image ways to number a die."""
+    return RIGHT_HANDED if rng.random() < 0.5 else LEFT_HANDED
+
+
+def drop(die: Die) -> None:
+    """Move a die vertically until it touches the floor."""
+    die.centre[2] -= die.corners()[:, 2].min()
+
+
+def tilted(rng: np.random.Generator, die: Die) -> Die:
+    """A copy of a flat die, cocked: about an edge mostly, sometimes about a corner."""
+    angle = np.radians(rng.uniform(0, 45) if rng.random() < 0.5 else rng.uniform(6, 25))
+    heading = np.arctan2(die.rotation[1, 0], die.rotation[0, 0]) + np.pi / 2 * rng.integers(4)
+    if abs(die.rotation[2, 0]) > 0.5:
+        heading = np.arctan2(die.rotation[1, 1], die.rotation[0, 1]) + np.pi / 2 * rng.integers(4)
+    if rng.random() < 0.3:
+        heading = rng.uniform(0, 2 * np.pi)
+    copy = Die(die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values)
+    drop(copy)
+    return copy
+
+
+def overlap(one: Die, other: Die, gap: float = 0.0) -> bool:
+    """Whether the cubes come nearer than `gap` along every one of the 15 separating axes."""
+    axes = [*one.rotation.T, *other.rotation.T]
+    axes += [np.cross(a, b) for a in one.rotation.T for b in other.rotation.T]
+    first, second = one.corners(), other.corners()
+    for axis in axes:
+        length = np.linalg.norm(axis)
+        if length < 1e-6:
+            continue
+        p, q = first @ (axis / length), second @ (axis / length)
+        if p.min() > q.max() + gap or q.min() > p.max() + gap:
+            return False
+    return True
+
+
+def slide_against(rng: np.random.Generator, die: Die, anchor: Die) -> None:
+    """Move a die sideways from far away towards another one until they nearly touch."""
+    heading = rng.uniform(0, 2 * np.pi)
+    toward = np.array([np.cos(heading), np.sin(heading), 0])
+    near, far = 0.0, 3.0 * max(die.edge, anchor.edge)
+    origin = np.array([anchor.centre[0], anchor.centre[1], die.centre[2]])
+    for _ in range(12):
+        middle = (near + far) / 2
+        die.centre = origin + toward * middle
+        near, far = (middle, far) if overlap(die, anchor) else (near, middle)
+    die.centre = origin + toward * far
+
+
+def arrange(
+    rng: np.random.Generator, count: int, reach: float, cocked: float, mixed_sizes: bool
+) -> list[Die]:
+    """`count` dice within `reach` edges of the origin, none through another.
+
+    `cocked` is the chance that a die is tilted or stacked rather than flat. Fewer dice come
+    back where there is no room.
+    """
+    values = numbering(rng)
+    dice: list[Die] = []
+    for _ in range(count):
+        edge = float(rng.uniform(0.75, 1.3)) if mixed_sizes else 1.0
+        for _attempt in range(12):
+            die = flat_die(rng, edge, values)
+            kind = rng.random()
+            is_odd = kind < cocked
+            if is_odd and kind > 0.75 * cocked and dice:
+                base = dice[rng.integers(len(dice))]
+                if base.tilt_deg() > 1 or base.stacked:
+                    continue
+                offset = rng.uniform(-0.6, 0.6, 2) * base.edge
+                die.centre = np.array([*(base.centre[:2] + offset), base.edge + edge / 2])
+                die.stacked = True
+                if any(overlap(die, other, -1e-3) for other in dice if other is not base):
+                    continue
+                dice.append(die)
+                break
+            if is_odd:
+                die = tilted(rng, die)
+            if dice and rng.random() < (0.7 if is_odd else 0.35):
+                slide_against(rng, die, dice[rng.integers(len(dice))])
+            else:
+                die.centre[:2] = rng.uniform(-reach, reach, 2)
+            if np.abs(die.centre[:2]).max() <= reach * 1.15 and not any(
+                overlap(die, other, -1e-3) for other in dice
+            ):
+                dice.append(die)
+                break
+    return dice

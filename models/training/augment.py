@@ -1,0 +1,193 @@
+"""From a labelled picture to a training picture: other place, other light, other camera.
+
+Owns: geometric and photometric variation at training time. Must not know: the network.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from models.training.targets import Mark
+
+SMALLEST_PX, LARGEST_PX = 20.0, 215.0
+"""Faces are scaled to edges between these; outside they are not asked for."""
+
+
+def warp(
+    rng: np.random.Generator, image: np.ndarray, marks: list[Mark], size: int
+) -> tuple[np.ndarray, list[Mark]]:
+    """A random turn, mirror, scale and crop of a picture, `size` pixels square."""
+    height, width = image.shape[:2]
+    edges = [_edge(mark.corners) for mark in marks if mark.visible > 0.5] or [80.0]
+    low = max(SMALLEST_PX / min(edges), 0.35)
+    high = min(LARGEST_PX / max(edges), 2.2, 150 / float(np.median(edges)))
+    centre = float(np.clip(size / max(height, width), low, max(high, low)))
+    scale = float(np.exp(rng.uniform(np.log(low), np.log(max(high, low * 1.01)))))
+    scale = float(np.sqrt(scale * centre)) if rng.random() < 0.5 else scale
+    angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.75 else np.pi / 2 * rng.integers(4)
+    c, s = scale * np.cos(angle), scale * np.sin(angle)
+    turn = np.array([[c, -s], [s, c]])
+    if rng.random() < 0.5:
+        turn = turn @ np.diag([-1.0, 1.0])
+    # Look at a die more often than at nothing.
+    aim = np.array([width, height]) / 2 + rng.uniform(-0.3, 0.3, 2) * [width, height]
+    if marks and rng.random() < 0.7:
+        aim = marks[rng.integers(len(marks))].corners.mean(axis=0)
+    target = np.full(2, size / 2) + rng.uniform(-0.42, 0.42, 2) * size
+    # Shift so that the crop is filled, but for a margin at most.
+    slack = abs(scale * min(width, height) - size) / 2 + 0.12 * size
+    middle = target + turn @ (np.array([width, height]) / 2 - aim)
+    middle = np.clip(middle, size / 2 - slack, size / 2 + slack)
+    shift = middle - turn @ (np.array([width, height]) / 2)
+    matrix = np.hstack([turn, shift[:, None]])
+    border = cv2.BORDER_REFLECT_101 if rng.random() < 0.15 else cv2.BORDER_CONSTANT
+    fill = (114,) * 3 if rng.random() < 0.5 else tuple(rng.integers(0, 256, 3).tolist())
+    method = cv2.INTER_AREA if scale < 0.7 else cv2.INTER_LINEAR
+    if scale < 0.7:
+        # warpAffine does not average: shrink first.
+        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=method)
+        shrink = np.array([small.shape[1] / width, small.shape[0] / height])
+        warped = cv2.warpAffine(
+            small, np.hstack([matrix[:, :2] / shrink, matrix[:, 2:]]), (size, size),
+            flags=cv2.INTER_LINEAR, borderMode=border, borderValue=fill,
+        )  # fmt: skip
+    else:
+        warped = cv2.warpAffine(
+            image, matrix, (size, size), flags=method, borderMode=border, borderValue=fill
+        )
+    if border == cv2.BORDER_REFLECT_101:
+        _erase_outside(warped, matrix, (width, height), fill)
+    moved = []
+    for mark in marks:
+        corners = mark.corners @ matrix[:, :2].T + matrix[:, 2]
+        moved.append(
+            Mark(
+                corners=corners,
+                value=mark.value,
+                flat=mark.flat,
+                down=mark.down @ matrix[:, :2].T,
+                visible=mark.visible * _inside(corners, size),
+                exact=mark.exact,
+                weight=mark.weight,
+            )
+        )
+    return warped, moved
+
+
+def _edge(corners: np.ndarray) -> float:
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
+
+
+def _erase_outside(
+    image: np.ndarray, matrix: np.ndarray, size: tuple[int, int], fill: tuple[int, ...]
+) -> None:
+    """Mirrored dice would be dice without a label: keep only a narrow mirrored margin."""
+    w, h = size
+    frame = np.array([[0, 0], [w, 0], [w, h], [0, h]]) @ matrix[:, :2].T + matrix[:, 2]
+    mask = np.zeros(image.shape[:2], np.uint8)
+    cv2.fillConvexPoly(mask, frame.astype(np.int32), 255)
+    image[cv2.dilate(mask, np.ones((9, 9), np.uint8)) == 0] = fill
+
+
+def _inside(corners: np.ndarray, size: int) -> float:
+    frame = np.array([[0, 0], [size, 0], [size, size], [0, size]], np.float32)
+    quad = corners.astype(np.float32)
+    area, _ = cv2.intersectConvexConvex(quad, frame)
+    return float(area) / max(abs(float(cv2.contourArea(quad))), 1.0)
+
+
+def relight(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    """Another exposure, lens, sensor and compression; labels stay."""
+    size = image.shape[0]
+    if rng.random() < 0.3:
+        hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
+        shift, gain = int(rng.integers(-90, 90)), rng.uniform(0.3, 1.5)
+        hsv[..., 0] = (hsv[..., 0].astype(np.int16) + shift) % 180
+        hsv[..., 1] = cv2.LUT(hsv[..., 1], np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8))
+        image = cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
+    elif rng.random() < 0.16:
+        image = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+    if rng.random() < 0.25:
+        image = _glare(rng, image)
+    if rng.random() < 0.45:
+        image = _blur(rng, image)
+    if rng.random() < 0.3:
+        image = _vignette(rng, image)
+    gain = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.08, 3))
+    gamma = np.exp(rng.normal(0, 0.22))
+    lift = rng.uniform(-12, 30) if rng.random() < 0.4 else 0.0
+    contrast = rng.uniform(0.5, 1.35) if rng.random() < 0.5 else 1.0
+    levels = (np.arange(256) / 255) ** gamma
+    table = np.stack([((levels * g - 0.45) * contrast + 0.45) * 255 + lift for g in gain], axis=-1)
+    image = cv2.LUT(image, np.clip(table, 0, 255).astype(np.uint8)[None])
+    if rng.random() < 0.6:
+        strength = abs(rng.normal(0, 7))
+        grain = np.empty((size, size, 3), np.int16)
+        cv2.setRNGSeed(int(rng.integers(2**31)))
+        cv2.randn(grain, (0, 0, 0), (strength,) * 3)
+        if rng.random() < 0.3:
+            grain = cv2.blur(grain, (2, 2)) * 2
+        image = cv2.add(image, grain, dtype=cv2.CV_8U)
+    if rng.random() < 0.4:
+        quality = int(rng.integers(22, 92))
+        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        image = cv2.imdecode(packed, cv2.IMREAD_COLOR)
+    if rng.random() < 0.1:
+        soft = cv2.GaussianBlur(image, (0, 0), 1.5)
+        image = cv2.addWeighted(image, 1.7, soft, -0.7, 0)
+    return image
+
+
+def _blur(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    kind = rng.random()
+    if kind < 0.55:
+        return cv2.GaussianBlur(image, (0, 0), rng.uniform(0.4, 1.8))
+    if kind < 0.75:
+        length = int(rng.integers(3, 8))
+        line = np.zeros((length, length), np.float32)
+        line[length // 2] = 1 / length
+        turn = cv2.getRotationMatrix2D(((length - 1) / 2,) * 2, rng.uniform(0, 180), 1)
+        line = cv2.warpAffine(line, turn, (length, length))
+        return cv2.filter2D(image, -1, line / max(float(line.sum()), 1e-3))
+    size = image.shape[0]
+    less = int(size / rng.uniform(1.2, 2.2))
+    small = cv2.resize(image, (less, less), interpolation=cv2.INTER_AREA)
+    return cv2.resize(small, (size, size), interpolation=cv2.INTER_LINEAR)
+
+
+def _vignette(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    size = image.shape[0]
+    axis = np.linspace(-1, 1, 24, dtype=np.float32)
+    x, y = axis[None, :] - rng.uniform(-0.5, 0.5), axis[:, None] - rng.uniform(-0.5, 0.5)
+    shade = 1 - rng.uniform(0.1, 0.5) * (x * x + y * y) if rng.random() < 0.6 else (
+        1 + rng.uniform(-0.4, 0.4) * x + rng.uniform(-0.4, 0.4) * y
+    )  # fmt: skip
+    shade = cv2.resize(np.clip(shade, 0.15, 1.7).astype(np.float32), (size, size))
+    return cv2.multiply(image, cv2.merge([shade] * 3), dtype=cv2.CV_8U)
+
+
+def _glare(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    """Reflections and scratches of a dome between the camera and the dice."""
+    size = image.shape[0]
+    layer = np.zeros((size, size, 3), np.uint8)
+    tint = np.clip(rng.normal(215, 25, 3), 0, 255).tolist()
+    for _ in range(rng.integers(1, 4)):
+        at = tuple(rng.integers(0, size, 2).tolist())
+        kind = rng.random()
+        if kind < 0.45:
+            axes = tuple(rng.integers(2, 26, 2).tolist())
+            cv2.ellipse(layer, at, axes, rng.uniform(0, 180), 0, 360, tint, -1, cv2.LINE_AA)
+        elif kind < 0.7:
+            radius = int(rng.integers(size // 8, size))
+            start = rng.uniform(0, 360)
+            cv2.ellipse(
+                layer, at, (radius, radius), 0, start, start + rng.uniform(15, 200), tint,
+                int(rng.integers(1, 7)), cv2.LINE_AA,
+            )  # fmt: skip
+        else:
+            end = tuple((np.array(at) + rng.normal(0, size / 5, 2)).astype(int).tolist())
+            cv2.line(layer, at, end, [t * 0.4 for t in tint], 1, cv2.LINE_AA)
+    if rng.random() < 0.6:
+        layer = cv2.GaussianBlur(layer, (0, 0), rng.uniform(0.6, 9))
+    return cv2.addWeighted(image, 1.0, layer, rng.uniform(0.15, 0.9), 0)

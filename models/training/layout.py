@@ -1,0 +1,165 @@
+"""What a scene is: dice with poses and looks, a camera, and the labels that follow from them.
+
+Owns: the geometry shared by both renderers and by the labels. Must not know: pixels' colours,
+files, networks. World axes: x right, y away, z up, floor at z = 0; lengths in die edges of the
+scene's standard die, so that one number (pixels per edge) sets the scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FLAT_DEG = 1.5
+"""A die tilted no more than this lies flat."""
+
+NOT_FLAT_DEG = 6.0
+"""A die tilted at least this does not. Between the two no label is given."""
+
+FACE_AXES = np.array(
+    [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], np.float64
+)
+"""Outward normals of the six faces in die coordinates; `Die.values` has the same order."""
+
+FACE_FRAMES = np.array(
+    [
+        [[0, 1, 0], [0, 0, 1]],
+        [[0, 0, 1], [0, 1, 0]],
+        [[0, 0, 1], [1, 0, 0]],
+        [[1, 0, 0], [0, 0, 1]],
+        [[1, 0, 0], [0, 1, 0]],
+        [[0, 1, 0], [1, 0, 0]],
+    ],
+    np.float64,
+)
+"""Per face the two axes u, v of its texture, with u × v = the outward normal."""
+
+RIGHT_HANDED = (2, 5, 3, 4, 1, 6)
+LEFT_HANDED = (5, 2, 3, 4, 1, 6)
+"""Values by face for the two ways in which dice are numbered; opposite faces add up to 7."""
+
+
+@dataclass(slots=True)
+class Die:
+    """A die's pose and numbering. `rotation` columns are its axes in the world."""
+
+    centre: np.ndarray
+    rotation: np.ndarray
+    edge: float
+    values: tuple[int, ...]
+    stacked: bool = False
+
+    def corners(self) -> np.ndarray:
+        """(8, 3) corners of the sharp cube, world."""
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.asarray(self.centre + (signs * self.edge / 2) @ self.rotation.T)
+
+    def top_face(self) -> int:
+        """Index of the face that most faces up."""
+        return int(np.argmax((FACE_AXES @ self.rotation.T)[:, 2]))
+
+    def tilt_deg(self) -> float:
+        """Angle between the top face's normal and the vertical, 0..54.7 degrees."""
+        up = float((FACE_AXES @ self.rotation.T)[:, 2].max())
+        return float(np.degrees(np.arccos(np.clip(up, -1, 1))))
+
+    def face_corners(self, face: int) -> np.ndarray:
+        """(4, 3) corners of one face, world, in order around it."""
+        u, v = FACE_FRAMES[face]
+        ring = np.array([-u - v, u - v, u + v, -u + v]) + FACE_AXES[face]
+        return np.asarray(self.centre + (ring * self.edge / 2) @ self.rotation.T)
+
+
+@dataclass(slots=True)
+class Camera:
+    """A pinhole with one radial coefficient, given as *undistortion*: the ray through a pixel at
+    normalised distance ρ from the axis is that of a pinhole at ρ·(1 + k·ρ²)."""
+
+    width: int
+    height: int
+    focal_px: float
+    principal: tuple[float, float]
+    k: float
+    position: np.ndarray
+    rotation: np.ndarray
+    """Rows: the camera's right, down and forward axes in the world."""
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """(n, 3) world points to (n, 2) pixels, pixel (0, 0) covering [0, 1) × [0, 1)."""
+        local = (np.asarray(points) - self.position) @ self.rotation.T
+        pin = local[:, :2] / np.maximum(local[:, 2:], 1e-6)
+        bent = pin.copy()
+        for _ in range(6):
+            bent = pin / (1 + self.k * (bent**2).sum(axis=1, keepdims=True))
+        return np.asarray(bent * self.focal_px + np.array(self.principal))
+
+    def rays(self, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+        """(..., 3) unit-free float32 directions, world, through pixel coordinates."""
+        x = (xs - self.principal[0]) / self.focal_px
+        y = (ys - self.principal[1]) / self.focal_px
+        swell = 1 + self.k * (x * x + y * y)
+        local = np.stack([x * swell, y * swell, np.ones_like(x)], axis=-1)
+        return np.asarray(local @ self.rotation, np.float32)
+
+
+def look_down(
+    width: int,
+    height: int,
+    px_per_edge: float,
+    distance: float,
+    tilt_deg: float,
+    turn_deg: float,
+    k: float = 0.0,
+) -> Camera:
+    """A camera that looks at the origin from `distance` edges away, `tilt_deg` off the vertical.
+
+    A floor-level edge at the origin spans `px_per_edge` pixels across the line of sight.
+    """
+    tilt, turn = np.radians([tilt_deg, turn_deg])
+    forward = np.array([np.sin(tilt) * np.cos(turn), np.sin(tilt) * np.sin(turn), -np.cos(tilt)])
+    right = np.array([-np.sin(turn), np.cos(turn), 0.0])
+    down = np.cross(forward, right)
+    return Camera(
+        width=width,
+        height=height,
+        focal_px=px_per_edge * distance,
+        principal=(width / 2, height / 2),
+        k=k,
+        position=-forward * distance,
+        rotation=np.stack([right, down, forward]),
+    )
+
+
+@dataclass(slots=True)
+class DieLabel:
+    """What a picture shows of one die. Pixels are the picture's."""
+
+    corners: list[list[float]]
+    """Four corners of the top face, in order around it."""
+
+    value: int
+    tilt_deg: float
+    stacked: bool
+    down: list[float]
+    """From the centre of the top face to that of the bottom face, pixels."""
+
+    visible: float
+    """Share of the top face that the picture shows, 0..1."""
+
+
+def label(die: Die, camera: Camera, visible: float) -> DieLabel:
+    """The truth about one die in one picture."""
+    top = die.top_face()
+    corners = camera.project(die.face_corners(top))
+    ends = camera.project(
+        np.array([die.face_corners(face).mean(axis=0) for face in (top, top ^ 1)])
+    )
+    return DieLabel(
+        corners=np.round(corners, 3).tolist(),
+        value=die.values[top],
+        tilt_deg=round(die.tilt_deg(), 3),
+        stacked=die.stacked,
+        down=np.round(ends[1] - ends[0], 3).tolist(),
+        visible=round(visible, 3),
+    )

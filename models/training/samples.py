@@ -1,0 +1,103 @@
+"""The stream of training batches, the same for the same seed.
+
+Owns: which picture comes next and how pictures are combined. Must not know: the optimiser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+from models.training import augment, scenes
+from models.training.photos import photo_rows
+from models.training.targets import Mark, encode, flat_label
+
+_MOSAIC = 0.2
+"""Share of training pictures put together from four: many small dice of many looks."""
+
+
+@dataclass(slots=True)
+class Source:
+    """Pictures of one origin and how often to draw from it."""
+
+    name: str
+    rows: list[tuple[Path, list[Mark]]]
+    share: float
+
+
+def scene_source(folder: Path, share: float) -> Source:
+    """A rendered set."""
+    rows = []
+    for path, row in scenes.rows(folder):
+        marks = [
+            Mark(
+                corners=np.array(die["corners"], np.float64),
+                value=die["value"],
+                flat=flat_label(die["tilt_deg"], die["stacked"]),
+                down=np.array(die["down"], np.float64),
+                visible=die["visible"],
+            )
+            for die in row["dice"]
+        ]
+        rows.append((path, marks))
+    return Source(folder.name, rows, share)
+
+
+def photo_source(folder: Path, guesses: Path | None, share: float) -> Source:
+    """A set of real photographs."""
+    return Source(folder.name, photo_rows(folder, guesses), share)
+
+
+class Samples(Dataset):
+    """Sample `i` of a run: drawn and augmented by its own generator."""
+
+    def __init__(self, sources: list[Source], size: int, seed: int, start: int, end: int) -> None:
+        self.sources = sources
+        self.size, self.seed, self.start, self.end = size, seed, start, end
+        shares = np.array([source.share for source in sources])
+        self.shares = shares / shares.sum()
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, ...]:
+        cv2.setNumThreads(1)
+        rng = np.random.default_rng([self.seed, self.start + index])
+        image, marks = self._compose(rng)
+        image = augment.relight(rng, image)
+        maps = encode(marks, self.size, self.size)
+        return (
+            torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1))),
+            torch.from_numpy(maps.heat),
+            torch.from_numpy(maps.shape),
+            torch.from_numpy(maps.face),
+            torch.from_numpy(maps.down_weight),
+        )
+
+    def _compose(self, rng: np.random.Generator) -> tuple[np.ndarray, list[Mark]]:
+        if rng.random() >= _MOSAIC:
+            return self._one(rng, self.size)
+        half = self.size // 2
+        image = np.empty((self.size, self.size, 3), np.uint8)
+        marks: list[Mark] = []
+        for x in (0, half):
+            for y in (0, half):
+                part, found = self._one(rng, half)
+                image[y : y + half, x : x + half] = part
+                for mark in found:
+                    mark.corners = mark.corners + np.array([x, y])
+                marks += found
+        return image, marks
+
+    def _one(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, list[Mark]]:
+        source = self.sources[rng.choice(len(self.sources), p=self.shares)]
+        path, marks = source.rows[rng.integers(len(source.rows))]
+        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+        if image is None:
+            raise FileNotFoundError(f"cannot read {path}: render or fetch the set again")
+        return augment.warp(rng, image, marks, size)

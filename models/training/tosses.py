@@ -1,0 +1,122 @@
+"""Dice at rest after a fall, by rigid-body physics.
+
+Owns: small MuJoCo worlds in which dice come to rest flat, touching, at the wall, on a ridge, on
+or against each other. Must not know: looks, cameras. Lengths are in die edges, as in
+`layout.py`; inside, an edge is 16 mm, because contact settings are not free of scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from models.training.arrange import numbering
+from models.training.layout import NOT_FLAT_DEG, Die
+
+_EDGE_M = 0.016
+_STEP_S = 0.002
+_LONGEST_S = 1.6
+
+
+@dataclass(slots=True)
+class Ridge:
+    """A round bar on the floor: from, to (x, y) and radius, in edges."""
+
+    start: np.ndarray
+    end: np.ndarray
+    radius: float
+
+
+@dataclass(slots=True)
+class Rest:
+    """How the dice came to lie, and in what."""
+
+    dice: list[Die]
+    wall_radius: float
+    ridges: list[Ridge]
+
+
+def toss(rng: np.random.Generator, is_cramped: bool) -> Rest | None:
+    """Drop 2–6 dice into a round compartment; None when they did not come to rest.
+
+    A cramped compartment is narrow, rough and has ridges, so that many dice end up cocked.
+    """
+    count = int(rng.choice([2, 3, 4, 5], p=[0.15, 0.55, 0.15, 0.15]))
+    radius = float(rng.uniform(1.25, 2.0) if is_cramped else rng.uniform(2.2, 4.0))
+    radius *= np.sqrt(count / 3) if count > 3 else 1.0
+    ridges = []
+    if rng.random() < (0.6 if is_cramped else 0.1):
+        for _ in range(rng.integers(1, 4)):
+            at, heading = rng.uniform(-0.7, 0.7, 2) * radius, rng.uniform(0, np.pi)
+            half = rng.uniform(0.3, 1.5) * np.array([np.cos(heading), np.sin(heading)])
+            ridges.append(Ridge(at - half, at + half, float(rng.uniform(0.06, 0.3))))
+    friction = float(rng.uniform(0.7, 1.4) if is_cramped else rng.uniform(0.3, 0.8))
+    model = mujoco.MjModel.from_xml_string(_world(count, radius, ridges, friction))
+    data = mujoco.MjData(model)
+    for i in range(count):
+        place = data.qpos[7 * i : 7 * i + 7]
+        reach = max(radius - 0.9, 0.1)
+        place[:2] = rng.uniform(-reach, reach, 2) * 0.7 * _EDGE_M
+        place[2] = (1.2 + 1.9 * i) * _EDGE_M
+        quaternion = rng.standard_normal(4)
+        place[3:] = quaternion / np.linalg.norm(quaternion)
+        data.qvel[6 * i : 6 * i + 3] = rng.normal(0, 0.25, 3)
+        data.qvel[6 * i + 3 : 6 * i + 6] = rng.normal(0, 15, 3)
+    still = 0
+    for _ in range(int(_LONGEST_S / _STEP_S)):
+        mujoco.mj_step(model, data)
+        still = still + 1 if np.abs(data.qvel).max() < 0.02 else 0
+        if still > 25:
+            break
+    else:
+        return None
+    return _rest(rng, data, count, radius, ridges)
+
+
+def _rest(
+    rng: np.random.Generator, data: mujoco.MjData, count: int, radius: float, ridges: list[Ridge]
+) -> Rest | None:
+    values = numbering(rng)
+    dice = []
+    for i in range(count):
+        place = data.qpos[7 * i : 7 * i + 7]
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, place[3:])
+        die = Die(place[:3] / _EDGE_M, turn.reshape(3, 3), 1.0, values)
+        lowest = float(die.corners()[:, 2].min())
+        if np.hypot(*die.centre[:2]) > radius + 0.5 or lowest < -0.1:
+            return None
+        if die.tilt_deg() < NOT_FLAT_DEG and lowest > 0.12:
+            # Level, but not on the floor: on another die, or balanced over ridges.
+            die.stacked = True
+        dice.append(die)
+    return Rest(dice, radius, ridges)
+
+
+def _world(count: int, radius: float, ridges: list[Ridge], friction: float) -> str:
+    """MJCF of the compartment: a floor, a wall of 24 plates, ridges, free cubes."""
+    e = _EDGE_M
+    sides = 24
+    plate = radius * np.tan(np.pi / sides) * 1.05
+    walls = "".join(
+        f'<geom type="box" size="{0.5 * e} {plate * e} {8 * e}" '
+        f'pos="{(radius + 0.5) * np.cos(a) * e} {(radius + 0.5) * np.sin(a) * e} {8 * e}" '
+        f'euler="0 0 {a}"/>'
+        for a in np.arange(sides) * 2 * np.pi / sides
+    )
+    bars = "".join(
+        f'<geom type="capsule" size="{r.radius * e}" '
+        f'fromto="{r.start[0] * e} {r.start[1] * e} 0 {r.end[0] * e} {r.end[1] * e} 0"/>'
+        for r in ridges
+    )
+    cubes = "".join(
+        f'<body><freejoint/><geom type="box" size="{e / 2} {e / 2} {e / 2}" mass="0.005"/></body>'
+        for _ in range(count)
+    )
+    return (
+        f'<mujoco><compiler angle="radian"/><option timestep="{_STEP_S}" cone="elliptic"/>'
+        f'<default><geom friction="{friction} 0.002 0.0001" solref="0.006 0.9"/></default>'
+        f'<worldbody><geom type="plane" size="1 1 0.1"/>{walls}{bars}{cubes}</worldbody></mujoco>'
+    )

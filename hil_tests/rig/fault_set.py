@@ -8,7 +8,7 @@ a fault does is written where it happens.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 Value = float | str
@@ -31,6 +31,8 @@ class FaultSet:
     def __init__(self, faults: Iterable[Fault], events: Iterable[str] = ()) -> None:
         self.catalogue: dict[str, Fault] = {fault.name: fault for fault in faults}
         self.events = tuple(events)
+        self.counted: Callable[[str], None] = lambda event: None
+        """Told of each event, for faults of other parts."""
         self._lock = threading.Lock()
         self._active: dict[str, dict[str, Value]] = {}
         self._waiting: dict[str, tuple[str, int, dict[str, Value]]] = {}
@@ -73,6 +75,7 @@ class FaultSet:
 
     def count(self, event: str) -> None:
         """Tell that `event` happened once."""
+        self.counted(event)
         if not self._waiting:
             return
         with self._lock:

@@ -5,22 +5,38 @@ scenario injects one:
 
     tach_silent after 12 edges
     bulb_burnt area=small,one-6 after 1 commit
+    camera_frozen after 1 rest
     line_noise line=technician per_byte=0.1
+
+A part that knows the event itself times the fault exactly (a tach edge, a request to the lamp box);
+for all others the rig tells what happened, and the fault follows within a millisecond or two.
 
 Must not know what any fault does, nor what a controller should do about it.
 """
 
 from __future__ import annotations
 
+import logging
+import queue
 import shlex
+import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.fault_set import Fault, FaultSet, Value
+from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
+
+log = logging.getLogger(__name__)
+
+EVENTS = ("start", "edges", "rest", *LAMP_EVENTS)
+"""What any fault can wait for: the shaker begins to move, a rising tach edge, the dice are truly at
+rest, and each kind of request that the lamp box accepted."""
 
 Active = dict[str, dict[str, Value]]
 
@@ -55,11 +71,21 @@ class FaultPart(Protocol):
 
 
 class Faults:
-    """All parts together."""
+    """All parts together. Safe to call from any thread."""
 
     def __init__(self, parts: Iterable[FaultPart]) -> None:
         self._parts = tuple(parts)
         self._part_of = {name: part for part in self._parts for name in part.catalogue}
+        self._lock = threading.Lock()
+        self._waiting: dict[str, Order] = {}
+        self._due: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._inject_due, name="faults", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread that injects what has waited. Idempotent."""
+        self._due.put(None)
+        self._thread.join()
 
     def inject(self, sentence: str) -> Order:
         """Break something as `sentence` says; returns how it was understood.
@@ -67,14 +93,43 @@ class Faults:
         Raises ValueError, with what would have been right, when it cannot be understood.
         """
         order = parse(sentence)
-        try:
-            self._part(order.name).inject(order)
-        except (KeyError, TypeError) as error:
-            raise ValueError(str(error.args[0])) from error
+        part = self._part(order.name)
+        if order.after is None or order.after[1] in part.events:
+            _try(part, order)
+        elif order.after[1] in EVENTS:
+            with self._lock:
+                self._waiting[order.name] = order
+        else:
+            raise ValueError(f"a fault can wait for {', '.join(EVENTS)}, not {order.after[1]!r}")
         return order
+
+    def count(self, event: str, times: int = 1) -> None:
+        """Tell that `event` happened; never waits for a part."""
+        if not self._waiting:
+            return
+        with self._lock:
+            for name, order in list(self._waiting.items()):
+                if order.after is None or order.after[1] != event:
+                    continue
+                left = order.after[0] - times
+                if left > 0:
+                    self._waiting[name] = replace(order, after=(left, event))
+                else:
+                    del self._waiting[name]
+                    self._due.put(replace(order, after=None))
+
+    def _inject_due(self) -> None:
+        while (order := self._due.get()) is not None:
+            try:
+                _try(self._part(order.name), order)
+            except ValueError:
+                log.exception("the fault %s could not be injected when its event came", order.name)
 
     def heal(self, name: str) -> None:
         """Mend one fault, or with `all` every one. Raises ValueError for an unknown name."""
+        with self._lock:
+            for one in list(self._waiting) if name == "all" else [name]:
+                self._waiting.pop(one, None)
         if name != "all":
             self._part(name).heal(name)
             return
@@ -86,6 +141,15 @@ class Faults:
         """Every fault in force, with its parameters."""
         return {name: values for part in self._parts for name, values in part.active().items()}
 
+    def waiting(self) -> dict[str, str]:
+        """Faults that wait for something that the rig tells, with what is still missing."""
+        with self._lock:
+            return {
+                name: f"{order.after[0]} {order.after[1]}"
+                for name, order in self._waiting.items()
+                if order.after is not None
+            }
+
     def table(self) -> list[dict[str, object]]:
         """The catalogue as rows: part, name, summary, what is seen, parameters, events."""
         return [
@@ -95,7 +159,7 @@ class Faults:
                 "summary": fault.summary,
                 "seen": fault.seen,
                 "parameters": dict(fault.parameters),
-                "events": list(part.events),
+                "events": list(dict.fromkeys((*part.events, *EVENTS))),
             }
             for part in self._parts
             for fault in part.catalogue.values()
@@ -105,6 +169,13 @@ class Faults:
         if name not in self._part_of:
             raise ValueError(f"no fault {name!r}; there are: {', '.join(sorted(self._part_of))}")
         return self._part_of[name]
+
+
+def _try(part: FaultPart, order: Order) -> None:
+    try:
+        part.inject(order)
+    except (KeyError, TypeError) as error:
+        raise ValueError(str(error.args[0])) from error
 
 
 def parse(sentence: str) -> Order:
@@ -170,9 +241,7 @@ class PlantPart:
     def inject(self, order: Order) -> None:
         edges = 0
         if order.after is not None:
-            edges, event = order.after
-            if event not in self.events:
-                raise ValueError(f"{order.name} can wait for tach edges, not for {event!r}")
+            edges = order.after[0]
         numbers = {key: float(value) for key, value in order.parameters.items()}
         self._faults.inject(order.name, after_edges=edges, **numbers)
 
@@ -208,8 +277,8 @@ class DaemonPart:
         }
 
     def inject(self, order: Order) -> None:
-        if order.parameters or order.after:
-            raise ValueError(f"{order.name} takes no parameters and happens at once")
+        if order.parameters:
+            raise ValueError(f"{order.name} takes no parameters")
         self._acts[order.name][0]()
         if order.name != "pigpiod_vanish":
             self._active.add(order.name)
@@ -222,6 +291,34 @@ class DaemonPart:
 
     def active(self) -> Active:
         return {name: {} for name in sorted(self._active)}
+
+
+class CameraPart:
+    """The camera's stream; its faults are the camera's own names behind `camera_`."""
+
+    name = "camera"
+    events: tuple[str, ...] = ()
+    _PREFIX = "camera_"
+
+    def __init__(self, camera: Camera) -> None:
+        self._camera = camera
+        self.catalogue: Mapping[str, Fault] = {
+            self._PREFIX + fault.name: Fault(
+                self._PREFIX + fault.name, fault.summary, "pictures", dict(fault.parameters)
+            )
+            for fault in CAMERA_FAULTS.values()
+        }
+
+    def inject(self, order: Order) -> None:
+        numbers = {key: float(value) for key, value in order.parameters.items()}
+        self._camera.inject(order.name.removeprefix(self._PREFIX), **numbers)
+
+    def heal(self, name: str) -> None:
+        self._camera.clear(name.removeprefix(self._PREFIX))
+
+    def active(self) -> Active:
+        faults = self._camera.status().faults
+        return {self._PREFIX + name: dict(values) for name, values in faults.items()}
 
 
 class LinesPart:

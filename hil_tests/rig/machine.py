@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
@@ -39,6 +40,8 @@ class Machine:
         """What the machine said last."""
         self.inputs = PlantInputs()
         """What the controller's outputs were then."""
+        self.counted: Callable[[str, int], None] = lambda event, times: None
+        """Told of `start` when the shaker begins to move, and of rising tach `edges`."""
         self.late_turns = 0
         self.failure: BaseException | None = None
         """What ended the thread, if anything did."""
@@ -87,7 +90,12 @@ class Machine:
     def _turn(self) -> None:
         began = time.monotonic()
         self.inputs = self._wiring.inputs()
+        was_turning = self.outputs.speed_rpm > 0.0
         self.outputs = self._plant.update(began, self.inputs)
         self._wiring.apply(self.outputs)
+        if self.outputs.speed_rpm > 0.0 and not was_turning:
+            self.counted("start", 1)
+        if self.outputs.tach_edges:
+            self.counted("edges", sum(level for _, level in self.outputs.tach_edges))
         if time.monotonic() - began > LATE_TURN_S:
             self.late_turns += 1

@@ -17,10 +17,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hil_tests.rig import lifetime, view
+from hil_tests.rig import lifetime
 from hil_tests.rig.control import ask
 from hil_tests.rig.pigpiod.command import pigpiod
-from hil_tests.rig.rig import Rig, RigPlan
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,6 +54,7 @@ def run(
         int | None, typer.Option(help="Seed of chance; printed, for a run like this one.")
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the virtual pigpiod; 0: any free.")] = 0,
+    camera_port: Annotated[int, typer.Option(help="Port of the camera; 0: any free.")] = 0,
     pace: Annotated[
         bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
     ] = True,
@@ -72,6 +72,10 @@ def run(
         lifetime.refuse_on_real_table()
     except lifetime.RealTableError as refusal:
         _fail(str(refusal))
+    # Imported here, because the camera's process imports this module anew and needs none of it.
+    from hil_tests.rig import view
+    from hil_tests.rig.rig import Rig, RigPlan
+
     is_new = not folder.exists()
     plan = RigPlan(
         folder=folder.resolve(),
@@ -79,6 +83,7 @@ def run(
         dice=dice,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         pigpiod_port=port,
+        camera_port=camera_port,
         pace=pace,
         monostable=monostable,
     )

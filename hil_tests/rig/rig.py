@@ -9,12 +9,13 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hil_tests.rig.camera import Camera
 from hil_tests.rig.control import Control
-from hil_tests.rig.faults import DaemonPart, Faults, LinesPart, PlantPart, SetPart
+from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, PlantPart, SetPart
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.machine import Machine
@@ -22,6 +23,7 @@ from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant import Plant
+from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
 
 BAUDRATE = 115200
@@ -35,13 +37,14 @@ ADDRESSES = "rig.json"
 
 @dataclass(frozen=True, slots=True)
 class RigPlan:
-    """What kind of rig. `pigpiod_port` 0 takes any free one."""
+    """What kind of rig. A port of 0 takes any free one."""
 
     folder: Path
     geometry: str = "standard"
     dice: str = "white"
     seed: int = 0
     pigpiod_port: int = 0
+    camera_port: int = 0
     pace: bool = True
     monostable: bool = True
     """False bridges the monostable: EN alone then enables the driver, as for tries by hand."""
@@ -76,14 +79,18 @@ class Rig:
     def _start(self, started: contextlib.ExitStack) -> None:
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "truth.jsonl").unlink(missing_ok=True)
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
         self.board = Board()
+        scene = SceneBoard()
+        started.callback(scene.close)
         self.plant = Plant(
             self.plan.geometry,
             self.plan.dice,
             self.plan.seed,
             monostable_s=MONOSTABLE_S if self.plan.monostable else None,
+            board=scene,
         )
         self.plant.truth = self._note(truth)
         self.pigpiod = VirtualPigpiod(
@@ -94,14 +101,22 @@ class Rig:
         self.machine.start()
         started.enter_context(self.pigpiod)
         self._start_lines(started)
+        self.camera = Camera(
+            self.plant.geometry, scene, seed=self.plan.seed, port=self.plan.camera_port
+        )
+        started.callback(self.camera.close)
         self.faults = Faults(
             (
                 PlantPart(self.plant.faults),
+                CameraPart(self.camera),
                 SetPart("lamp box", self.lamp.faults),
                 LinesPart(self.lines),
                 DaemonPart(self.pigpiod),
             )
         )
+        started.callback(self.faults.close)
+        self.machine.counted = self.faults.count
+        self.lamp.faults.counted = self.faults.count
         control = Control(folder / "control", self._verbs())
         started.callback(control.close)
         self.addresses = self._describe(truth.path, control.path)
@@ -124,6 +139,7 @@ class Rig:
     def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
         def note(record: TossRecord) -> None:
             log(record)
+            self.faults.count("rest")
             self._tosses = record.toss
             self._last_dice = " ".join(
                 f"{die.value}" if die.is_flat else f"{die.value}({die.lie.value})"
@@ -139,6 +155,8 @@ class Rig:
         return {
             "pid": os.getpid(),
             "pigpiod": {"host": self.pigpiod.host, "port": self.pigpiod.port},
+            "camera": {"url": self.camera.url},
+            "calibration": self.camera.calibration,
             "lamp": {"device": str(plan.folder / "lamp"), "baudrate": BAUDRATE, "unit": UNIT},
             "console": {
                 name: {
@@ -193,7 +211,9 @@ class Rig:
             "tosses": self._tosses,
             "last_dice": self._last_dice,
             "lamp": self.lamp.glance(),
+            "camera": asdict(self.camera.status()),
             "faults": self.faults.active(),
+            "waiting": self.faults.waiting(),
             "gpio_clients": self.pigpiod.connections,
             "late_turns": self.machine.late_turns,
         }

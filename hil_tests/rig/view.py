@@ -45,10 +45,9 @@ def show(
 def plain_addresses(addresses: Status) -> list[str]:
     """Where everything listens, one line each."""
     console = addresses["console"]
-    camera = addresses.get("camera") or {"url": "none"}
     return [
         f"pigpiod     {addresses['pigpiod']['host']}:{addresses['pigpiod']['port']}",
-        f"camera      {camera['url']}",
+        f"camera      {addresses['camera']['url']}",
         f"lamp box    {addresses['lamp']['device']}  115200 8N1, unit 1",
         f"technician  {console['technician']['service']} <-> {console['technician']['person']}",
         f"dealer      {console['dealer']['service']} <-> {console['dealer']['person']}",
@@ -90,6 +89,9 @@ def picture(addresses: Status, status: Status) -> RenderableType:
     what.add_row("light", f"{status['light']:.0%}")
     what.add_row("tosses", str(status["tosses"]))
     what.add_row("last dice", status["last_dice"])
+    camera = status["camera"]
+    seen = f"{camera['frames']} frames, {camera['late']} late, {camera['skipped']} left out"
+    what.add_row("camera", f"{camera['clients']} looking; {seen}; {camera['frame_ms']:.0f} ms each")
     what.add_row("lamps", f"{lamp['state']}, round {lamp['round']}, phase {lamp['phase']}")
     what.add_row("", Text(" ".join(lamp["glowing"]) or "dark", style="yellow"))
     what.add_row("faults", Text(", ".join(status["faults"]) or "none", style="red"))

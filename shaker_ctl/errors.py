@@ -23,7 +23,7 @@ class ShakerError(Exception):
 
 
 class SettingsError(ShakerError, ValueError):
-    """A settings or profile file is wrong. Start-up only; nothing was opened; the installer acts."""
+    """A settings or profile file is wrong. Nothing was opened; the installer acts."""
 
     code = "settings"
 

@@ -65,7 +65,7 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
         assert f"## [{section}]" in text
         inner = field.annotation
         assert inner is not None
-        for key, member in inner.model_fields.items():  # type: ignore[attr-defined]
+        for key, member in inner.model_fields.items():
             assert f"`{key}`" in text or f"### {key}" in text
             if not hasattr(member.annotation, "model_fields"):
                 assert member.description, f"{section}.{key} has no reason"

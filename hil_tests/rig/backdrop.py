@@ -85,7 +85,7 @@ class Backdrop:
         rim_r = g.radius_mm * lens.height_mm / (lens.height_mm - RIM_MM)
         thickness = 3.2
         on_rim = np.clip((thickness / 2 - np.abs(r - rim_r - thickness / 2)) * 5.0, 0.0, 1.0)
-        rim_light = 0.20 + 0.16 * np.cos(angle - 2.2) + 0.10 * np.cos(2.0 * angle + 0.4)
+        rim_light = 0.22 + 0.11 * np.cos(angle - 2.2) + 0.06 * np.cos(2.0 * angle + 0.4)
         bright_line = np.exp(-(((r - rim_r - 0.5) / 0.28) ** 2)) * 0.45
         rim = np.stack([rim_light + bright_line] * 3, axis=-1) * np.array([1.0, 0.99, 0.95])
         picture = picture * (1.0 - on_rim[..., None]) + rim * on_rim[..., None]

@@ -296,8 +296,8 @@ def _model_xml(g: Geometry) -> str:
     ceiling_m = (g.wall_mm + PLATE_STROKE_MM) * m
     return f"""
 <mujoco>
-  <option timestep="{STEP_S}" integrator="implicitfast" cone="elliptic" impratio="5"
-          iterations="30" gravity="0 0 -9.81"/>
+  <option timestep="{STEP_S}" integrator="implicitfast" cone="elliptic"
+          impratio="20" noslip_iterations="5" iterations="30" gravity="0 0 -9.81"/>
   <size memory="4M"/>
   <default>
     <default class="die">

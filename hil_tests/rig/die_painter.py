@@ -30,7 +30,7 @@ GRID = 4
 """Points per side of a face at which light is computed."""
 
 MAX_POSES = 6
-PIXELS_PER_POSE = 3.0
+PIXELS_PER_POSE = 3.5
 """A moving die is painted once for each such stretch of its way during the exposure."""
 
 REFRACTION = 1.49
@@ -85,8 +85,10 @@ class DiePainter:
         self._lights = lights
         self._half_mm = die_mm / 2.0
         self._faces = _faces()
+        self._normals = np.stack([face.normal for face in self._faces])
+        self._grids = np.stack([face.grid for face in self._faces])
+        self._eye = np.array([0.0, 0.0, lens.height_mm])
         looks = paint_faces(style, die_mm=die_mm, seed=seed)
-        self._gloss = 1.0
         self._glow = looks.glow
         self._fine = [_padded(t, TEXELS) for t in looks.albedo]
         self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]
@@ -114,12 +116,12 @@ class DiePainter:
         size = (int(high[0] - low[0]), int(high[1] - low[1]))
         colour = np.zeros((size[1], size[0], 3), np.float32)
         coverage = np.zeros((size[1], size[0]), np.float32)
+        middle = len(chosen) // 2
+        lighting = self._light(positions[middle], rotations[middle], others, floor_mm)
         for position, rotation, outline in zip(positions, rotations, corners_px, strict=True):
-            shaded = self._raster(
-                position, rotation, outline, low, (size[0] * scale, size[1] * scale), scale,
-                others, floor_mm,
-            )  # fmt: skip
-            mask, picture = shaded
+            mask, picture = self._raster(
+                position, rotation, outline - low, low, size, scale, lighting
+            )
             if scale > 1:
                 mask = cv2.resize(mask, size, interpolation=cv2.INTER_AREA)
                 picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
@@ -137,7 +139,9 @@ class DiePainter:
         )
         first, last = self._lens.project(ends)
         way_px = float(np.abs(last - first).max())
-        count = min(MAX_POSES, len(positions), 1 + math.ceil(max(0.0, way_px - 0.3) / 3.0))
+        count = min(
+            MAX_POSES, len(positions), 1 + math.ceil(max(0.0, way_px - 0.3) / PIXELS_PER_POSE)
+        )
         if count == 1:
             return np.array([len(positions) // 2])
         return np.rint(np.linspace(0, len(positions) - 1, count)).astype(np.intp)
@@ -146,33 +150,31 @@ class DiePainter:
         self,
         position: Float,
         rotation: Float,
-        outline_px: Float,
+        outline: Float,
         low: Float,
         size: tuple[int, int],
         scale: int,
-        others: Float,
-        floor_mm: float,
+        lighting: tuple[Float, Float],
     ) -> tuple[Float, Float]:
         """Return coverage and covered colour of one pose, at `scale` times the resolution."""
-        eye = np.array([0.0, 0.0, self._lens.height_mm])
-        normals = np.stack([f.normal for f in self._faces]) @ rotation.T
-        centres = position + self._half_mm * normals
-        to_eye = eye - centres
+        size = (size[0] * scale, size[1] * scale)
+        light, shine = lighting
+        normals = self._normals @ rotation.T
+        to_eye = self._eye - (position + self._half_mm * normals)
         facing = np.einsum("ij,ij->i", normals, to_eye) / np.linalg.norm(to_eye, axis=1)
-        seen = [i for i in np.argsort(facing) if facing[i] > 1e-3]
-        light, shine = self._light(seen, position, rotation, normals, others, floor_mm, eye)
+        seen = [int(i) for i in np.argsort(facing) if facing[i] > 1e-3]
         textures = self._fine if scale > 1 else self._coarse
         texels = TEXELS if scale > 1 else TEXELS // 2
         square = _texture_corners(texels)
         picture = np.zeros((size[1], size[0], 3), np.float32)
-        for k, i in enumerate(seen):
+        for i in seen:
             quad_mm = position + self._half_mm * (self._faces[i].corners @ rotation.T)
             quad = (self._lens.project(quad_mm) - low + 0.5) * scale - 0.5
             side = texels + 2 * _PAD
-            lit = textures[i] * _spread(light[k], side)[..., None]
-            if self._glow is not None and k == len(seen) - 1:
-                lit += self._seen_through(i, position, rotation, quad, low, scale, texels, light[k])
-            lit += _spread(shine[k], side)[..., None]
+            lit = textures[i] * _spread(light[i], side)[..., None]
+            if self._glow is not None and i == seen[-1]:
+                lit += self._seen_through(i, position, rotation, quad, low, scale, texels, light[i])
+            lit += _spread(shine[i], side)[..., None]
             warp = cv2.getPerspectiveTransform(square, quad.astype(np.float32))
             cv2.warpPerspective(
                 lit,
@@ -182,26 +184,19 @@ class DiePainter:
                 flags=cv2.INTER_LINEAR,
                 borderMode=cv2.BORDER_TRANSPARENT,
             )
-        hull = cv2.convexHull((((outline_px - low + 0.5) * scale - 0.5) * 16).astype(np.int32))
+        hull = cv2.convexHull((((outline + 0.5) * scale - 0.5) * 16).astype(np.int32))
         mask8 = np.zeros((size[1], size[0]), np.uint8)
         cv2.fillConvexPoly(mask8, hull, 255, cv2.LINE_AA, 4)
         mask = mask8.astype(np.float32) * np.float32(1.0 / 255.0)
         return mask, picture * mask[..., None]
 
     def _light(
-        self,
-        seen: list[int],
-        position: Float,
-        rotation: Float,
-        normals: Float,
-        others: Float,
-        floor_mm: float,
-        eye: Float,
+        self, position: Float, rotation: Float, others: Float, floor_mm: float
     ) -> tuple[Float, Float]:
-        """Return light and mirrored light on the grid of each seen face, (faces, GRID, GRID)."""
-        points = np.stack([self._faces[i].grid for i in seen]) @ rotation.T * self._half_mm
-        points = (points + position).astype(np.float32)
-        towards = np.broadcast_to(normals[seen][:, None, None, :], points.shape).astype(np.float32)
+        """Return light and mirrored light on the grid of each face, (6, GRID, GRID)."""
+        points = (self._grids @ rotation.T * self._half_mm + position).astype(np.float32)
+        normals = (self._normals @ rotation.T).astype(np.float32)
+        towards = np.broadcast_to(normals[:, None, None, :], points.shape)
         light = self._lights.irradiance(points, towards)
         above = np.clip((points[..., 2] - floor_mm) / 14.0, 0.0, 1.0)
         sideways = 1.0 - np.clip(towards[..., 2], 0.0, 1.0)
@@ -212,7 +207,7 @@ class DiePainter:
             facing = np.einsum("...i,...i->...", away, towards) / distance
             taken = 1.5 * (self._half_mm / distance) ** 2 * np.maximum(facing, 0.0)
             light *= 1.0 - np.clip(taken, 0.0, 0.72)
-        return light, self._lights.mirrored(points, towards, eye.astype(np.float32))
+        return light, self._lights.mirrored(points, towards, self._eye.astype(np.float32))
 
     def _seen_through(
         self,

@@ -33,9 +33,9 @@ class Geometry:
     """Height of the dome's top above the floor: nothing gets higher."""
     die_mm: float = 16.0
     die_grams: float = 5.0
-    floor_friction: float = 0.55
-    wall_friction: float = 0.25
-    die_friction: float = 0.25
+    floor_friction: float = 0.35
+    wall_friction: float = 0.1
+    die_friction: float = 0.1
     floor: str = "felt"
     """Look of the floor: felt, wood, acrylic or rubber."""
     wall: str = "clear"
@@ -55,20 +55,17 @@ NARROW = Geometry("narrow", radius_mm=32.0, floor="wood")
 
 ROUGH = Geometry(
     "rough",
-    radius_mm=36.0,
-    floor_friction=0.9,
-    wall_friction=1.1,
+    radius_mm=40.0,
+    floor_friction=0.7,
+    wall_friction=0.6,
     die_friction=0.5,
     floor="rubber",
     wall="rough",
-    ridges=(
-        Ridge((22.0, 0.0), (33.0, 0.0), 3.0),
-        Ridge((-11.0, 19.05), (-16.5, 28.58), 3.0),
-        Ridge((-11.0, -19.05), (-16.5, -28.58), 3.0),
-    ),
+    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 2.5),),
     wall_ribs=9,
-    wall_rib_mm=2.5,
+    wall_rib_mm=2.0,
 )
-"""A worn tube with ridges and a wall that grips: more than one toss in ten ends not flat."""
+"""A worn tube: a ridge on the floor, ribs on a wall that grips, dice that stick to each other. One
+toss in five ends not flat."""
 
 GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}

@@ -1,0 +1,316 @@
+"""Is the physics honest? Tosses the plant by the thousand, faster than real time, and tests it.
+
+It owns the trial and its figures: faces, independence, how often dice end not flat. It must not
+know of pins, cameras or the service. Run it: `python -m hil_tests.rig.physics --help`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant import Plant, PlantInputs
+from hil_tests.rig.truth import TossRecord
+
+CHUNK = 50
+TICK_S = 0.02
+SIGNIFICANCE = 0.01
+TILT_BINS_DEG = (0.0, 0.3, 1.5, 6.0, 15.0, 30.0, 55.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shake:
+    """A shake profile: duty of the motor and how long it runs, each drawn evenly from a range."""
+
+    name: str
+    duty: tuple[float, float]
+    seconds: tuple[float, float]
+    stroke: float = 1.0
+    """Share of the plate's stroke that reaches the dice."""
+
+
+SHAKES: dict[str, Shake] = {
+    shake.name: shake
+    for shake in (
+        Shake("nominal", duty=(0.73, 0.82), seconds=(1.9, 2.6)),
+        Shake("long", duty=(0.73, 0.82), seconds=(3.0, 4.0)),
+        Shake("slow", duty=(0.68, 0.70), seconds=(2.6, 3.2)),
+        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.5),
+        Shake("faint", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.2),
+    )
+}
+
+
+@dataclass(slots=True)
+class Trial:
+    """The outcome of many tosses in one geometry."""
+
+    geometry: str
+    shake: str
+    records: list[list[TossRecord]] = field(default_factory=list)
+    """Unbroken runs of tosses: successive results are compared within a run only."""
+    rest_s: list[float] = field(default_factory=list)
+    """From the motor's release to true rest."""
+
+    @property
+    def tosses(self) -> int:
+        return sum(len(run) for run in self.records)
+
+
+def toss_run(geometry: str, shake_name: str, tosses: int, seed: int) -> Trial:
+    """Toss one machine `tosses` times in virtual time."""
+    shake = SHAKES[shake_name]
+    random = np.random.default_rng([seed, 20_26])
+    plant = Plant(geometry, "white", seed)
+    if shake.stroke != 1.0:
+        plant.faults.inject("weak_shake", factor=shake.stroke)
+    run: list[TossRecord] = []
+    plant.truth = run.append
+    trial = Trial(geometry, shake_name, [run])
+    now_s = 0.0
+    plant.update(now_s, PlantInputs())
+    for _ in range(tosses):
+        duty = float(random.uniform(*shake.duty))
+        # To the tick of the caller's loop, and a part of one: the stop meets every cam angle.
+        release_s = now_s + float(random.uniform(*shake.seconds))
+        before = len(run)
+        while now_s < release_s:
+            now_s = min(release_s, now_s + TICK_S)
+            plant.update(now_s, PlantInputs(motor_duty=duty, motor_enabled=True))
+        while len(run) == before:
+            now_s += TICK_S
+            plant.update(now_s, PlantInputs())
+            if now_s > release_s + 30.0:
+                raise RuntimeError(f"the dice never came to rest: {plant.poses(now_s)}")
+        trial.rest_s.append(run[-1].t_rest - release_s)
+    return trial
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statistical test of the trial."""
+
+    name: str
+    statistic: float
+    freedom: int
+    p: float
+
+    @property
+    def passed(self) -> bool:
+        return self.p >= SIGNIFICANCE
+
+
+def chi_square_p(statistic: float, freedom: int) -> float:
+    """Return the chance of a chi-square at least this large, by the incomplete gamma's series."""
+    if statistic <= 0.0:
+        return 1.0
+    a, x = freedom / 2.0, statistic / 2.0
+    term = total = 1.0 / a
+    step = a
+    while term > total * 1e-14:
+        step += 1.0
+        term *= x / step
+        total += term
+    lower = total * math.exp(a * math.log(x) - x - math.lgamma(a))
+    return max(0.0, 1.0 - lower)
+
+
+def findings(trial: Trial) -> list[Finding]:
+    """Return the tests at 99 %: faces of each die, independence in time and between dice."""
+    results = []
+    flat = [[d for d in r.dice if d.is_flat] for run in trial.records for r in run]
+    results.append(_uniform("faces, all dice", [d.value for dice in flat for d in dice]))
+    for i in range(3):
+        values = [r.dice[i].value for run in trial.records for r in run if r.dice[i].is_flat]
+        results.append(_uniform(f"faces, die {i + 1}", values))
+    for i in range(3):
+        pairs = [
+            (a.dice[i].value, b.dice[i].value)
+            for run in trial.records
+            for a, b in pairwise(run)
+            if a.dice[i].is_flat and b.dice[i].is_flat
+        ]
+        results.append(_independent(f"die {i + 1}: toss and next toss", pairs))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        pairs = [
+            (r.dice[i].value, r.dice[j].value)
+            for run in trial.records
+            for r in run
+            if r.dice[i].is_flat and r.dice[j].is_flat
+        ]
+        results.append(_independent(f"dice {i + 1} and {j + 1} in a toss", pairs))
+    kept, chances = retention(trial)
+    expected = chances / 6.0
+    statistic = (kept - expected) ** 2 / (expected * 5.0 / 6.0) if chances else 0.0
+    results.append(
+        Finding("faces kept from toss to toss", statistic, 1, chi_square_p(statistic, 1))
+    )
+    return results
+
+
+def retention(trial: Trial) -> tuple[int, int]:
+    """Return how many dice kept their face from one toss to the next, and out of how many."""
+    same = [
+        a.dice[i].value == b.dice[i].value
+        for run in trial.records
+        for a, b in pairwise(run)
+        for i in range(3)
+        if a.dice[i].is_flat and b.dice[i].is_flat
+    ]
+    return sum(same), len(same)
+
+
+def _uniform(name: str, values: list[int]) -> Finding:
+    counts = np.bincount(values, minlength=7)[1:]
+    expected = len(values) / 6.0
+    statistic = float(((counts - expected) ** 2 / expected).sum())
+    return Finding(name, statistic, 5, chi_square_p(statistic, 5))
+
+
+def _independent(name: str, pairs: list[tuple[int, int]]) -> Finding:
+    table: NDArray[np.float64] = np.zeros((6, 6))
+    for a, b in pairs:
+        table[a - 1, b - 1] += 1
+    rows, columns = table.sum(1, keepdims=True), table.sum(0, keepdims=True)
+    expected = rows @ columns / max(1, len(pairs))
+    terms = (table - expected) ** 2 / np.where(expected > 0.0, expected, 1.0)
+    freedom = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
+    statistic = float(terms.sum())
+    return Finding(name, statistic, freedom, chi_square_p(statistic, freedom) if freedom else 0.0)
+
+
+def figures(trial: Trial) -> dict[str, Any]:
+    """Return every figure of the trial, ready for JSON."""
+    dice = [die for run in trial.records for r in run for die in r.dice]
+    kinds = Counter(die.lie.value for die in dice)
+    not_flat = sum(any(not d.is_flat for d in r.dice) for run in trial.records for r in run)
+    tilts = np.array([die.tilt_deg for die in dice])
+    kept, chances = retention(trial)
+    counted = np.bincount([d.value for d in dice if d.is_flat], minlength=7)[1:]
+    return {
+        "geometry": trial.geometry,
+        "shake": trial.shake,
+        "tosses": trial.tosses,
+        "faces": {str(v + 1): int(n) for v, n in enumerate(counted)},
+        "kept_share": round(kept / max(1, chances), 4),
+        "tosses_not_flat": not_flat,
+        "tosses_not_flat_share": round(not_flat / trial.tosses, 4),
+        "dice_by_kind": {kind: kinds[kind] for kind in ("flat", "tilted", "leaning", "stacked")},
+        "tilt_histogram": {
+            f"{low:g}-{high:g} deg": int(((tilts >= low) & (tilts < high)).sum())
+            for low, high in pairwise(TILT_BINS_DEG)
+        },
+        "rest_s": {
+            f"p{q}": round(float(np.percentile(trial.rest_s, q)), 3) for q in (50, 95, 99, 100)
+        },
+        "tests": [
+            {
+                "name": t.name,
+                "chi_square": round(t.statistic, 2),
+                "freedom": t.freedom,
+                "p": round(t.p, 5),
+                "passed": t.passed,
+            }
+            for t in findings(trial)
+        ],
+    }
+
+
+def run_trial(
+    geometry: str, shake: str, tosses: int, seed: int, jobs: int, console: Console
+) -> Trial:
+    """Toss in `jobs` processes with a progress bar."""
+    sizes = [CHUNK] * (tosses // CHUNK) + ([tosses % CHUNK] if tosses % CHUNK else [])
+    whole = Trial(geometry, shake)
+    columns = (
+        TextColumn(f"{geometry}, {shake} shake"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("tosses"),
+        TimeRemainingColumn(),
+    )
+    with (
+        Progress(*columns, console=console) as progress,
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
+    ):
+        task = progress.add_task("toss", total=tosses)
+        waiting = [
+            pool.submit(toss_run, geometry, shake, size, seed * 100_003 + k)
+            for k, size in enumerate(sizes)
+        ]
+        for done in as_completed(waiting):
+            part = done.result()
+            whole.records += part.records
+            whole.rest_s += part.rest_s
+            progress.advance(task, part.tosses)
+    return whole
+
+
+def _show(found: dict[str, Any], console: Console) -> None:
+    console.print(
+        f"\n[bold]{found['geometry']}[/], {found['shake']} shake: {found['tosses']} tosses, "
+        f"faces {found['faces']}, kept from toss to toss {found['kept_share']:.1%} (1/6 is 16.7 %)"
+    )
+    table = Table("test at 99 %", "chi-square", "freedom", "p", "verdict")
+    for t in found["tests"]:
+        verdict = "[green]passed[/]" if t["passed"] else "[red]failed[/]"
+        row = (t["name"], f"{t['chi_square']:.1f}", str(t["freedom"]), f"{t['p']:.4f}", verdict)
+        table.add_row(*row)
+    console.print(table)
+    console.print(
+        f"not flat: {found['tosses_not_flat']} tosses ({found['tosses_not_flat_share']:.2%}); "
+        f"dice {found['dice_by_kind']}"
+    )
+    console.print(f"tilt of dice: {found['tilt_histogram']}")
+    console.print(f"motor release to true rest, seconds: {found['rest_s']}")
+
+
+def main(
+    tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
+    geometry: Annotated[
+        list[str] | None, typer.Option(help="standard, narrow or rough; several; default all.")
+    ] = None,
+    shake: Annotated[
+        list[str] | None, typer.Option(help="nominal, long, slow, weak or faint; several.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
+    json_path: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures to this file.")
+    ] = None,
+) -> None:
+    """Toss the virtual machine by the thousand and test faces, independence and rest."""
+    console = Console()
+    found = []
+    for name in geometry or list(GEOMETRIES):
+        for profile in shake or ["nominal"]:
+            if name not in GEOMETRIES or profile not in SHAKES:
+                raise typer.BadParameter(
+                    f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
+                    f"shakes are {', '.join(SHAKES)}"
+                )
+            trial = run_trial(name, profile, tosses, seed, jobs or os.cpu_count() or 1, console)
+            found.append(figures(trial))
+            _show(found[-1], console)
+    if json_path is not None:
+        json_path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -56,6 +56,7 @@ class Request:
         (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
         inspection, where the profile has one)
         `dice changed` serials: tuple[str, str, str]
+        `cancel` give up the inspection under way (Ctrl-C)
     technician
         `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
         else what was done so that a manual shaker may be used)
@@ -63,8 +64,6 @@ class Request:
         `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
         (None: every lamp in turn) · `light` level: float 0.0-1.0 · `calibrate camera` · `selftest`
-    whoever may do the work that runs
-        `cancel` end the running job or inspection (Ctrl-C)
     """
 
     verb: str

@@ -164,8 +164,15 @@ def fuzz(role: Role | None, amount: int, seed: int) -> Finding:
             break
         if chance.random() < 0.02:
             desk.go(chance.choice(list(PHASES)))
-        if chance.random() < 0.02:
+        if chance.random() < 0.1:
             now = _settle(session, role, now, finding)
+        if chance.random() < 0.2:
+            # A whole act and then silence, as a person gives it: these do get through.
+            now += 1.0
+            session.tick(now)
+            session.receive(b"\x15" + chance.choice(WORDS) + b"\r", now)
+            now += 0.1
+            session.tick(now)
         if not base and finding.fed_b > amount // 10:
             base = tracemalloc.get_traced_memory()[0]
         session.receive(piece, now)

@@ -66,7 +66,6 @@ class Refusal:
 _DEALER = frozenset({Role.DEALER})
 _FLOOR = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 _TECHNICIAN = frozenset({Role.TECHNICIAN})
-_ANYONE_NAMED = frozenset(Role)
 
 
 def _look(
@@ -166,7 +165,7 @@ FORMS: tuple[Form, ...] = (
     _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
     _act(_TECHNICIAN, "calibrate camera", "check the picture against the calibration"),
     _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
-    _act(_ANYONE_NAMED, "cancel", "end the running job or inspection (Ctrl-C)"),
+    _act(_FLOOR, "cancel", "give up the inspection under way (Ctrl-C)"),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
     _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),
 )

@@ -471,10 +471,11 @@ class Session:
     def _stop_watching(self, *, is_cancelled: bool) -> None:
         self._job = None
         self._say("\r\n")
-        if is_cancelled:
-            self._answer("cancel", self._submit(Request("cancel")))
+        cancel = grammar.BY_NAME["cancel"]
+        if is_cancelled and permission.refusal(cancel, self._actor, self._roles) is None:
+            self._answer(cancel.name, self._submit(Request(cancel.name)))
         else:
-            self._print(["it goes on; status shows it, cancel ends it"])
+            self._print(["it goes on; status shows it"])
         self._prompt()
 
     # ── speaking ────────────────────────────────────────────────────────────

@@ -25,15 +25,15 @@ NOT_HERE = {"login", "logout", "mode"}
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "confirm", "no-roll", "settled",
           "lamps-off"}  # fmt: skip
 FLOOR = {"presence", "sign", "decide", "inspect", "open", "close", "shift start", "time confirm",
-         "dice changed"}  # fmt: skip
+         "dice changed", "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
               "light", "calibrate camera", "selftest", "log bundle", "export"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),
-    Role.DEALER: DEALER | {"cancel"},
-    Role.FLOORPERSON: FLOOR | {"cancel"},
-    Role.SUPERVISOR: FLOOR | {"cancel"},
-    Role.TECHNICIAN: TECHNICIAN | {"cancel"},
+    Role.DEALER: DEALER,
+    Role.FLOORPERSON: FLOOR,
+    Role.SUPERVISOR: FLOOR,
+    Role.TECHNICIAN: TECHNICIAN,
 }
 FREE = {"status", "faults", "lamps", "motor", "camera", "camera snap", "dice", "journal last",
         "round", "inspection", "profile", "digests", "health", "statistics", "version", "help",

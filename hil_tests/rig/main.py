@@ -38,6 +38,11 @@ class GeometryName(StrEnum):
     rough = "rough"
 
 
+class CoverName(StrEnum):
+    hand = "hand"
+    driven = "driven"
+
+
 FolderOption = Annotated[
     Path, typer.Option("--dir", help="Folder of the rig's devices, addresses and truth.")
 ]
@@ -50,6 +55,9 @@ def run(
         GeometryName, typer.Option(help="Compartment; in `rough` many dice end cocked.")
     ] = GeometryName.standard,
     dice: Annotated[str, typer.Option(help="Style of the dice.")] = "white",
+    cover: Annotated[
+        CoverName, typer.Option(help="Cover over the dome: moved by hand, or driven by its pin.")
+    ] = CoverName.hand,
     seed: Annotated[
         int | None, typer.Option(help="Seed of chance; printed, for a run like this one.")
     ] = None,
@@ -74,6 +82,7 @@ def run(
         _fail(str(refusal))
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
+    from hil_tests.rig.plant import Cover
     from hil_tests.rig.rig import Rig, RigPlan
 
     is_new = not folder.exists()
@@ -81,6 +90,7 @@ def run(
         folder=folder.resolve(),
         geometry=geometry.value,
         dice=dice,
+        cover=Cover(cover.value),
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         pigpiod_port=port,
         camera_port=camera_port,
@@ -90,9 +100,11 @@ def run(
     try:
         with Rig(plan) as rig, lifetime.until_ended(lambda: rig.has_ended) as ended:
             view.show(Console(), rig.addresses, rig.status, ended)
-        if rig.machine.failure is not None:
-            _fail(f"the machine stopped by itself: {rig.machine.failure!r}")
-    except OSError as error:
+        if rig.failure:
+            _fail(rig.failure)
+    except ValueError as error:
+        _fail(f"{error}. Choose another --dice")
+    except (OSError, RuntimeError) as error:
         _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
     finally:
         if is_new and folder == DEFAULT_FOLDER:
@@ -157,11 +169,11 @@ def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
 
 def _ask(folder: Path, command: str) -> Any:
     """Return a running rig's answer, or leave with a line that says what to do."""
-    path = folder / "control"
     try:
-        answer = ask(path, command)
-    except OSError as error:
-        _fail(f"no rig answers at {path} ({error}). Start one: shaker-rig run --dir {folder}")
+        addresses = json.loads((folder / "rig.json").read_text(encoding="utf-8"))
+        answer = ask(Path(addresses["control"]), command)
+    except (OSError, ValueError) as error:
+        _fail(f"no rig answers in {folder} ({error}). Start one: shaker-rig run --dir {folder}")
     if not answer["ok"]:
         _fail(answer["error"])
     return answer[command.partition(" ")[0]]

@@ -11,18 +11,20 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera import Camera, CameraStatus
 from hil_tests.rig.control import Control
 from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, PlantPart, SetPart
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import Machine
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.plant import Plant
+from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
 
@@ -33,6 +35,9 @@ MONOSTABLE_S = 0.1
 
 CONSOLES = ("technician", "dealer")
 ADDRESSES = "rig.json"
+REPLACE = "replace dice"
+SOCKET_PATH = 108
+"""Bytes of a unix socket's path, its closing zero included (unix(7))."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class RigPlan:
     folder: Path
     geometry: str = "standard"
     dice: str = "white"
+    cover: Cover = Cover.HAND
     seed: int = 0
     pigpiod_port: int = 0
     camera_port: int = 0
@@ -58,11 +64,13 @@ class Rig:
         self.plan = plan
         self.addresses: dict[str, Any] = {}
         self._is_quitting = False
+        self._failure = ""
         self._tosses = 0
         self._last_dice = ""
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> Rig:
+        """Start everything. Raises ValueError for an unknown style, OSError for a taken port."""
         with contextlib.ExitStack() as started:
             self._start(started)
             self._closing = started.pop_all()
@@ -70,16 +78,25 @@ class Rig:
 
     @property
     def has_ended(self) -> bool:
-        """True when somebody asked it to quit, or the machine's thread has failed."""
-        return self._is_quitting or self.machine.failure is not None
+        """True when somebody asked it to quit, or a part has failed."""
+        return self._is_quitting or bool(self.failure)
+
+    @property
+    def failure(self) -> str:
+        """What ended the rig by itself; empty while nothing did."""
+        if self.machine.failure is not None:
+            return f"the machine stopped by itself: {self.machine.failure!r}"
+        return self._failure
 
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
     def _start(self, started: contextlib.ExitStack) -> None:
+        _check_style(self.plan.dice)
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "truth.jsonl").unlink(missing_ok=True)
+        for old in (ADDRESSES, "truth.jsonl"):
+            (folder / old).unlink(missing_ok=True)
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
         self.board = Board()
@@ -89,6 +106,7 @@ class Rig:
             self.plan.geometry,
             self.plan.dice,
             self.plan.seed,
+            cover=self.plan.cover,
             monostable_s=MONOSTABLE_S if self.plan.monostable else None,
             board=scene,
         )
@@ -117,10 +135,17 @@ class Rig:
         started.callback(self.faults.close)
         self.machine.counted = self.faults.count
         self.lamp.faults.counted = self.faults.count
-        control = Control(folder / "control", self._verbs())
+        control = Control(self._control_path(started), self._verbs())
         started.callback(control.close)
         self.addresses = self._describe(truth.path, control.path)
         self._publish(started)
+
+    def _control_path(self, started: contextlib.ExitStack) -> Path:
+        """In the folder where a socket's short path allows it, else in one of its own."""
+        path = self.plan.folder / "control"
+        if len(os.fsencode(path)) < SOCKET_PATH:
+            return path
+        return Path(started.enter_context(TemporaryDirectory(prefix="shaker-rig-"))) / "control"
 
     def _start_lines(self, started: contextlib.ExitStack) -> None:
         folder, seed = self.plan.folder, self.plan.seed
@@ -211,12 +236,19 @@ class Rig:
             "tosses": self._tosses,
             "last_dice": self._last_dice,
             "lamp": self.lamp.glance(),
-            "camera": asdict(self.camera.status()),
+            "camera": asdict(self._camera_status()),
             "faults": self.faults.active(),
             "waiting": self.faults.waiting(),
             "gpio_clients": self.pigpiod.connections,
             "late_turns": self.machine.late_turns,
         }
+
+    def _camera_status(self) -> CameraStatus:
+        try:
+            return self.camera.status()
+        except (OSError, EOFError, RuntimeError) as error:
+            self._failure = f"the camera's process ended by itself: {error!r}"
+            return CameraStatus()
 
     def _inject(self, sentence: str) -> dict[str, Any]:
         order = self.faults.inject(sentence)
@@ -233,6 +265,9 @@ class Rig:
     def _hands(self, action: str) -> str:
         """Do what a person's hands would."""
         acts = self._acts()
+        if action.startswith(REPLACE):
+            style, values = _dice(action.removeprefix(REPLACE).split())
+            acts[action] = lambda: self.plant.hands.replace_dice(style, values)
         if action not in acts:
             raise ValueError(f"hands can: {', '.join(acts)}")
         if acts[action]() is False:
@@ -256,5 +291,23 @@ class Rig:
             "uncover dome": lambda: hands.cover_dome(False),
             "drop coin": lambda: hands.drop_coin(True),
             "take coin": lambda: hands.drop_coin(False),
-            "replace dice": lambda: hands.replace_dice(),
+            f"{REPLACE} [STYLE] [A B C]": lambda: False,
         }
+
+
+def _check_style(style: str) -> None:
+    if style not in STYLES:
+        raise ValueError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
+
+
+def _dice(words: list[str]) -> tuple[str | None, tuple[int, int, int] | None]:
+    """Understand `[STYLE] [A B C]`. Raises ValueError."""
+    style = words.pop(0) if words and not words[0].isdigit() else None
+    if style is not None:
+        _check_style(style)
+    if not words:
+        return style, None
+    if len(words) != 3 or any(word not in "123456" for word in words):
+        raise ValueError(f"after {REPLACE!r} come a style, three values of 1 to 6, both or neither")
+    first, second, third = (int(word) for word in words)
+    return style, (first, second, third)

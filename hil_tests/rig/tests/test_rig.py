@@ -1,0 +1,305 @@
+"""The rig as a process: it serves what it prints, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import serial
+from typer.testing import CliRunner
+
+from hil_tests.rig import lifetime
+from hil_tests.rig.control import Control, ask
+from hil_tests.rig.main import app
+
+START_S = 60.0
+PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
+ENABLE, PWM, TACH = 23, 18, 24
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PROGRAM, "run", "--dir", str(folder), "--seed", "5", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def addresses(folder: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
+    path = folder / "rig.json"
+
+    def is_there() -> bool:
+        if process.poll() is not None:
+            pytest.fail(f"the rig ended: {process.communicate()[0]}")
+        return path.exists()
+
+    until(is_there, START_S)
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def until(condition: Callable[[], object], patience_s: float = 5.0) -> None:
+    ends_at = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+
+
+def family(pid: int) -> list[int]:
+    """Return the process ids of `pid` and of all that descend from it."""
+    found = [pid]
+    for one in found:
+        for task in Path(f"/proc/{one}/task").glob("*/children"):
+            found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def reads(pi: Any, pin: int, level: int) -> bool:
+    return bool(pi.read(pin) == level)
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+# ── One rig for the tests that only use it ──
+
+
+class Running:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process = start(folder, "--no-monostable")
+        self.addresses = addresses(folder, self.process)
+
+    def ask(self, command: str) -> Any:
+        answer = ask(Path(self.addresses["control"]), command)
+        assert answer["ok"], answer
+        return answer[command.split()[0]]
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    rig = Running(tmp_path_factory.mktemp("rig"))
+    pids = family(rig.addresses["pid"])
+    ports = [rig.addresses["pigpiod"]["port"], camera_port(rig.addresses)]
+    assert len(pids) > 1, "the camera has a process of its own"
+    assert all(is_listening(port) for port in ports)
+    yield rig
+    rig.process.send_signal(signal.SIGTERM)
+    assert rig.process.wait(10) == 0
+    assert rig.process.stdout is not None
+    printed = rig.process.stdout.read()
+    rig.process.stdout.close()
+    assert "Traceback" not in printed, printed
+    assert rig.addresses["camera"]["url"] in printed
+    until(lambda: not any(is_alive(pid) for pid in pids))
+    assert not any(is_listening(port) for port in ports)
+    left = {path.name for path in rig.folder.iterdir()}
+    assert left == {"truth.jsonl", "lamp-memory.json"}
+
+
+def camera_port(found: dict[str, Any]) -> int:
+    return int(found["camera"]["url"].split(":")[2].split("/")[0])
+
+
+@pytest.mark.rig
+def test_the_addresses_are_complete(rig):
+    assert set(rig.addresses) == {
+        *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth"),
+        *("calibration", "geometry", "dice", "seed"),
+    }
+    assert rig.addresses["pigpiod"]["host"] == "127.0.0.1"
+    assert set(rig.addresses["console"]) == {"technician", "dealer"}
+
+
+@pytest.mark.rig
+def test_a_toss_by_hand_turns_the_tach_and_is_written_as_truth(rig):
+    pigpio = pytest.importorskip("pigpio")
+    pi = pigpio.pi("127.0.0.1", rig.addresses["pigpiod"]["port"], show_errors=False)
+    try:
+        edges = pi.callback(TACH, pigpio.RISING_EDGE)
+        rig.ask("inject light_dead after 30 edges")
+        pi.hardware_PWM(PWM, 20000, 750000)
+        pi.write(ENABLE, 1)
+        until(lambda: edges.tally() > 60)
+        assert "light_dead" in rig.ask("status")["faults"]
+        assert rig.ask("status")["speed_rpm"] > 300
+        pi.write(ENABLE, 0)
+        truth = Path(rig.addresses["truth"])
+        until(lambda: truth.read_text().count("\n") == 1)
+        [line] = truth.read_text().splitlines()
+        toss = json.loads(line)
+        assert toss["t_start"] < toss["t_rest"] < time.monotonic()
+        assert len(toss["dice"]) == 3
+        until(lambda: rig.ask("status")["tosses"] == 1)
+        edges.cancel()
+    finally:
+        pi.stop()
+        rig.ask("heal all")
+
+
+@pytest.mark.rig
+def test_hands_move_contacts(rig):
+    pigpio = pytest.importorskip("pigpio")
+    pi = pigpio.pi("127.0.0.1", rig.addresses["pigpiod"]["port"], show_errors=False)
+    try:
+        for pin, act, undo in (
+            (13, "press estop", "release estop"),
+            (5, "force compartment", "close compartment"),
+        ):
+            assert pi.read(pin) == 0
+            rig.ask(f"hands {act}")
+            until(partial(reads, pi, pin, 1))
+            rig.ask(f"hands {undo}")
+            until(partial(reads, pi, pin, 0))
+        rig.ask("hands press button")
+        until(lambda: pi.read(16) == 0)
+        rig.ask("hands release button")
+    finally:
+        pi.stop()
+
+
+@pytest.mark.rig
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("dance", "there are: status"),
+        ("hands open compartment", "does not let a person"),
+        ("hands juggle", "hands can: press estop"),
+        ("hands replace dice plaid", "no dice style 'plaid'"),
+        ("hands replace dice 1 2 7", "three values of 1 to 6"),
+        ("inject tach_lost", "no fault 'tach_lost'"),
+        ("heal tach_lost", "no fault 'tach_lost'"),
+        ("{not json", 'write {"command"'),
+    ],
+)
+def test_the_door_says_what_would_have_been_right(rig, command, text):
+    answer = ask(Path(rig.addresses["control"]), command)
+    assert not answer["ok"]
+    assert text in answer["error"]
+
+
+@pytest.mark.rig
+def test_the_door_speaks_json_too(rig):
+    answer = ask(Path(rig.addresses["control"]), '{"command": "status"}')
+    assert answer["ok"]
+    assert answer["status"]["lamp"]["state"] == "dark"
+
+
+@pytest.mark.rig
+def test_the_command_line_reaches_a_running_rig(rig):
+    run = CliRunner().invoke
+    done = run(app, ["inject", "camera_black", "--dir", str(rig.folder)])
+    assert done.exit_code == 0, done.output
+    assert "camera_black" in rig.ask("status")["faults"]
+    assert run(app, ["heal", "all", "--dir", str(rig.folder)]).exit_code == 0
+    assert "tach_silent" in run(app, ["faults", "--dir", str(rig.folder)]).output
+
+
+@pytest.mark.rig
+def test_a_person_types_into_a_console_that_the_service_reads(rig):
+    ends = rig.addresses["console"]["dealer"]
+    with (
+        serial.Serial(ends["service"], 115200, timeout=2) as service,
+        serial.Serial(ends["person"], 115200, timeout=2) as person,
+    ):
+        time.sleep(0.1)
+        person.write(b"status\r")
+        assert service.read(7) == b"status\r"
+
+
+@pytest.mark.rig
+def test_mbpoll_reads_the_lamp_box(rig):
+    program = shutil.which("mbpoll")
+    if program is None:
+        pytest.skip("mbpoll is not installed (Debian package mbpoll)")
+    line = ["-m", "rtu", "-a", "1", "-b", "115200", "-P", "none", "-0", "-1"]
+    what = ["-r", "0", "-c", "2", "-t", "4:hex", rig.addresses["lamp"]["device"]]
+    done = subprocess.run([program, *line, *what], capture_output=True, text=True, timeout=20)
+    assert "0x51B0" in done.stdout
+
+
+# ── Ends ──
+
+
+@pytest.mark.rig
+def test_a_rig_ends_with_its_parent(tmp_path):
+    """The parent is killed outright and can tell nobody."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    until(lambda: (tmp_path / "rig.json").exists() or parent.poll() is not None, START_S)
+    found = json.loads((tmp_path / "rig.json").read_text())
+    pids = family(found["pid"])
+    parent.kill()
+    parent.wait()
+    until(lambda: not any(is_alive(pid) for pid in pids), 10)
+    assert not (tmp_path / "rig.json").exists()
+
+
+PARENT = f"""
+import subprocess, sys
+subprocess.run([*{PROGRAM!r}, "run", "--dir", sys.argv[1]])
+"""
+
+
+def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch):
+    seal = tmp_path / "real-table"
+    seal.touch()
+    monkeypatch.setattr(lifetime, "REAL_TABLE", seal)
+    done = CliRunner().invoke(app, ["run", "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert "real table" in done.output
+    assert not (tmp_path / "rig").exists()
+
+
+def test_the_seal_is_where_the_installer_puts_it():
+    assert Path("/etc/shaker-ctl/real-table") == lifetime.REAL_TABLE
+
+
+def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):
+    done = CliRunner().invoke(app, ["run", "--dice", "plaid", "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert "there are: white" in done.output
+
+
+def test_a_command_without_a_rig_says_how_to_start_one(tmp_path):
+    done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "shaker-rig run" in done.output
+
+
+def test_the_door_closes_with_clients_inside(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    control = Control(tmp_path / "control", {"echo": lambda rest: rest})
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(control.path))
+        client.sendall(b"echo hello\n")
+        assert json.loads(client.makefile().readline()) == {"ok": True, "echo": "hello"}
+        control.close()
+        control.close()
+        assert client.recv(10) == b""
+    until(lambda: len(os.listdir("/proc/self/fd")) == before)
+    assert not control.path.exists()

@@ -141,10 +141,11 @@ class Tap:
         writes: list[Event] = []
         serial = newest - len(segments) + 1
         for index, segment in enumerate(segments):
-            begin_us = self.upto_us
+            begin_us = segment.start_us
             if serial + index > self._serial:
-                begin_us = segment.start_us
                 writes.append((begin_us, segment.level))
+            else:
+                begin_us = max(begin_us, self.upto_us)
             if segment.source is not None:
                 is_last = index + 1 == len(segments)
                 end_us = upto_us if is_last else segments[index + 1].start_us

@@ -58,7 +58,8 @@ def test_outputs_go_on_when_their_client_dies_or_stops(
         time.sleep(0.05)
     assert board.level(23) == 1
     assert board.duty(18) == 0.5
-    assert sum(level for _, level in trace.edges(17)) in (39, 40, 41)
+    rises = sum(level for _, level in trace.edges(17))
+    assert abs(rises - (trace.end_us - trace.start_us) * 800 / 1e6) <= 1
 
 
 def test_the_handles_of_a_lost_client_are_freed(

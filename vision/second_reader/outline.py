@@ -76,7 +76,7 @@ class CubeOutline:
         along = np.linspace(-0.84, 0.84, _SAMPLES)
         tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
         rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
-        self._rim = _raised(rim.reshape(-1, 2), 0.0)
+        self._rim = _raised(rim.reshape(-1, 2), calibration.die_mm)
         self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2])
 
     def corners_mm(self, pose: Pose) -> np.ndarray:
@@ -94,19 +94,6 @@ class CubeOutline:
         hull = cv2.convexHull(self.calibration.to_px(solid).astype(np.float32))
         return np.asarray(hull.reshape(-1, 2))
 
-    def samples(self, pose: Pose) -> np.ndarray:
-        """(4 · _SAMPLES, 3) mm: points along the outline's edges in the die's own frame.
-
-        A side's top edge is on the outline where the side is hidden, its bottom edge where it is
-        seen; the short upright edges between a seen and a hidden side are left out.
-        """
-        # The eye stands over the optical axis; a side is seen if the eye is on its outer side.
-        eye = -np.array(self.calibration.compartment_mm) - (pose.x_mm, pose.y_mm)
-        is_seen = _NORMALS @ (_turned(pose.turn) @ eye) > self.half
-        points = self._rim.copy()
-        points[:, 2] = np.where(is_seen[_SIDES], 0.0, self.calibration.die_mm)
-        return points
-
     # ── Refinement ──────────────────────────────────────────────────────────
 
     def fit(self, ground: Foreground, start: Pose, others: np.ndarray | None = None) -> Fit:
@@ -118,13 +105,17 @@ class CubeOutline:
         pixel_mm = ground.scale / self.calibration.floor_px_per_mm
         offsets, found = np.zeros(len(_SIDES)), np.zeros(len(_SIDES), bool)
         for turn in range(_ROUNDS):
-            local = self.samples(pose)
-            at, jacobian = self._project(pose, local)
+            at, jacobian = self._project(pose, self._rim)
             normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
             offsets, found = _search(ground, ground.to_view(at), normal, others)
+            # Where a side face is seen, the step of brightness may be at its top edge (a side in
+            # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
+            # right, and the other sides decide.
+            strip = self._strips(ground, pose, at, normal)
+            offsets = np.where(offsets > 0, np.maximum(offsets - strip, 0.0), offsets)
             if found.sum() < _LEAST_FOUND or turn == _ROUNDS - 1:
                 break
-            weights = found / (1.0 + (offsets / 1.5) ** 2)
+            weights = found / (1.0 + (offsets / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
             rows = (jacobian * normal[:, :, None]).sum(axis=1) / ground.scale
             # Where little is seen (touching dice) the pose stays near its start.
             lhs = (rows * weights[:, None]).T @ rows + self._damping
@@ -138,15 +129,11 @@ class CubeOutline:
         rms = worst = spread = _NO_FIT_MM
         if found.sum() >= _LEAST_FOUND:
             rms = float(np.sqrt((offsets[found] ** 2).mean())) * pixel_mm
-            by_side = offsets.reshape(4, _SAMPLES)
-            seen = found.reshape(4, _SAMPLES)
-            means = [
-                float(np.median(by_side[side, seen[side]])) * pixel_mm
-                for side in range(4)
-                if seen[side].sum() >= 3
-            ]
-            worst = max(means, key=abs, default=_NO_FIT_MM)
-            spread = max(means, default=_NO_FIT_MM) - min(means, default=0.0)
+            means = _side_medians(offsets, found, 3)
+            known = means[~np.isnan(means)] * pixel_mm
+            if len(known):
+                worst = float(known[np.abs(known).argmax()])
+                spread = float(known.max() - known.min())
         return Fit(
             pose=Pose(pose.x_mm, pose.y_mm, pose.turn % (np.pi / 2)),
             rms_mm=rms,
@@ -155,6 +142,15 @@ class CubeOutline:
             support=float(found.mean()),
             silhouette=ground.to_view(self.silhouette_px(pose)),
         )
+
+    def _strips(
+        self, ground: Foreground, pose: Pose, at: np.ndarray, normal: np.ndarray
+    ) -> np.ndarray:
+        """(4 · _SAMPLES,) view pixels: width of the side face that is seen beyond each top edge."""
+        below = self._rim.copy()
+        below[:, 2] = 0.0
+        strip = ((self._project(pose, below)[0] - at) * normal).sum(axis=1) / ground.scale
+        return np.asarray(np.maximum(strip, 0.0))
 
     def _project(self, pose: Pose, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) frame pixels of points in the die's frame, and (N, 2, 3) their derivatives by
@@ -213,6 +209,17 @@ class CubeOutline:
         )
         x, y = _inside_view(points, mask.shape)
         return np.asarray(((mask[y, x] > 0) | ~ground.inside[y, x]).mean(axis=1))
+
+
+def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndarray:
+    """(4,) median offset of each side; NaN where fewer than `least` samples were found."""
+    medians = np.full(4, np.nan)
+    for side in range(4):
+        here = offsets[side * _SAMPLES : (side + 1) * _SAMPLES]
+        here = np.sort(here[found[side * _SAMPLES : (side + 1) * _SAMPLES]])
+        if len(here) >= least:
+            medians[side] = here[len(here) // 2]
+    return medians
 
 
 def _turned(turn: float) -> np.ndarray:

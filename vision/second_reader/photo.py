@@ -307,7 +307,7 @@ def _square_around(picture: np.ndarray, point: np.ndarray, size: float) -> np.nd
     if np.hypot(cx - middle[0], cy - middle[1]) > 0.14 * max(w, h):
         return None
     box = cv2.boxPoints(((cx, cy), (w, h), angle))
-    return np.asarray(box + (x0 + left, y0 + top), float)
+    return np.asarray(box, float) + np.array((x0 + left, y0 + top))
 
 
 def _rectify(picture: np.ndarray, corners: np.ndarray) -> np.ndarray:

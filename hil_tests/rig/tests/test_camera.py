@@ -1,0 +1,189 @@
+"""The camera is opened and read like any other, and fails in the ways that cameras fail."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+import pytest
+
+from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.geometry import STANDARD
+from hil_tests.rig.plant import Plant, PlantInputs
+from hil_tests.rig.snapshot import SceneBoard
+
+pytestmark = pytest.mark.rig
+
+
+@pytest.fixture(scope="module")
+def camera() -> Iterator[Camera]:
+    board = SceneBoard()
+    plant = Plant(STANDARD, "white", seed=3, board=board)
+    plant.update(time.monotonic(), PlantInputs(ring_light=1.0))
+    camera = Camera(STANDARD, board, seed=1)
+    try:
+        yield camera
+    finally:
+        camera.close()
+        board.close()
+
+
+@pytest.fixture
+def stream(camera: Camera) -> Iterator[cv2.VideoCapture]:
+    capture = cv2.VideoCapture(camera.url)
+    assert capture.isOpened()
+    yield capture
+    capture.release()
+    camera.clear()
+
+
+def test_opencv_opens_it_and_reads_640_by_480(stream: cv2.VideoCapture) -> None:
+    for _ in range(5):
+        is_read, frame = stream.read()
+        assert is_read
+        assert frame.shape == (480, 640, 3)
+    assert frame.mean() > 30.0
+
+
+def test_frames_come_thirty_a_second(camera: Camera, stream: cv2.VideoCapture) -> None:
+    stream.read()
+    before, began = camera.status().frames, time.monotonic()
+    time.sleep(1.0)
+    rate = (camera.status().frames - before) / (time.monotonic() - began)
+    assert rate == pytest.approx(30.0, abs=6.0)
+
+
+def test_nothing_is_painted_while_nobody_looks(camera: Camera) -> None:
+    deadline = time.monotonic() + 5.0
+    while camera.status().clients and time.monotonic() < deadline:
+        time.sleep(0.05)
+    before = camera.status().frames
+    time.sleep(0.3)
+    assert camera.status().frames <= before + 1
+
+
+def test_page_shows_the_stream(camera: Camera) -> None:
+    page = urllib.request.urlopen(camera.url.replace("/camera.mjpg", "/"), timeout=5).read()
+    assert b'src="/camera.mjpg"' in page
+
+
+def test_calibration_has_the_installation_s_keys(camera: Camera) -> None:
+    assert set(camera.calibration) == {
+        "image_size",
+        "floor_px_per_mm",
+        "height_mm",
+        "centre_px",
+        "k1",
+        "compartment_radius_mm",
+        "die_mm",
+    }
+
+
+def newest(stream: cv2.VideoCapture) -> np.ndarray:
+    """A frame that was made after everything that came before this call."""
+    for _ in range(12):
+        is_read, frame = stream.read()
+        assert is_read
+    return frame
+
+
+def test_frozen_stream_repeats_one_picture_without_new_grain(
+    camera: Camera, stream: cv2.VideoCapture
+) -> None:
+    newest(stream)
+    camera.inject("frozen")
+    first, second = newest(stream), newest(stream)
+    assert np.array_equal(first, second)
+    camera.clear("frozen")
+    assert not np.array_equal(newest(stream), second)
+
+
+@pytest.mark.parametrize(
+    ("fault", "low", "high"), [("black", 0.0, 15.0), ("over_exposed", 130.0, 255.0)]
+)
+def test_brightness_faults_show(
+    camera: Camera, stream: cv2.VideoCapture, fault: str, low: float, high: float
+) -> None:
+    camera.inject(fault)
+    assert low <= newest(stream).mean() <= high
+
+
+def test_dead_stream_stalls_and_comes_back(camera: Camera, stream: cv2.VideoCapture) -> None:
+    stream.read()
+    camera.inject("dead")
+    time.sleep(0.2)
+    before = camera.status().frames
+    time.sleep(0.3)
+    assert camera.status().frames == before
+    camera.clear()
+    assert newest(stream) is not None
+
+
+def test_closed_camera_refuses_and_reopens(camera: Camera) -> None:
+    camera.inject("closed")
+    assert not cv2.VideoCapture(camera.url).isOpened()
+    camera.clear()
+    capture = cv2.VideoCapture(camera.url)
+    assert capture.read()[0]
+    capture.release()
+
+
+def test_unknown_fault_is_refused_with_the_known_ones(camera: Camera) -> None:
+    with pytest.raises(KeyError, match="defocused"):
+        camera.inject("sneeze")
+    with pytest.raises(TypeError, match="seconds"):
+        camera.inject("late", minutes=1.0)
+
+
+def pictures(count: int) -> list[np.ndarray]:
+    return [np.full((480, 640, 3), k, np.uint8) for k in range(count)]
+
+
+@pytest.mark.parametrize("fault", list(CAMERA_FAULTS))
+def test_every_fault_can_be_injected_and_cleared(fault: str) -> None:
+    faults = CameraFaults(30.0)
+    for k, picture in enumerate(pictures(40)):
+        faults.on_jpeg(k / 30.0, bytes([k]) * 2000)
+        faults.on_picture(picture)
+    faults.inject(fault)
+    assert list(faults.active) == [fault]
+    shown = faults.on_picture(np.full((480, 640, 3), 99, np.uint8))
+    assert shown.dtype == np.uint8
+    faults.clear()
+    assert faults.active == {}
+
+
+def test_late_stream_sends_what_was_taken_then() -> None:
+    faults = CameraFaults(30.0)
+    faults.inject("late", seconds=1.0)
+    sent = [faults.on_jpeg(k / 30.0, bytes([k])) for k in range(60)]
+    assert sent[:30] == [None] * 30
+    assert sent[45] == bytes([15])
+
+
+def test_looped_stream_replays_the_last_seconds() -> None:
+    faults = CameraFaults(30.0)
+    for k in range(60):
+        faults.on_jpeg(k / 30.0, bytes([k]))
+    faults.inject("looped", seconds=0.1)
+    assert faults.needs_no_picture()
+    assert [faults.replay() for _ in range(4)] == [
+        bytes([57]),
+        bytes([58]),
+        bytes([59]),
+        bytes([57]),
+    ]
+
+
+def test_torn_picture_holds_two_moments() -> None:
+    faults = CameraFaults(30.0)
+    for picture in pictures(20):
+        faults.on_picture(picture)
+    faults.inject("torn", seconds=0.3)
+    torn = faults.on_picture(np.full((480, 640, 3), 200, np.uint8))
+    assert torn[0, 0, 0] == 200
+    assert torn[-1, 0, 0] == 11

@@ -78,7 +78,7 @@ def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
 # ── The good way ──
 
 
-def test_a_result_is_lit_proved_and_cleared(lamp):
+def test_a_result_is_lit_proved_and_cleared(lamp) -> None:
     assert lamp.show(4711, VALUES) == LIT
     status = lamp.prove_lit(4711, VALUES)
     assert (status.state, status.result_round, status.last_committed_round) == (
@@ -90,7 +90,7 @@ def test_a_result_is_lit_proved_and_cleared(lamp):
     assert lamp.prove_dark().last_committed_round == 4711
 
 
-def test_a_result_is_shown_within_its_time(lamp, record_property):
+def test_a_result_is_shown_within_its_time(lamp, record_property) -> None:
     times = []
     for round_id in range(1, 9):
         began = time.monotonic()
@@ -103,7 +103,7 @@ def test_a_result_is_shown_within_its_time(lamp, record_property):
 
 
 @pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER])
-def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout):
+def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout) -> None:
     bench = Bench(tmp_path, baudrate=None)
     bench.box.faults.inject("lamp_late", delay_s=0.0)
     lamp = bench.lamp(layout)
@@ -114,19 +114,19 @@ def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout):
     bench.close()
 
 
-def test_the_same_result_may_be_shown_again(lamp):
+def test_the_same_result_may_be_shown_again(lamp) -> None:
     lamp.show(7, VALUES)
     assert lamp.show(7, VALUES) == LIT
 
 
-def test_another_result_is_refused_while_one_is_lit(lamp):
+def test_another_result_is_refused_while_one_is_lit(lamp) -> None:
     lamp.show(7, VALUES)
     with pytest.raises(LampReplyError, match="clear it first"):
         lamp.show(8, (1, 1, 1))
     lamp.prove_lit(7, VALUES)
 
 
-def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench):
+def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench) -> None:
     lamp.show_phase(Phase.BETS_OPEN, 5)
     lamp.show_multipliers(5, {"triple-1": 999, "one-1/2": 15, "total-4": 499})
     assert bench.box.read(0x0017, 3) == [Phase.BETS_OPEN, 0, 5]
@@ -136,7 +136,7 @@ def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench):
     assert lamp.test_area(None) == frozenset()
 
 
-def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench):
+def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.box.restart()
     with pytest.raises(LampReadbackError, match="should show round 7"):
@@ -148,7 +148,7 @@ def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench):
 
 
 @pytest.mark.parametrize("event", ["stage", "commit"])
-def test_a_restart_in_mid_push_still_ends_with_the_truth(bench, event):
+def test_a_restart_in_mid_push_still_ends_with_the_truth(bench, event) -> None:
     lamp = bench.lamp(show_deadline_s=0.4)
     lamp.prove_dark()
     bench.box.faults.inject("lamp_restart", after=(1, event), down_s=0.05)
@@ -168,7 +168,9 @@ SPOILED = [
 
 
 @pytest.mark.parametrize(("fault", "leaf", "text"), SPOILED)
-def test_a_spoiled_line_ends_at_the_deadline_with_its_own_error(lamp, bench, fault, leaf, text):
+def test_a_spoiled_line_ends_at_the_deadline_with_its_own_error(
+    lamp, bench, fault, leaf, text
+) -> None:
     bench.box.faults.inject(fault)
     began = time.monotonic()
     with pytest.raises(leaf, match=text) as error:
@@ -182,7 +184,7 @@ def test_a_spoiled_line_ends_at_the_deadline_with_its_own_error(lamp, bench, fau
 
 
 @pytest.mark.parametrize("fault", ["lamp_garbage_before", "lamp_garbage_after"])
-def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault):
+def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault) -> None:
     bench.box.faults.inject(fault)
     with contextlib.suppress(LampError):
         assert lamp.show(7, VALUES) == LIT
@@ -191,7 +193,7 @@ def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault):
     assert lamp.show(7, VALUES) == LIT
 
 
-def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench):
+def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench) -> None:
     bench.line.faults.inject("line_noise", per_byte=0.004)
     shown = 0
     for round_id in range(1, 9):
@@ -211,7 +213,7 @@ def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench):
         ("lamp_other_map", LampReplyError, "register map 2.0"),
     ],
 )
-def test_another_device_is_refused_before_anything_is_written(bench, fault, leaf, text):
+def test_another_device_is_refused_before_anything_is_written(bench, fault, leaf, text) -> None:
     bench.box.faults.inject(fault)
     lamp = bench.lamp()
     with pytest.raises(leaf, match=text):
@@ -220,7 +222,7 @@ def test_another_device_is_refused_before_anything_is_written(bench, fault, leaf
     lamp.close()
 
 
-def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench):
+def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench) -> None:
     bench.box.faults.inject("lamp_rule_wrong")
     with pytest.raises(LampReadbackError, match="computed other lamps"):
         lamp.show(7, VALUES)
@@ -236,7 +238,9 @@ def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench):
         ({"name": "lamp_extra", "area": "big"}, "too many big"),
     ],
 )
-def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(lamp, bench, sentence, text):
+def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(
+    lamp, bench, sentence, text
+) -> None:
     bench.box.faults.inject(**sentence)
     began = time.monotonic()
     with pytest.raises(LampReadbackError, match=text):
@@ -247,7 +251,7 @@ def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(lamp, bench,
     assert bench.box.read(0x001E, 4) == [0, 0, 0, 0]
 
 
-def test_lamps_that_do_not_go_dark_are_found(lamp, bench):
+def test_lamps_that_do_not_go_dark_are_found(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.box.faults.inject("lamps_latched")
     with pytest.raises(LampReadbackError, match="not dark"):
@@ -257,13 +261,13 @@ def test_lamps_that_do_not_go_dark_are_found(lamp, bench):
 
 
 @pytest.mark.parametrize("fault", ["lamp_supply_low", "lamp_memory_bad", "bulb_stuck"])
-def test_a_sick_box_is_not_dark_and_healthy(lamp, bench, fault):
+def test_a_sick_box_is_not_dark_and_healthy(lamp, bench, fault) -> None:
     bench.box.faults.inject(fault)
     with pytest.raises(LampReadbackError):
         lamp.prove_dark()
 
 
-def test_wrong_odds_are_found(lamp, bench):
+def test_wrong_odds_are_found(lamp, bench) -> None:
     bench.box.faults.inject("odds_wrong")
     with pytest.raises(LampReadbackError, match="triple-1"):
         lamp.show_multipliers(7, {"triple-1": 999})
@@ -272,14 +276,14 @@ def test_wrong_odds_are_found(lamp, bench):
 # ── The port ──
 
 
-def test_a_missing_device_is_named_at_once(tmp_path):
+def test_a_missing_device_is_named_at_once(tmp_path) -> None:
     lamp = ModbusLamp(LampParameters(device=str(tmp_path / "none")), SUPER)
     with pytest.raises(LampTimeoutError, match="cannot open the lamp line") as error:
         lamp.identify()
     assert "lamp.device" in error.value.line()
 
 
-def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench):
+def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.line.faults.inject("line_unplugged")
     _until(lambda: not bench.device.is_symlink())
@@ -290,7 +294,7 @@ def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench):
     lamp.prove_lit(7, VALUES)
 
 
-def test_a_cut_cable_is_silence_and_the_result_holds(lamp, bench):
+def test_a_cut_cable_is_silence_and_the_result_holds(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.line.faults.inject("line_cut")
     with pytest.raises(LampTimeoutError, match="does not answer"):
@@ -314,7 +318,7 @@ def mbpoll(bench: Bench, options: str, values: str = "") -> str:
     return done.stdout + done.stderr
 
 
-def test_mbpoll_reads_the_box_when_the_service_is_stopped(bench):
+def test_mbpoll_reads_the_box_when_the_service_is_stopped(bench) -> None:
     lamp = bench.lamp()
     lamp.show(4711, VALUES)
     lamp.close()
@@ -323,7 +327,7 @@ def test_mbpoll_reads_the_box_when_the_service_is_stopped(bench):
     assert "4711" in status
 
 
-def test_mbpoll_lights_a_lamp_by_the_document(bench):
+def test_mbpoll_lights_a_lamp_by_the_document(bench) -> None:
     mbpoll(bench, "-r 96 -t 4", "1 5 0 0 11")
     time.sleep(0.05)
     assert bench.box.glance()["glowing"] == ["triple-6"]

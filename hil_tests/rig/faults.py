@@ -69,6 +69,9 @@ class FaultPart(Protocol):
 
     def active(self) -> Active: ...
 
+    def waiting(self) -> dict[str, str]:
+        """Its faults that wait for an event of its own, with what is still missing."""
+
 
 class Faults:
     """All parts together. Safe to call from any thread."""
@@ -142,9 +145,10 @@ class Faults:
         return {name: values for part in self._parts for name, values in part.active().items()}
 
     def waiting(self) -> dict[str, str]:
-        """Faults that wait for something that the rig tells, with what is still missing."""
+        """Faults that wait for something, with what is still missing."""
+        own = {name: what for part in self._parts for name, what in part.waiting().items()}
         with self._lock:
-            return {
+            return own | {
                 name: f"{order.after[0]} {order.after[1]}"
                 for name, order in self._waiting.items()
                 if order.after is not None
@@ -222,6 +226,9 @@ class SetPart:
     def active(self) -> Active:
         return self._faults.active
 
+    def waiting(self) -> dict[str, str]:
+        return self._faults.waiting
+
 
 class PlantPart:
     """The machine: motor, dice, contacts, light."""
@@ -250,6 +257,9 @@ class PlantPart:
 
     def active(self) -> Active:
         return {name: dict(values) for name, values in self._faults.active.items()}
+
+    def waiting(self) -> dict[str, str]:
+        return {}  # the plant does not tell
 
 
 class DaemonPart:
@@ -292,6 +302,9 @@ class DaemonPart:
     def active(self) -> Active:
         return {name: {} for name in sorted(self._active)}
 
+    def waiting(self) -> dict[str, str]:
+        return {}
+
 
 class CameraPart:
     """The camera's stream; its faults are the camera's own names behind `camera_`."""
@@ -319,6 +332,9 @@ class CameraPart:
     def active(self) -> Active:
         faults = self._camera.status().faults
         return {self._PREFIX + name: dict(values) for name, values in faults.items()}
+
+    def waiting(self) -> dict[str, str]:
+        return {}
 
 
 class LinesPart:
@@ -352,4 +368,11 @@ class LinesPart:
             fault: {"line": line.name, **values}
             for line in self._lines.values()
             for fault, values in line.faults.active.items()
+        }
+
+    def waiting(self) -> dict[str, str]:
+        return {
+            fault: what
+            for line in self._lines.values()
+            for fault, what in line.faults.waiting.items()
         }

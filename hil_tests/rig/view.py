@@ -59,12 +59,12 @@ def plain_addresses(addresses: Status) -> list[str]:
 
 def plain_line(status: Status) -> str:
     """What happens, on one line."""
-    lamp = status["lamp"]
     parts = [
-        f"motor {'running' if status['speed_rpm'] else 'still'}",
-        f"toss {status['tosses']}",
-        f"lamps {' '.join(lamp['glowing']) or 'dark'} ({lamp['state']} {lamp['round']})",
-        f"phase {lamp['phase']}",
+        "shaking" if status["speed_rpm"] else "still",
+        f"toss {status['tosses']}" + (f": {status['last_dice']}" if status["last_dice"] else ""),
+        f"lamps {_lamps(status['lamp'])}",
+        f"phase {_phase(status['lamp']['phase'])}",
+        *(contact for contact, is_quiet in _contacts(status["contacts"]) if not is_quiet),
     ]
     if status["faults"]:
         parts.append("faults " + ", ".join(status["faults"]))
@@ -77,24 +77,71 @@ def picture(addresses: Status, status: Status) -> RenderableType:
     for line in plain_addresses(addresses):
         name, _, rest = line.partition("  ")
         where.add_row(Text(name, style="bold"), rest.strip())
-    lamp = status["lamp"]
-    contacts = Text(" ").join(
-        Text(name, style="bold red" if is_bad else "green")
-        for name, is_bad in status["contacts"].items()
+    contacts = Text(" · ").join(
+        Text(contact, style="green" if is_quiet else "bold yellow")
+        for contact, is_quiet in _contacts(status["contacts"])
     )
+    camera, lamp = status["camera"], status["lamp"]
+    en = Text("EN high", style="bold yellow") if status["enabled"] else Text("EN low")
+    motor = (
+        f"{status['speed_rpm']:4.0f} rpm {status['current_a']:5.1f} A  duty {status['duty']:.2f}"
+    )
+    frames = f"{camera['frames']} frames, {camera['late']} late, {camera['skipped']} left out"
+    dice = status["last_dice"] or "as laid"
+    waiting = [f"{name} (after {what})" for name, what in status["waiting"].items()]
+    faults = ", ".join([*status["faults"], *waiting])
     what = Table.grid(padding=(0, 2))
-    what.add_row("motor", f"{status['speed_rpm']:4.0f} rpm  {status['current_a']:4.1f} A")
-    what.add_row("", f"duty {status['duty']:.2f}  EN {'high' if status['enabled'] else 'low'}")
+    what.add_row("motor", Text.assemble(motor, "  ", en))
     what.add_row("contacts", contacts)
+    what.add_row("dice", f"toss {status['tosses']}: {dice}")
     what.add_row("light", f"{status['light']:.0%}")
-    what.add_row("tosses", str(status["tosses"]))
-    what.add_row("last dice", status["last_dice"])
-    camera = status["camera"]
-    seen = f"{camera['frames']} frames, {camera['late']} late, {camera['skipped']} left out"
-    what.add_row("camera", f"{camera['clients']} looking; {seen}; {camera['frame_ms']:.0f} ms each")
-    what.add_row("lamps", f"{lamp['state']}, round {lamp['round']}, phase {lamp['phase']}")
-    what.add_row("", Text(" ".join(lamp["glowing"]) or "dark", style="yellow"))
-    what.add_row("faults", Text(", ".join(status["faults"]) or "none", style="red"))
-    what.add_row("", f"late turns {status['late_turns']}  GPIO clients {status['gpio_clients']}")
-    hint = Text("shaker-rig inject 'tach_silent after 12 edges' · heal all · faults · quit: Ctrl-C")
-    return Group(Panel(where, title="shaker rig"), Panel(what, title="now"), hint)
+    what.add_row(
+        "camera", f"{camera['clients']} looking; {frames}; {camera['frame_ms']:.0f} ms each"
+    )
+    what.add_row("phase", _phase(lamp["phase"]))
+    what.add_row("lamps", Text(_lamps(lamp), style="yellow" if lamp["glowing"] else ""))
+    what.add_row("GPIO", f"{status['gpio_clients']} clients; {status['late_turns']} late turns")
+    what.add_row("faults", Text(faults or "none", style="bold red" if faults else "green"))
+    hint = "shaker-rig inject tach_silent after 12 edges · hands press estop · heal · faults"
+    return Group(
+        Panel(where, title="shaker rig", title_align="left"),
+        Panel(what, title="now", title_align="left"),
+        Text(f" {hint} · Ctrl-C ends", style="dim"),
+    )
+
+
+CONTACTS = {
+    "compartment": ("compartment closed", "compartment open"),
+    "cover": ("cover closed", "cover open"),
+    "e-stop": ("e-stop out", "E-STOP PRESSED"),
+    "button": ("button up", "button pressed"),
+    "driver fault": ("driver ok", "DRIVER FAULT"),
+}
+USUAL = {"cover": True}
+"""What a contact says on a table at rest, where that is not False: the dome is uncovered."""
+
+PHASES = (
+    *("blank", "closed", "inspection", "bets open", "no more bets", "tossing", "reading"),
+    *("awaiting dealer", "result", "no roll", "void", "settle by hand", "fault", "out of service"),
+)
+"""Phases of the lamp box's display, from REGISTERS.md."""
+
+
+def _contacts(contacts: Mapping[str, bool]) -> list[tuple[str, bool]]:
+    """Each contact in words, and whether it is as usual."""
+    return [
+        (CONTACTS[name][is_true], is_true == USUAL.get(name, False))
+        for name, is_true in contacts.items()
+    ]
+
+
+def _lamps(lamp: Status) -> str:
+    if not lamp["glowing"]:
+        return "dark"
+    return f"round {lamp['round']}: {' '.join(lamp['glowing'])}"
+
+
+def _phase(word: int) -> str:
+    code = word & 0xFF
+    name = PHASES[code] if code < len(PHASES) else str(code)
+    return f"{name} (demonstration)" if word & 0x0100 else name

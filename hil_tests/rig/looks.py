@@ -28,7 +28,7 @@ class DiceStyle:
     red_values: tuple[int, ...] = ()
     """Faces whose pips are red, as on Asian dice."""
     red: Colour = (190, 20, 22)
-    pip_mm: float = 3.3
+    pip_mm: float = 3.0
     """Diameter of a pip on a 16 mm die."""
     large_one_mm: float | None = None
     recess: float = 0.0
@@ -42,9 +42,9 @@ STYLES: dict[str, DiceStyle] = {
     for style in (
         DiceStyle("white", (236, 234, 226), (22, 22, 24), recess=0.25),
         DiceStyle("ivory", (232, 218, 184), (44, 28, 20), recess=0.8),
-        DiceStyle("red", (112, 6, 14), (240, 236, 228), glow=(226, 26, 34), pip_mm=3.7),
-        DiceStyle("blue", (10, 22, 92), (238, 238, 234), glow=(30, 74, 220), pip_mm=3.7),
-        DiceStyle("green", (6, 62, 30), (238, 238, 230), glow=(24, 168, 84), pip_mm=3.7),
+        DiceStyle("red", (112, 6, 14), (240, 236, 228), glow=(226, 26, 34), pip_mm=3.3),
+        DiceStyle("blue", (10, 22, 92), (238, 238, 234), glow=(30, 74, 220), pip_mm=3.3),
+        DiceStyle("green", (6, 62, 30), (238, 238, 230), glow=(24, 168, 84), pip_mm=3.3),
         DiceStyle(
             "asian", (238, 236, 230), (20, 20, 26), red_values=(1, 4), large_one_mm=6.4, recess=0.9
         ),

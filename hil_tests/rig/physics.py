@@ -67,6 +67,8 @@ class Trial:
     """Unbroken runs of tosses: successive results are compared within a run only."""
     rest_s: list[float] = field(default_factory=list)
     """From the motor's release to true rest."""
+    escapes: int = 0
+    """Tosses after which a die was not in the compartment."""
 
     @property
     def tosses(self) -> int:
@@ -99,6 +101,7 @@ def toss_run(geometry: str, shake_name: str, tosses: int, seed: int) -> Trial:
             if now_s > release_s + 30.0:
                 raise RuntimeError(f"the dice never came to rest: {plant.poses(now_s)}")
         trial.rest_s.append(run[-1].t_rest - release_s)
+        trial.escapes += not plant.dice_are_inside()
     return trial
 
 
@@ -216,6 +219,7 @@ def figures(trial: Trial) -> dict[str, Any]:
             f"{low:g}-{high:g} deg": int(((tilts >= low) & (tilts < high)).sum())
             for low, high in pairwise(TILT_BINS_DEG)
         },
+        "escapes": trial.escapes,
         "rest_s": {
             f"p{q}": round(float(np.percentile(trial.rest_s, q)), 3) for q in (50, 95, 99, 100)
         },
@@ -258,6 +262,7 @@ def run_trial(
             part = done.result()
             whole.records += part.records
             whole.rest_s += part.rest_s
+            whole.escapes += part.escapes
             progress.advance(task, part.tosses)
     return whole
 
@@ -275,7 +280,7 @@ def _show(found: dict[str, Any], console: Console) -> None:
     console.print(table)
     console.print(
         f"not flat: {found['tosses_not_flat']} tosses ({found['tosses_not_flat_share']:.2%}); "
-        f"dice {found['dice_by_kind']}"
+        f"dice {found['dice_by_kind']}; escaped: {found['escapes']}"
     )
     console.print(f"tilt of dice: {found['tilt_histogram']}")
     console.print(f"motor release to true rest, seconds: {found['rest_s']}")

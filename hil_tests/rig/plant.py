@@ -146,6 +146,11 @@ class Plant:
                 cover_open=self._interlocks.cover_position,
             )
 
+    def dice_are_inside(self) -> bool:
+        """True while no die has left the compartment, which none ever may."""
+        with self._lock:
+            return self._dice.inside()
+
     def _drive(self, now_s: float, inputs: PlantInputs) -> MotorDrive:
         if inputs.enable_pulses != self._pulses_seen:
             self._pulses_seen = inputs.enable_pulses

@@ -57,6 +57,7 @@ def test_die_on_another_is_stacked() -> None:
 def test_nothing_leaves_the_compartment_and_all_comes_to_rest(geometry: str) -> None:
     trial = toss_run(geometry, "nominal", 4, seed=8)
     assert trial.tosses == 4
+    assert trial.escapes == 0
     assert max(trial.rest_s) < 5.0
 
 

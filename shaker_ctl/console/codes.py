@@ -48,8 +48,8 @@ MEANINGS: dict[str, str] = {
     NO_USERS: "The users file is missing or wrong. `shaker-ctl console add-user` writes it.",
     NOT_NOW: "The table does not permit this in its present state. The text says why.",
     NO_ANSWER: "The table did not decide in time. It may still happen: ask `status`.",
-    NOTHING_THERE: "No such round, picture or job.",
-    FAILED: "The job ran and did not succeed. The text says what came of it.",
+    NOTHING_THERE: "No such round on record.",
+    FAILED: "It was begun and did not succeed. The text says what came of it.",
     INTERRUPTED: "Ended by Ctrl-C.",
     INTERNAL: "The console failed over this command. Nothing was asked of the table; report it.",
 }

@@ -8,7 +8,7 @@ attribute after each turn: reading it takes no lock and cannot wait, so `status`
 every state. `submit()` is the only way in: the service turns a `Request` into a rules event,
 lets `step` decide and the journal record, and answers. A request carries what a person said,
 never what the table shall show: the rules alone decide (O-16). Long work (a jog, the lamp walk)
-is accepted at once and watched through `TableView.job`.
+is accepted at once and watched through `TableView.life` and `TableView.inspection`.
 """
 
 from __future__ import annotations
@@ -76,8 +76,6 @@ class Answer:
 
     code: str
     text: str
-    job: int | None = None
-    """Number of the job that was started, to be watched in `TableView.job`."""
     details: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
     @property
@@ -85,8 +83,8 @@ class Answer:
         return self.code == "ok"
 
     @classmethod
-    def ok(cls, text: str, *, job: int | None = None, **details: object) -> Answer:
-        return cls("ok", text, job, details)
+    def ok(cls, text: str, **details: object) -> Answer:
+        return cls("ok", text, details)
 
     @classmethod
     def refused(cls, code: str, text: str) -> Answer:
@@ -239,19 +237,6 @@ class HealthView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobView:
-    """The one long piece of work, running or just ended."""
-
-    number: int
-    verb: str
-    text: str = ""
-    fraction: float | None = None
-    """0.0-1.0 where the end can be foreseen."""
-    is_ended: bool = False
-    is_ok: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PendingView:
     """What the table waits for a person to say. Idle logout never drops it."""
 
@@ -270,7 +255,8 @@ class TableView:
 
     table: str
     life: str
-    """`closed`, `inspection due`, `opening inspection`, `open`, `out of service`, ..."""
+    """`closed`, `inspection due`, `opening inspection`, `shift inspection`, `inspected`, `open`,
+    `trial`, `out of service`, `shaker retired`."""
     phase: str = ""
     """Of the round: `bets open`, `no more bets`, `tossing`, ...; empty between rounds."""
     says: str = ""
@@ -291,7 +277,6 @@ class TableView:
     health: HealthView = field(default_factory=HealthView)
     digests: tuple[tuple[str, str, bool], ...] = ()
     """(what, SHA-256 in hex, verified)."""
-    job: JobView | None = None
     allowed: frozenset[str] = frozenset()
     """Verbs that the rules would take now, whoever asks; `help` shows them."""
 

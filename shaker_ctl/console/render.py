@@ -160,8 +160,6 @@ def status(view: TableView, style: Style) -> Lines:
         read = f", read {dice(view.pending.values)}" if view.pending.values else ""
         waits = f"{view.pending.kind}{read}{' by ' + by if by else ''}"
         lines += pair("waits for", f"{waits}. {view.pending.text}".strip())
-    if view.job and not view.job.is_ended:
-        lines += pair("running", f"{view.job.verb} {view.job.text}")
     if view.faults:
         codes = ", ".join(fault.code for fault in view.faults)
         lines.append(style.alarm(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH]))
@@ -316,9 +314,13 @@ def journal(records: Iterable[JournalLine]) -> Lines:
     return lines or ["the journal is empty"]
 
 
-def progress(verb: str, text: str, fraction: float | None) -> str:
-    """One screen line that is drawn over itself."""
-    if fraction is None:
-        return f"{verb}: {text}"[:WIDTH]
-    filled = round(max(0.0, min(1.0, fraction)) * 20)
-    return f"{verb} [{'#' * filled}{'.' * (20 - filled)}] {text}"[:WIDTH]
+def progress(name: str, view: TableView) -> str:
+    """How far the work is that a person started: one screen line, drawn over itself."""
+    now = view.inspection
+    text = f"{name}: {view.says.rstrip('.')}"
+    if view.life != "trial":
+        done = now.cycles_good if now.stage == "cycles" else now.lamps_proved
+        of = now.cycles_of if now.stage == "cycles" else now.lamps_of
+        bar = "#" * round(20 * done / max(of, 1))
+        text = f"{name}: {now.stage or view.life} [{bar:.<20}] {done} of {of}"
+    return text[:WIDTH]

@@ -98,8 +98,6 @@ class Floorperson(_Person):
             return "inspect seen"
         if waits_for == "sign":
             return "sign"
-        if status["job"] and not status["job"]["is_ended"]:
-            return None
         # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
         return next((verb for verb in ("open", "inspect all") if _may(status, verb)), None)
 

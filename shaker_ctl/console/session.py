@@ -1,6 +1,6 @@
 """One console's conversation: bytes and time in, bytes out; everything between is decided here.
 
-Owns the voice, the login, the command being taken and the job being watched. Must not know serial
+Owns the voice, the login, the command being taken and the work being watched. Must not know serial
 lines, threads or clocks: `receive` and `tick` are called by one thread with the time, `take_output`
 yields what to send. It asks the table only through `Desk`.
 
@@ -39,6 +39,7 @@ from shaker_ctl.console.desk import (
     Note,
     Parcel,
     Request,
+    TableView,
 )
 from shaker_ctl.console.editor import Interrupt, Line, LineEditor
 from shaker_ctl.console.grammar import Command, Kind, Refusal
@@ -54,6 +55,10 @@ PROGRESS_S = 0.5
 MOST_ANNOUNCEMENTS = 64
 WITH_ROUND = frozenset({"nmb", "activate", "reveal", "settled", "lamps-off", "presence"})
 """Acts on the round in hand: where its number is not typed, the one last seen is meant."""
+
+LONG = frozenset({"inspect", "jog", "test-toss", "lamp test"})
+"""Acts that start work which goes on for a while; people watch it, Ctrl-C gives it up."""
+RUNNING = frozenset({"opening inspection", "shift inspection", "trial"})
 
 
 class Voice(Enum):
@@ -108,7 +113,7 @@ class Session:
         self._voice = Voice.PEOPLE
         self._login: _Login | None = None
         self._held: tuple[Command, int | None] | None = None
-        self._job: int | None = None
+        self._watched: str | None = None
         self._progress = ""
         self._progress_at = 0.0
         self._now = 0.0
@@ -190,7 +195,7 @@ class Session:
     # ── bytes ───────────────────────────────────────────────────────────────
 
     def _byte(self, byte: int) -> None:
-        if self._job is not None and self._voice is not Voice.MACHINE:
+        if self._watched is not None:
             self._stop_watching(is_cancelled=byte == 0x03)
             return
         if self._held and byte not in b"\r\n":
@@ -225,7 +230,7 @@ class Session:
             self._refuse("", codes.TOO_LONG, f"a command has at most {grammar.MAX_LINE} characters")
         else:
             self._take(line)
-        if self._held is None and self._login is None and self._file is None and self._job is None:
+        if self._held is None and self._login is None and self._file is None:
             self._prompt()
 
     def _take(self, line: Line) -> None:
@@ -433,43 +438,32 @@ class Session:
         if not answer.is_ok:
             self._refuse(name, answer.code, answer.text)
             return
-        self._job, self._progress = answer.job, ""
-        fields = dict(answer.details)
-        if answer.job is not None:
-            fields["job"] = answer.job
-        self._accept(name, answer.text, fields)
+        self._accept(name, answer.text, answer.details)
+        if name in LONG and self._voice is not Voice.MACHINE and _runs(self._desk.view()):
+            self._watched, self._progress = name, ""
 
     def _watch(self) -> None:
-        if self._job is None or self._now - self._progress_at < PROGRESS_S:
+        """Draw how far the work is that this person started, over the same screen line."""
+        if self._watched is None or self._now - self._progress_at < PROGRESS_S:
             return
         self._progress_at = self._now
-        job = self._desk.view().job
-        if job is None or job.number < self._job:
-            return
-        if job.number == self._job and not job.is_ended:
-            text = render.progress(job.verb, job.text, job.fraction)
+        view = self._desk.view()
+        if _runs(view):
+            text = render.progress(self._watched, view)
             if text != self._progress:
                 self._progress = text
-                self._say_progress(text, {"job": job.number, "fraction": job.fraction})
+                self._say(f"\r{text}\x1b[K")
             return
-        number, self._job = self._job, None
-        ended = job.text if job.number == number else "ended; another job has begun since"
-        is_ok = job.is_ok is not False
-        if self._voice is Voice.MACHINE:
-            fields = {"job": number, "ok": is_ok}
-            self._say(machine.event(Announcement("done", ended, fields=fields)))
-            return
-        self._say(f"\r\x1b[K{'ok' if is_ok else 'error ' + codes.FAILED} {ended}\r\n")
+        name, self._watched = self._watched, None
+        self._say("\r\x1b[K")
+        if view.faults:
+            self._refuse(name, codes.FAILED, view.says)
+        else:
+            self._accept(name, view.says)
         self._prompt()
 
-    def _say_progress(self, text: str, fields: dict[str, object]) -> None:
-        if self._voice is Voice.MACHINE:
-            self._say(machine.event(Announcement("progress", text, fields=fields)))
-        else:
-            self._say(f"\r{text}\x1b[K")
-
     def _stop_watching(self, *, is_cancelled: bool) -> None:
-        self._job = None
+        self._watched = None
         self._say("\r\n")
         cancel = grammar.BY_NAME["cancel"]
         if is_cancelled and permission.refusal(cancel, self._actor, self._roles) is None:
@@ -504,7 +498,7 @@ class Session:
             self._print(render.paragraph(f"error {code} {text}"))
 
     def _prompt(self) -> None:
-        if self._voice is Voice.MACHINE or self._job is not None:
+        if self._voice is Voice.MACHINE or self._watched is not None:
             return
         who = f" {self._actor.name}" if self._actor.role else ""
         self._editor.prompt = f"{self._table}{who}> "
@@ -544,8 +538,14 @@ class Session:
                 text = [self._style.alarm(line) for line in text]
             self._say("\r\x1b[K")
             self._print(text)
+            self._progress = ""
             self._prompt()
 
     def _complete(self, text: str) -> list[str]:
         roles = frozenset({self._actor.role}) if self._actor.role else frozenset()
         return grammar.complete(text, roles)
+
+
+def _runs(view: TableView) -> bool:
+    """True while work goes on that ends by itself; false once it waits for a person."""
+    return view.life in RUNNING and view.pending is None

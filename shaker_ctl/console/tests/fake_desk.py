@@ -15,7 +15,6 @@ from shaker_ctl.console.desk import (
     Answer,
     FaultView,
     InspectionView,
-    JobView,
     JournalLine,
     LampView,
     MotorView,
@@ -64,6 +63,12 @@ PENDING = {
 JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256)) * 12 + b"\xff\xd9"
 
 
+def _life(phase: str) -> str:
+    if phase in list(PHASES)[6:15]:
+        return "open"
+    return "opening inspection" if phase in list(PHASES)[2:5] else phase
+
+
 class FakeDesk:
     """See the module. `acts` and `notes` are what a test looks at."""
 
@@ -75,7 +80,6 @@ class FakeDesk:
         self.steps_of_work = 3
         self.covered = False
         self._work = 0
-        self._job = 0
         self._seen = False
         self._view = TableView(table="Table 7", life="", phase=phase)
         self.go(phase)
@@ -89,7 +93,7 @@ class FakeDesk:
         kind, roles = PENDING.get(phase, ("", ()))
         self._view = replace(
             self._view,
-            life="open" if phase in list(PHASES)[6:15] else "closed",
+            life=_life(phase),
             phase=phase,
             says=f"the table is at {phase}",
             allowed=verbs,
@@ -197,18 +201,10 @@ class FakeDesk:
             return Answer.ok("out of service")
         following = PHASES[self._view.phase].get(verb)
         if following is None:
-            return self._start_job(verb) if verb in TRIALS else Answer.ok(f"{verb} done")
+            return Answer.ok(f"{verb} done")
         self.go(following)
-        if following in WORK:
-            self._work = 0
-            return self._start_job(verb)
-        return Answer.ok(following)
-
-    def _start_job(self, verb: str) -> Answer:
-        self._job += 1
-        is_short = self._view.phase not in WORK
-        self.put(job=JobView(number=self._job, verb=verb, text="begun", is_ended=is_short))
-        return Answer.ok(f"{verb} has begun", job=self._job)
+        self._work = 0
+        return Answer.ok(f"{verb} has begun" if following in WORK else following)
 
     def _finish_work(self) -> None:
         if self._view.phase == "tossing":
@@ -219,5 +215,3 @@ class FakeDesk:
         else:
             self.go("to be signed")
             self.put(inspection=InspectionView(stage="signature?", cycles_good=3))
-        if job := self._view.job:
-            self.put(job=replace(job, text="finished", is_ended=True, is_ok=True))

@@ -75,7 +75,7 @@ def test_every_command_in_every_state_works_or_is_refused_with_code_and_reason(
         for form in FORMS:
             if form.name in NOT_HERE:
                 continue
-            desk.put(round_id=12, job=None)
+            desk.put(round_id=12)
             desk.go(phase)
             desk.acts.clear()
             allowed = desk.view().allowed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.console.armour import Unwrapper
-from shaker_ctl.console.desk import Announcement, JobView, Parcel
+from shaker_ctl.console.desk import Announcement, InspectionView, Parcel
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import Terminal
 from shaker_ctl.rules.vocabulary import Role
@@ -167,8 +167,8 @@ def test_a_long_command_shows_progress_and_ctrl_c_ends_it(desk: FakeDesk, users:
     person = Terminal(desk, users)
     person.login(Role.FLOORPERSON)
     person.type("inspect all")
-    desk.put(job=JobView(number=1, verb="inspect", text="pair-2-5", fraction=0.5))
-    assert "inspect [##########..........] pair-2-5" in person.wait(1)
+    desk.put(inspection=InspectionView(stage="lamp walk", lamps_proved=25, lamps_of=50))
+    assert "inspect: lamp walk [##########..........] 25 of 50" in person.wait(1)
     said = person.send(b"\x03")
     assert "ok inspection due" in said
     assert [request.verb for request, _ in desk.acts] == ["inspect", "cancel"]
@@ -184,13 +184,13 @@ def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) ->
     assert [request.verb for request, _ in desk.acts] == ["inspect"]
 
 
-def test_a_finished_job_says_how_it_ended(desk: FakeDesk, users: Path) -> None:
+def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, users: Path) -> None:
     desk.go("inspection due")
     person = Terminal(desk, users)
     person.login(Role.FLOORPERSON)
     person.type("inspect all")
     said = "".join(person.wait(1) for _ in range(8))
-    assert "ok finished" in said
+    assert "ok the table is at to be seen" in said
     assert said.endswith("anna> \x1b[K")
 
 

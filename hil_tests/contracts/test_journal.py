@@ -13,7 +13,7 @@ import pytest
 
 from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies, rebuild, survey
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
-from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
+from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.recovery import Trouble
@@ -238,7 +238,7 @@ def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(
     with pytest.raises(JournalCorruptError) as caught:
         open_copies(parameters)
     assert caught.value.code == "journal-second-missing"
-    head = rebuild(parameters.path, parameters.second)
+    head = rebuild(parameters, main=False)
     opened = open_copies(parameters)
     assert opened.notices == ()
     assert opened.second is not None
@@ -254,8 +254,28 @@ def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(
     parameters.path.unlink()
     with pytest.raises(JournalCorruptError, match="missing"):
         open_copies(parameters)
-    rebuild(parameters.second, parameters.path)
+    rebuild(parameters, main=True)
     open_copies(parameters).close()
+
+
+def test_two_services_never_write_one_journal(parameters: JournalParameters) -> None:
+    opened = open_copies(parameters)
+    with pytest.raises(RefusedError, match="another process"):
+        open_copies(parameters)
+    with pytest.raises(RefusedError, match="another process"):
+        rebuild(parameters, main=False)
+    opened.close()
+    open_copies(parameters).close()
+
+
+def test_a_survey_changes_no_byte(crashed: Crashed) -> None:
+    parameters, _ = crashed
+    log = parameters.path.with_name(parameters.path.name + "-wal")
+    before = parameters.path.read_bytes(), log.read_bytes()
+    heads, findings = survey(parameters)
+    assert findings == []
+    assert [head.sequence for _, head in heads] == [60, 60]
+    assert (parameters.path.read_bytes(), log.read_bytes()) == before
 
 
 def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:

@@ -7,13 +7,19 @@ copy up where it only was interrupted. What each finding means is `journal.recov
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
-from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalError,
+    JournalWriteError,
+    RefusedError,
+)
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Damage, Head, Record
 from shaker_ctl.journal.recovery import CopyState, Finding, Trouble, compare, tail_unproved
@@ -28,20 +34,61 @@ class OpenedJournal:
     main: SqliteJournal
     second: SqliteJournal | None
     notices: tuple[Finding, ...]
+    lock: JournalLock
 
     def close(self) -> None:
         self.main.close()
         if self.second is not None:
             self.second.close()
+        self.lock.release()
+
+
+class JournalLock:
+    """One writer at a time: a lock file beside the journal, freed by the system at any death."""
+
+    def __init__(self, parameters: JournalParameters) -> None:
+        """Raises RefusedError where another process holds it, JournalWriteError where there is no
+        place for it.
+        """
+        path = parameters.path.with_name(parameters.path.name + ".lock")
+        try:
+            self._file = path.open("a")
+        except OSError as error:
+            raise JournalWriteError(
+                f"the journal cannot be locked at {path}: {error.strerror}",
+                remedy="Create that folder, or mount its medium writable",
+            ) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise RefusedError(
+                f"another process writes the journal {parameters.path}",
+                remedy="Only one service runs a table: systemctl stop shaker-ctl",
+            ) from error
+
+    def release(self) -> None:
+        """Let the next one in."""
+        self._file.close()
 
 
 def open_copies(parameters: JournalParameters) -> OpenedJournal:
     """Open what the settings name, founding both where neither exists.
 
-    Raises JournalCorruptError where the table must halt until a person acts (O-4): the bytes as
+    Raises RefusedError where another process writes them. Raises JournalCorruptError where the
+    table must halt until a person acts (O-4): the bytes as
     found are then kept in a folder beside the damaged copy, which the message names. Raises
     JournalWriteError where a medium refuses.
     """
+    lock = JournalLock(parameters)
+    try:
+        return _opened_under(lock, parameters)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _opened_under(lock: JournalLock, parameters: JournalParameters) -> OpenedJournal:
     main_is_new = not parameters.path.exists()
     if main_is_new and parameters.second is not None and parameters.second.exists():
         raise JournalCorruptError(
@@ -62,7 +109,7 @@ def open_copies(parameters: JournalParameters) -> OpenedJournal:
                 copy_forward(main, second)
         if not second_is_set:
             findings.append(tail_unproved())
-        return OpenedJournal(main, second, tuple(findings))
+        return OpenedJournal(main, second, tuple(findings), lock)
     except BaseException:
         main.close()
         if second is not None:
@@ -99,12 +146,24 @@ def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list
             second.close()
 
 
-def rebuild(source_path: Path, target_path: Path) -> Head:
-    """Write `target_path` anew from the sound records of `source_path`; return the new head.
+def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
+    """Write one copy anew from the other, the main one or the second; return its head.
 
     What stood there is moved aside, never deleted. Raises RefusedError where the source itself is
-    damaged, JournalError where a file cannot be used.
+    damaged, no second copy is set, or a service writes; JournalError where a file cannot be used.
     """
+    if parameters.second is None:
+        raise RefusedError("the settings name no second copy", remedy="Set journal.second")
+    copies = (parameters.path, parameters.second)
+    source_path, target_path = copies[::-1] if main else copies
+    lock = JournalLock(parameters)
+    try:
+        return _rebuilt(source_path, target_path)
+    finally:
+        lock.release()
+
+
+def _rebuilt(source_path: Path, target_path: Path) -> Head:
     source = _opened_only(source_path)
     try:
         head, damage = source.verify()
@@ -141,7 +200,7 @@ def _opened_only(path: Path) -> SqliteJournal:
             f"there is no journal at {path}",
             remedy="Give its path with --journal, or the settings with --config",
         )
-    return SqliteJournal(path)
+    return SqliteJournal(path, read_only=True)
 
 
 def _compare(

@@ -20,6 +20,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
 from shaker_ctl.journal.record import Damage, Head, Record, genesis, walk
@@ -75,19 +76,20 @@ def _as_bytes(value: object) -> bytes:
 class SqliteJournal:
     """`ports.JournalStore` on one file. `write` for one thread at a time; reading from any."""
 
-    def __init__(self, path: Path, *, identity: str | None = None) -> None:
+    def __init__(self, path: Path, *, identity: str | None = None, read_only: bool = False) -> None:
         """Open, or found where no file is; `identity` then names the journal that it copies.
 
+        `read_only` leaves every byte as it is, the log too: for looking at what may be evidence.
         Raises JournalWriteError where the medium refuses, JournalCorruptError where the file is no
         journal.
         """
         self.path = path
-        self._guard(self._open, identity)
+        self._guard(self._open, identity, read_only)
 
-    def _open(self, identity: str | None) -> None:
-        if not self.path.exists():
+    def _open(self, identity: str | None, read_only: bool) -> None:
+        if not read_only and not self.path.exists():
             self._found(identity)
-        self._db = _connect(self.path)
+        self._db = self._reader() if read_only else _connect(self.path)
         try:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA trusted_schema=OFF")
@@ -213,7 +215,8 @@ class SqliteJournal:
                     yield Record(sequence, _as_bytes(chain), _as_bytes(body))
 
     def _reader(self) -> sqlite3.Connection:
-        return sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)
+        where = f"file:{quote(str(self.path.absolute()))}?mode=ro"
+        return sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
 
     # ── Verifying ───────────────────────────────────────────────────────────
 

@@ -109,7 +109,7 @@ def figures(records: Iterable[Record]) -> dict[str, object]:
     ended = outcomes(records)
     tosses = [outcome.values for outcome in ended if outcome.values is not None]
     faces = Counter(face for toss in tosses for face in toss)
-    pairs = Counter((min(a, b), max(a, b)) for toss in tosses for a, b in combinations(toss, 2))
+    pairs = Counter((min(a, b), max(a, b)) for toss in tosses for a, b in _two_of(toss))
     entered = Counter(
         face
         for outcome in ended
@@ -130,6 +130,11 @@ def figures(records: Iterable[Record]) -> dict[str, object]:
         "tests": [_plain(test) for test in judge(tosses)],
         "note": _note(len(tosses)),
     }
+
+
+def _two_of(toss: Values) -> tuple[tuple[int, int], ...]:
+    a, b, c = toss
+    return (a, b), (a, c), (b, c)
 
 
 def _note(n: int) -> str:
@@ -214,7 +219,7 @@ def _totals(tosses: Sequence[Values]) -> Judgement | None:
 def _joint(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
     """All 36 ordered pairs of two dice of one toss."""
     seen = Counter((toss[a], toss[b]) for toss in tosses)
-    cells = [seen[pair] for pair in product(range(1, 7), repeat=2)]
+    cells = [seen[x, y] for x, y in product(range(1, 7), range(1, 7))]
     x = _chi_square(cells, [1 / 36] * 36)
     if x is None:
         return None

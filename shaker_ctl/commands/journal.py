@@ -1,0 +1,387 @@
+"""`shaker-ctl journal`: what the table remembers, and whether it can be believed.
+
+Reads the files themselves, and only reads them; the service may run or not. Only `rebuild` writes,
+and it refuses while a service does.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.journal_copies import rebuild as rebuild_copy
+from shaker_ctl.adapters.journal_copies import survey
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.replay import Decided, Difference, replay
+from shaker_ctl.journal.statistics import figures
+from shaker_ctl.rules import machine
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.record import from_record, to_record
+from shaker_ctl.rules.rulebook import Rulebook, rulebook
+from shaker_ctl.rules.state import TableState
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The table's journal: its newest records, one round, proof, export, figures.",
+)
+screen = Console()
+
+Config = Annotated[Path, typer.Option(help="Settings file of the table, which names the journal.")]
+Journal = Annotated[
+    Path | None, typer.Option("--journal", help="A journal file, instead of the settings' one.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Plain JSON instead of a table.")]
+
+BAR = 40
+"""Width of the longest bar of `statistics`, in characters."""
+
+ROUND_COLUMNS = (
+    *("round", "ended", "first", "second", "third"),
+    *("source", "ending", "wagers", "cause"),
+)
+
+
+# ── Looking ─────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def last(
+    count: Annotated[int, typer.Argument(help="How many rounds.", min=1)] = 10,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the last rounds, the incomplete one included (O-7)."""
+    store = _opened(_parameters(config, journal))
+    rounds = [_summary(number, store) for number in store.last_rounds(count)]
+    store.close()
+    if as_json:
+        typer.echo(json.dumps(rounds, indent=2))
+        return
+    table = Table(title=f"last {len(rounds)} rounds")
+    for name in ("round", "began (UTC)", "values", "on the word of", "ending", "wagers", "cause"):
+        table.add_column(name)
+    for row in rounds:
+        values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
+        table.add_row(
+            str(row["round"]),
+            row["began"][:19].replace("T", " "),
+            values,
+            row["source"] or "-",
+            row["ending"] or "[yellow]unfinished[/]",
+            row["wagers"] or "-",
+            row["cause"] or "-",
+        )
+    screen.print(table)
+
+
+def _summary(number: int, store: SqliteJournal) -> dict[str, Any]:
+    records = [record.plain for record in store.read_round(number)]
+    closed = next((c for plain in records for c in _closings(plain) if c["round"] == number), {})
+    return {
+        "round": number,
+        "began": records[0]["wall"],
+        "ended": records[-1]["wall"],
+        "records": [records[0]["sequence"], records[-1]["sequence"]],
+        **{key: closed.get(key) for key in ("values", "source", "ending", "wagers", "cause")},
+    }
+
+
+def _closings(plain: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for command in plain.get("decision", ()):
+        if command.get("type") == "RecordRound":
+            yield command
+
+
+@app.command()
+def show(
+    number: Annotated[int, typer.Argument(metavar="ROUND", help="Number of the round.")],
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show everything about one round: each event, what was decided on it, its pictures."""
+    parameters = _parameters(config, journal)
+    store = _opened(parameters)
+    records = store.read_round(number)
+    store.close()
+    if not records:
+        raise RefusedError(
+            f"the journal {parameters.path} knows no round {number}",
+            remedy="shaker-ctl journal last shows which there are",
+        )
+    if as_json:
+        typer.echo(json.dumps([_with_hash(record) for record in records], indent=2))
+        return
+    began = records[0].plain["monotonic"]
+    table = Table(title=f"round {number}", caption=f"chain {records[-1].hash.hex()}")
+    for name in ("record", "seconds", "event", "decided"):
+        table.add_column(name, overflow="fold")
+    pictures: list[str] = []
+    for record in records:
+        plain = record.plain
+        decided = "\n".join(_worded(command) for command in plain.get("decision", ()))
+        table.add_row(
+            str(plain["sequence"]),
+            f"{plain['monotonic'] - began:.3f}",
+            _worded(plain.get("event", {"type": plain["kind"]})),
+            decided,
+        )
+        pictures += [saved["file"] for saved in plain["pictures"].values()]
+    screen.print(table)
+    for name, digest in sorted(records[-1].plain["digests"].items()):
+        screen.print(f"{name:10} {digest}")
+    for name in pictures:
+        path = parameters.pictures / name
+        screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+
+
+def _worded(plain: dict[str, Any]) -> str:
+    """An event or command in one line: its name, then its fields."""
+    fields = " ".join(
+        f"{key}={_short(value)}"
+        for key, value in plain.items()
+        if key not in ("type", "occasion") and value not in (None, "", [])
+    )
+    return f"{plain.get('type', '')} {fields}".strip()
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "(" + _worded(value) + ")"
+    if isinstance(value, list):
+        return ",".join(_short(item) for item in value)
+    return str(value)
+
+
+# ── Proving ─────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def verify(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
+    """Walk both copies, record by record, and name the first bad one.
+
+    Ends with status 65 where a person has to decide.
+    """
+    parameters = _parameters(config, journal)
+    heads, findings = survey(parameters)
+    for path, head in heads:
+        screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
+    for finding in findings:
+        colour = "red" if finding.halts else "yellow"
+        screen.print(f"[{colour}]{finding.trouble.value}[/]: {finding.line()}", soft_wrap=True)
+    worst = next((finding for finding in findings if finding.halts), None)
+    if worst is not None:
+        raise JournalCorruptError(worst.text, remedy=worst.remedy)
+    screen.print("[green]the chain is whole[/]")
+
+
+@app.command(name="replay")
+def replay_command(
+    config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
+) -> None:
+    """Decide every recorded event again by today's rules, and list what would differ.
+
+    Ends with status 1 where anything differs.
+    """
+    parameters = _parameters(config, journal)
+    rules = rulebook(settings_file.load(config).table)
+    store = _opened(parameters)
+    found = replay(store.read(), _decide(rules), to_record(machine.initial(rules)))
+    store.close()
+    if as_json:
+        typer.echo(json.dumps([_plain_difference(d) for d in found.differences], indent=2))
+    else:
+        for difference in found.differences:
+            screen.print(
+                f"record {difference.sequence}, round {difference.round}: {difference.what}\n"
+                f"  then {_told(difference.then)}\n  now  {_told(difference.now)}",
+                soft_wrap=True,
+            )
+        screen.print(
+            f"{found.steps} decisions in {len(found.rounds)} rounds, "
+            f"{len(found.differences)} differences"
+        )
+    if found.differences:
+        raise typer.Exit(1)
+
+
+def _decide(rules: Rulebook) -> Any:
+    def decide(state: Any, event: Any) -> Decided:
+        step = machine.step(from_record(state, TableState), from_record(event, Event), rules)
+        return Decided(
+            rows=[row.name for row in step.rows],
+            decision=[to_record(command) for command in step.commands],
+            state=to_record(step.state),
+        )
+
+    return decide
+
+
+def _told(plain: Any) -> str:
+    if isinstance(plain, list):
+        return "; ".join(_worded(item) if isinstance(item, dict) else str(item) for item in plain)
+    return _worded(plain) if isinstance(plain, dict) else str(plain)
+
+
+def _plain_difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "sequence": difference.sequence,
+        "round": difference.round,
+        "what": difference.what,
+        "then": difference.then,
+        "now": difference.now,
+    }
+
+
+# ── Handing on ──────────────────────────────────────────────────────────────
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder for records.jsonl and rounds.csv.")],
+    since: Annotated[datetime | None, typer.Option("--from", help="From this day (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option("--to", help="Before this day (UTC).")] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Write the records of a time as JSON lines with their hashes, and the rounds as CSV."""
+    store = _opened(_parameters(config, journal))
+    folder.mkdir(parents=True, exist_ok=True)
+    count = rounds = 0
+    with (
+        (folder / "records.jsonl").open("w", encoding="utf-8") as lines,
+        (folder / "rounds.csv").open("w", encoding="utf-8", newline="") as table,
+    ):
+        rows = csv.writer(table)
+        rows.writerow(ROUND_COLUMNS)
+        for record in store.read():
+            plain = record.plain
+            if not _is_within(plain["wall"], since, until):
+                continue
+            lines.write(json.dumps(_with_hash(record), ensure_ascii=False) + "\n")
+            count += 1
+            for closed in _closings(plain):
+                values = closed["values"] or ["", "", ""]
+                rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
+                rows.writerow([closed["round"], plain["wall"], *values, *rest])
+                rounds += 1
+    store.close()
+    screen.print(f"{count} records and {rounds} rounds in {folder}")
+
+
+def _is_within(wall: str, since: datetime | None, until: datetime | None) -> bool:
+    at = datetime.fromisoformat(wall)
+    after = since is None or at >= since.replace(tzinfo=UTC)
+    return after and (until is None or at < until.replace(tzinfo=UTC))
+
+
+def _with_hash(record: Record) -> dict[str, Any]:
+    return {"hash": record.hash.hex(), "record": record.plain}
+
+
+@app.command()
+def statistics(
+    config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
+) -> None:
+    """Count faces and pairs, and test them at 99 %, with the power that the sample reaches."""
+    store = _opened(_parameters(config, journal))
+    shown = figures(store.read())
+    store.close()
+    if as_json:
+        typer.echo(json.dumps(shown, indent=2))
+        return
+    _draw(shown)
+
+
+def _draw(shown: dict[str, Any]) -> None:
+    screen.print(
+        f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
+        + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
+    )
+    _bars("face", shown["faces"], shown["dice"] / 6, shown["face_by_hand_rate"])
+    table = Table(title="tests at 99 %")
+    for name in ("test", "N", "statistic", "p", "", "power", "to see"):
+        table.add_column(name)
+    for test in shown["tests"]:
+        table.add_row(
+            test["name"],
+            str(test["n"]),
+            f"{test['statistic']:.3f}" + ("" if test["df"] is None else f" (df {test['df']})"),
+            f"{test['p']:.4f}",
+            "[red]outside[/]" if test["outside"] else "inside",
+            "-" if test["power"] is None else f"{test['power']:.0%}",
+            test["against"] or "-",
+        )
+    screen.print(table)
+    screen.print(shown["note"])
+
+
+def _bars(name: str, counts: dict[Any, int], expected: float, by_hand: dict[Any, Any]) -> None:
+    """One bar a face; the mark stands where each would stand in the long run."""
+    longest = max([*counts.values(), expected, 1.0])
+    mark = round(expected / longest * BAR)
+    for key, count in counts.items():
+        filled = round(count / longest * BAR)
+        bar = "".join("|" if i == mark else "#" if i < filled else " " for i in range(BAR + 1))
+        hand = by_hand.get(key)
+        told = "" if not hand else f"  {hand:.1%} entered by a person"
+        screen.print(f"{name} {key} {bar} {count}{told}", highlight=False, markup=False)
+
+
+# ── Mending ─────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def rebuild(
+    second: Annotated[bool, typer.Option("--second", help="Write the second copy anew.")] = False,
+    main: Annotated[bool, typer.Option("--main", help="Write the main copy anew.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Write one copy of the journal anew from the other, which must be whole.
+
+    What stood there is moved aside, never deleted.
+    """
+    parameters = settings_file.load(config).journal
+    if main is second:
+        raise RefusedError("say which copy to write anew", remedy="Give --second or --main")
+    if parameters.second is None:
+        raise RefusedError("the settings name no second copy", remedy="Set journal.second")
+    copies = (parameters.second, parameters.path)
+    source, target = copies if main else copies[::-1]
+    if not yes:
+        typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    head = rebuild_copy(parameters, main=main)
+    screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
+
+
+# ── Which journal ───────────────────────────────────────────────────────────
+
+
+def _parameters(config: Path, journal: Path | None) -> JournalParameters:
+    if journal is None:
+        return settings_file.load(config).journal
+    return JournalParameters(path=journal, pictures=journal.parent / "pictures")
+
+
+def _opened(parameters: JournalParameters) -> SqliteJournal:
+    if not parameters.path.exists():
+        raise RefusedError(
+            f"there is no journal at {parameters.path}",
+            remedy="Give its path with --journal, or the settings with --config",
+        )
+    return SqliteJournal(parameters.path, read_only=True)

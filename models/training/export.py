@@ -1,0 +1,152 @@
+"""From a checkpoint to the file that ships, and the manifest that vouches for it.
+
+    python -m models.training.export var/stage2/latest.pt --out models
+
+Owns: the ONNX graph's names, types and free dimensions, the check that it computes what PyTorch
+does, the SHA-256 entry. Thresholds and figures are kept from the manifest that is there, and are
+written by `evaluate.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+import torch
+
+from models.training.network import MULTIPLE, DieNet, ExportedDieNet
+from vision.model_card import CLASSES, digest_of
+
+OPSET = 17
+LARGEST_BYTES = 4_000_000
+DEFAULT_THRESHOLDS = {"score": 0.3, "value_p": 0.5, "flat_p": 0.7, "not_flat_p": 0.3}
+
+
+def export(checkpoint: Path, out: Path, name: str) -> Path:
+    """Write `<out>/<name>.onnx`; raises ValueError when it is too big or computes otherwise."""
+    net = DieNet()
+    net.load_state_dict(torch.load(checkpoint, weights_only=True)["average"])
+    whole = ExportedDieNet(net.eval()).eval()
+    path = out / f"{name}.onnx"
+    example = torch.randint(0, 255, (1, 96, 128, 3), dtype=torch.uint8)
+    torch.onnx.export(
+        whole,
+        (example,),
+        str(path),
+        dynamo=False,
+        opset_version=OPSET,
+        input_names=["image"],
+        output_names=["peaks", "faces"],
+        dynamic_axes={
+            "image": {1: "height", 2: "width"},
+            "peaks": {2: "height4", 3: "width4"},
+            "faces": {2: "height8", 3: "width8"},
+        },
+    )
+    size = path.stat().st_size
+    if size > LARGEST_BYTES:
+        raise ValueError(f"{path} has {size} bytes, more than {LARGEST_BYTES}")
+    _compare(whole, path)
+    return path
+
+
+def _compare(whole: ExportedDieNet, path: Path) -> None:
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    for height, width in ((96, 128), (480, 640), (224, 352)):
+        image = torch.randint(0, 255, (1, height, width, 3), dtype=torch.uint8)
+        with torch.no_grad():
+            wanted = whole(image)
+        found = session.run(["peaks", "faces"], {"image": image.numpy()})
+        # The maximum filter may break ties differently: compare the channels beside it.
+        gaps = [
+            float(np.abs(wanted[0][:, 1:].numpy() - found[0][:, 1:]).max()),
+            float(np.abs(wanted[1].numpy() - found[1]).max()),
+        ]
+        if max(gaps) > 0.02:
+            raise ValueError(f"{path} differs from the checkpoint by {gaps} at {width}×{height}")
+
+
+def read_manifest(out: Path) -> dict:
+    """What the manifest in that folder says now; empty when there is none."""
+    manifest = out / "manifest.toml"
+    return tomllib.loads(manifest.read_text("utf-8")) if manifest.exists() else {}
+
+
+def write_manifest(out: Path, content: dict) -> None:
+    """Write the manifest anew, tables in a fixed order."""
+    lines = [
+        "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.",
+    ]
+    for table, entries in content.items():
+        lines += _table(table, entries)
+    (out / "manifest.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _table(name: str, entries: dict) -> list[str]:
+    lines = ["", f"[{name}]"]
+    nested = []
+    for key, value in entries.items():
+        if isinstance(value, dict):
+            nested += _table(f"{name}.{key}", value)
+        else:
+            lines.append(f"{key} = {_toml(value)}")
+    return lines + nested
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def register(path: Path, out: Path, training: dict) -> None:
+    """Enter the file into the manifest; thresholds stay as they are."""
+    content = read_manifest(out)
+    net = DieNet()
+    fresh = {
+        "model": {
+            "name": path.stem,
+            "file": path.name,
+            "sha256": digest_of(path),
+            "bytes": path.stat().st_size,
+            "parameters": sum(p.numel() for p in net.parameters()),
+            "licence": "Apache-2.0",
+        },
+        "input": {
+            "name": "image", "layout": "NHWC", "type": "uint8", "colours": "BGR",
+            "multiple": MULTIPLE,
+        },
+        "output": {
+            "names": ["peaks", "faces"], "strides": [4, 8], "classes": list(CLASSES),
+        },
+        "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
+        "training": training or content.get("training", {}),
+        "figures": content.get("figures", {}),
+    }  # fmt: skip
+    write_manifest(out, fresh)
+
+
+def main() -> None:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Export a checkpoint to ONNX and register it.")
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("models"))
+    parser.add_argument("--name", default="dice")
+    parser.add_argument("--training", type=Path, help="TOML that describes how it was trained")
+    given = parser.parse_args()
+    training = tomllib.loads(given.training.read_text("utf-8")) if given.training else {}
+    path = export(given.checkpoint, given.out, given.name)
+    register(path, given.out, training)
+    print(f"{path}: {path.stat().st_size} bytes, SHA-256 {digest_of(path)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -23,17 +23,18 @@ class ReadingThresholds:
     """Below, the die looks not flat: one cue."""
     pip_confidence: float = 0.35
     """Least contrast between the weakest pip and the strongest empty place."""
-    outline_flat_mm: float = 0.70
+    spread_flat_mm: float = 0.45
     """Largest spread of the outline's sides about an upright cube's for a flat die."""
-    outline_not_flat_mm: float = 0.95
+    spread_not_flat_mm: float = 0.60
     """Above, no upright cube fits: one cue."""
-    outside_flat: float = 0.10
-    outside_not_flat: float = 0.20
-    """Foreground beside a die that no upright cube explains, as a share of a die."""
+    beyond_flat_mm: float = 1.60
+    """Farthest that something die-like may reach beyond an upright cube."""
+    beyond_not_flat_mm: float = 2.30
+    """Above, a side face is seen that an upright cube would hide: one cue."""
     offset_flat: float = 0.06
     offset_not_flat: float = 0.085
     """Middle of the pips from the middle of the fitted cube's top, in edges."""
-    foreign_dice: float = 0.15
-    """Unexplained foreground that is something beside the dice, in dice."""
+    foreign_dice: float = 0.5
+    """Largest unexplained piece of foreground that is something beside the dice, in dice."""
     blocked_dice: float = 5.5
     """Foreground that cannot be three dice and their shadows, in dice."""

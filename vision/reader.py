@@ -169,19 +169,20 @@ class TableReader:
         off = float(np.hypot(*face.offset))
         is_flat: bool | None = None
         if (
-            fit.spread_mm > t.outline_not_flat_mm
-            or die.outside > t.outside_not_flat
+            fit.spread_mm > t.spread_not_flat_mm
+            or fit.beyond_mm > t.beyond_not_flat_mm
             or (face.value is not None and off > t.offset_not_flat)
         ):
             is_flat = False
         elif (
-            fit.spread_mm < t.outline_flat_mm
-            and die.outside < t.outside_flat
+            fit.spread_mm < t.spread_flat_mm
+            and fit.beyond_mm < t.beyond_flat_mm
             and (face.value is None or off < t.offset_flat)
         ):
             is_flat = True
         note = face.note or (
-            f"outline ± {fit.spread_mm:.2f} mm, {die.outside:.0%} outside, pips {off:.3f} off"
+            f"outline ± {fit.spread_mm:.2f} mm, reaches {fit.beyond_mm:.1f} mm beyond, "
+            f"pips {off:.3f} off"
         )
         return SecondVote(face.value, face.confidence, is_flat, note)
 

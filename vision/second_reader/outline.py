@@ -29,6 +29,8 @@ _REACH = 9.0
 _STEPS = 25
 _ROUNDS = 5
 _LEAST_FOUND = 6
+_LEAST_INSIDE = 0.4
+"""Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
 _LARGEST_STEP = np.array((3.0, 3.0, 0.2))
 _NO_FIT_MM = 9.9
 
@@ -36,6 +38,7 @@ _SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
+_OUTWARD = np.arange(0.0, 14.0, 0.5)
 _GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
 
 
@@ -61,6 +64,9 @@ class Fit:
     spread_mm: float
     """How far the sides' mean distances differ from each other: 0 for an upright cube however
     soft its contour, as that moves all sides alike."""
+    beyond_mm: float
+    """How much farther than an upright cube's the thing reaches on its worst side, its dimmest
+    parts included: the side face that a tilted die turns towards the eye."""
     support: float
     """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
     silhouette: np.ndarray
@@ -139,9 +145,29 @@ class CubeOutline:
             rms_mm=rms,
             worst_side_mm=worst,
             spread_mm=spread,
+            beyond_mm=self._beyond(ground, pose, others) * pixel_mm,
             support=float(found.mean()),
             silhouette=ground.to_view(self.silhouette_px(pose)),
         )
+
+    def _beyond(self, ground: Foreground, pose: Pose, others: np.ndarray | None) -> float:
+        """View pixels by which the foreground next to the worst side exceeds its strip."""
+        at, _ = self._project(pose, self._rim)
+        normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
+        view = ground.to_view(at)
+        xs = (view[:, :1] + normal[:, :1] * _OUTWARD).astype(np.float32)
+        ys = (view[:, 1:] + normal[:, 1:] * _OUTWARD).astype(np.float32)
+        x, y = _inside_view(np.stack([xs, ys], axis=-1), ground.distance.shape)
+        is_floor = ground.distance[y, x] < 1.0
+        known = ground.inside[y, x]
+        if others is not None:
+            known &= ~others[y, x]
+        ends = is_floor.argmax(axis=1)
+        rows = np.arange(len(view))
+        # A sample tells something only if floor is met before a neighbour or the wall.
+        known = is_floor.any(axis=1) & np.logical_and.accumulate(known, axis=1)[rows, ends]
+        excess = _OUTWARD[ends] - self._strips(ground, pose, at, normal)
+        return float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
 
     def _strips(
         self, ground: Foreground, pose: Pose, at: np.ndarray, normal: np.ndarray
@@ -196,7 +222,7 @@ class CubeOutline:
         return Pose(float(xy[0]), float(xy[1]), turn % (np.pi / 2))
 
     def cover(self, mask: np.ndarray, ground: Foreground, poses: Sequence[Pose]) -> np.ndarray:
-        """(P,) share of each pose's top face that is foreground, or outside the floor."""
+        """(P,) share of each pose's top face that is foreground, of what lies over the floor."""
         if not poses:
             return np.zeros(0)
         corners = np.concatenate([self.corners_mm(pose) for pose in poses])
@@ -208,7 +234,9 @@ class CubeOutline:
             + _GRID[:, 1:] * (squares[:, None, 3] - squares[:, None, 0])
         )
         x, y = _inside_view(points, mask.shape)
-        return np.asarray(((mask[y, x] > 0) | ~ground.inside[y, x]).mean(axis=1))
+        inside = ground.inside[y, x]
+        covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
+        return np.asarray(np.where(inside.mean(axis=1) > _LEAST_INSIDE, covered, 0.0))
 
 
 def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndarray:
@@ -274,9 +302,9 @@ def _search(
     return offsets, found
 
 
-def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> tuple[list[int], float, float]:
-    """The subset that explains the mask best: its indices, area missed and area invented, as
-    shares of one silhouette."""
+def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
+    """Indices of the subset that explains the mask best: least foreground missed, least area
+    invented, least overlap."""
     silhouettes = []
     for fit in poses:
         area = np.zeros(mask.shape, np.uint8)
@@ -285,7 +313,7 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> tuple[list[int]
     solid = mask > 0
     sizes = [int(s.sum()) for s in silhouettes]
     one = float(np.median(sizes)) if sizes else 1.0
-    best: tuple[float, list[int], float, float] = (float("inf"), [], 0.0, 0.0)
+    best: tuple[float, list[int]] = (float("inf"), [])
     for count in range(1, most + 1):
         for chosen in combinations(range(len(poses)), count):
             union = silhouettes[chosen[0]].copy()
@@ -296,5 +324,5 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> tuple[list[int]
             invented = int((union & ~solid).sum()) / one
             cost = missed + invented + 1.5 * overlap + 0.08 * count
             if cost < best[0]:
-                best = (cost, list(chosen), missed, invented)
-    return best[1], best[2], best[3]
+                best = (cost, list(chosen))
+    return best[1]

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 REAL_TABLE = Path("/etc/shaker-ctl/real-table")
 """The seal that an installed table carries. Where it stands, no rig runs (O-16)."""
 
-PARENT_LOOK_S = 0.25
+LOOK_S = 0.25
 
 
 class RealTableError(Exception):
@@ -31,30 +31,39 @@ def refuse_on_real_table() -> None:
         )
 
 
-@contextmanager
-def until_ended(look: Callable[[], bool] | None = None) -> Iterator[threading.Event]:
-    """Give an event that is set on SIGTERM, SIGINT, the parent's death, or when `look` says so.
+class Lifetime:
+    """`ended` is set on SIGTERM, SIGINT, the parent's death, or when a condition comes true.
 
-    Both signals have their former handlers again afterwards. Main thread only.
+    A context manager for the main thread: both signals have their former handlers again afterwards.
     """
-    ended = threading.Event()
-    parent = os.getppid()
 
-    def on_signal(number: int, frame: object) -> None:
-        ended.set()
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+        self._conditions: list[Callable[[], bool]] = []
+        self._parent = os.getppid()
+        self._watcher = threading.Thread(target=self._watch, name="lifetime", daemon=True)
+        self._before: dict[signal.Signals, Any] = {}
 
-    def watch() -> None:
-        while not ended.wait(PARENT_LOOK_S):
-            if os.getppid() != parent or (look is not None and look()):
-                ended.set()
+    def ends_when(self, condition: Callable[[], bool]) -> None:
+        """Also end when `condition` is true; it is asked from another thread."""
+        self._conditions.append(condition)
 
-    before = {one: signal.signal(one, on_signal) for one in (signal.SIGTERM, signal.SIGINT)}
-    watcher = threading.Thread(target=watch, name="lifetime", daemon=True)
-    watcher.start()
-    try:
-        yield ended
-    finally:
-        ended.set()
-        watcher.join()
-        for one, handler in before.items():
+    def __enter__(self) -> Lifetime:
+        for one in (signal.SIGTERM, signal.SIGINT):
+            self._before[one] = signal.signal(one, self._on_signal)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self._watcher.join()
+        for one, handler in self._before.items():
             signal.signal(one, handler)
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        self.ended.set()
+
+    def _watch(self) -> None:
+        while not self.ended.wait(LOOK_S):
+            if os.getppid() != self._parent or any(came() for came in self._conditions):
+                self.ended.set()

@@ -21,12 +21,19 @@ from hil_tests.rig import lifetime
 from hil_tests.rig.control import ask
 from hil_tests.rig.pigpiod.command import pigpiod
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="A shaker machine that is not there: motor, dice, camera, lamps and consoles, in real "
-    "time, on the lines that the real ones use.",
-)
+app = typer.Typer(no_args_is_help=True)
 app.command("pigpiod")(pigpiod)
+
+
+@app.callback()
+def refuse_on_real_table() -> None:
+    """A shaker machine that is not there: motor, dice, camera, lamps and consoles, in real time, on
+    the lines that the real ones use."""
+    try:
+        lifetime.refuse_on_real_table()
+    except lifetime.RealTableError as refusal:
+        _fail(str(refusal))
+
 
 DEFAULT_FOLDER = Path(tempfile.gettempdir()) / f"shaker-rig-{Path.home().name}"
 """Where `run` puts its devices without --dir, and where the other commands look for them."""
@@ -76,10 +83,6 @@ def run(
     Point the controller, pigs, mbpoll, picocom or a browser at the printed addresses; they also
     stand in DIR/rig.json.
     """
-    try:
-        lifetime.refuse_on_real_table()
-    except lifetime.RealTableError as refusal:
-        _fail(str(refusal))
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
     from hil_tests.rig.plant import Cover
@@ -98,8 +101,9 @@ def run(
         monostable=monostable,
     )
     try:
-        with Rig(plan) as rig, lifetime.until_ended(lambda: rig.has_ended) as ended:
-            view.show(Console(), rig.addresses, rig.status, ended)
+        with lifetime.Lifetime() as life, Rig(plan) as rig:
+            life.ends_when(lambda: rig.has_ended)
+            view.show(Console(), rig.addresses, rig.status, life.ended)
         if rig.failure:
             _fail(rig.failure)
     except ValueError as error:

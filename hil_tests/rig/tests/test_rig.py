@@ -265,14 +265,27 @@ subprocess.run([*{PROGRAM!r}, "run", "--dir", sys.argv[1]])
 """
 
 
-def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch):
+@pytest.mark.rig
+def test_a_rig_that_is_stopped_while_it_starts_leaves_nothing(tmp_path):
+    process = start(tmp_path)
+    until(lambda: (tmp_path / "lamp").is_symlink(), START_S)
+    pids = family(process.pid)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(START_S) == 0
+    assert process.stdout is not None
+    process.stdout.close()
+    until(lambda: not any(is_alive(pid) for pid in pids))
+    assert {path.name for path in tmp_path.iterdir()} == {"truth.jsonl", "lamp-memory.json"}
+
+
+@pytest.mark.parametrize("command", ["run", "pigpiod"])
+def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch, command):
     seal = tmp_path / "real-table"
     seal.touch()
     monkeypatch.setattr(lifetime, "REAL_TABLE", seal)
-    done = CliRunner().invoke(app, ["run", "--dir", str(tmp_path / "rig")])
+    done = CliRunner().invoke(app, [command])
     assert done.exit_code == 1
     assert "real table" in done.output
-    assert not (tmp_path / "rig").exists()
 
 
 def test_the_seal_is_where_the_installer_puts_it():

@@ -136,10 +136,13 @@ class Camera:
 
     def _ask(self, what: str, name: str | None, parameters: dict[str, float]) -> Any:
         with self._lock:
-            self._pipe.send((what, name, parameters))
-            if not self._pipe.poll(_REPLY_DEADLINE_S):
-                raise RuntimeError("the rig's camera process does not answer")
-            answer = self._pipe.recv()
+            try:
+                self._pipe.send((what, name, parameters))
+                if not self._pipe.poll(_REPLY_DEADLINE_S):
+                    raise RuntimeError("the rig's camera process does not answer")
+                answer = self._pipe.recv()
+            except (EOFError, OSError) as error:
+                raise RuntimeError("the rig's camera process has ended") from error
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -29,7 +29,7 @@ Float = NDArray[Any]
 GRID = 4
 """Points per side of a face at which light is computed."""
 
-MAX_POSES = 6
+MAX_POSES = 5
 PIXELS_PER_POSE = 3.5
 """A moving die is painted once for each such stretch of its way during the exposure."""
 
@@ -106,7 +106,7 @@ class DiePainter:
         """
         chosen = self._poses_needed(positions, rotations)
         positions, rotations = positions[chosen], rotations[chosen]
-        scale = {1: 3, 2: 2}.get(len(chosen), 1)
+        scale = 3 if len(chosen) == 1 else 1
         corners_mm = positions[:, None, :] + self._half_mm * (
             self._cube @ rotations.transpose(0, 2, 1)
         )
@@ -118,9 +118,10 @@ class DiePainter:
         coverage = np.zeros((size[1], size[0]), np.float32)
         middle = len(chosen) // 2
         lighting = self._light(positions[middle], rotations[middle], others, floor_mm)
+        lit: dict[int, Float] = {}
         for position, rotation, outline in zip(positions, rotations, corners_px, strict=True):
             mask, picture = self._raster(
-                position, rotation, outline - low, low, size, scale, lighting
+                position, rotation, outline - low, low, size, scale, lighting, lit
             )
             if scale > 1:
                 mask = cv2.resize(mask, size, interpolation=cv2.INTER_AREA)
@@ -155,29 +156,33 @@ class DiePainter:
         size: tuple[int, int],
         scale: int,
         lighting: tuple[Float, Float],
+        lit: dict[int, Float],
     ) -> tuple[Float, Float]:
-        """Return coverage and covered colour of one pose, at `scale` times the resolution."""
+        """Return coverage and covered colour of one pose, at `scale` times the resolution.
+
+        `lit` keeps the lit textures from pose to pose: during one exposure a die's light hardly
+        changes, and multiplying it out is half of the work.
+        """
         size = (size[0] * scale, size[1] * scale)
-        light, shine = lighting
         normals = self._normals @ rotation.T
         to_eye = self._eye - (position + self._half_mm * normals)
         facing = np.einsum("ij,ij->i", normals, to_eye) / np.linalg.norm(to_eye, axis=1)
         seen = [int(i) for i in np.argsort(facing) if facing[i] > 1e-3]
-        textures = self._fine if scale > 1 else self._coarse
         texels = TEXELS if scale > 1 else TEXELS // 2
         square = _texture_corners(texels)
         picture = np.zeros((size[1], size[0], 3), np.float32)
         for i in seen:
             quad_mm = position + self._half_mm * (self._faces[i].corners @ rotation.T)
             quad = (self._lens.project(quad_mm) - low + 0.5) * scale - 0.5
-            side = texels + 2 * _PAD
-            lit = textures[i] * _spread(light[i], side)[..., None]
-            if self._glow is not None and i == seen[-1]:
-                lit += self._seen_through(i, position, rotation, quad, low, scale, texels, light[i])
-            lit += _spread(shine[i], side)[..., None]
+            if i not in lit:
+                lit[i] = self._lit(i, lighting, texels)
+                if self._glow is not None and i == seen[-1]:
+                    lit[i] += self._seen_through(
+                        i, position, rotation, quad, low, scale, texels, lighting[0][i]
+                    )
             warp = cv2.getPerspectiveTransform(square, quad.astype(np.float32))
             cv2.warpPerspective(
-                lit,
+                lit[i],
                 warp,
                 size,
                 dst=picture,
@@ -189,6 +194,15 @@ class DiePainter:
         cv2.fillConvexPoly(mask8, hull, 255, cv2.LINE_AA, 4)
         mask = mask8.astype(np.float32) * np.float32(1.0 / 255.0)
         return mask, picture * mask[..., None]
+
+    def _lit(self, face: int, lighting: tuple[Float, Float], texels: int) -> Float:
+        """A face's texture under its light, with what it mirrors."""
+        light, shine = lighting
+        side = texels + 2 * _PAD
+        texture = self._fine[face] if texels == TEXELS else self._coarse[face]
+        lit: Float = texture * _spread(light[face], side)[..., None]
+        lit += _spread(shine[face], side)[..., None]
+        return lit
 
     def _light(
         self, position: Float, rotation: Float, others: Float, floor_mm: float

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from hil_tests.rig.looks import STYLES
 from hil_tests.rig.plant_faults import PlantFaults
 
 COVER_TRAVEL_S = 0.45
@@ -84,8 +85,10 @@ class Hands:
     ) -> bool:
         """Lay three dice flat on the floor, by style and values or as chance has it.
 
-        Needs the lid open.
+        Needs the lid open. Raises KeyError for a style that does not exist.
         """
+        if style is not None and style not in STYLES:
+            raise KeyError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
         if not self.lid_open:
             return False
         self.new_dice = (style, values)

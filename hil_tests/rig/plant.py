@@ -20,6 +20,7 @@ from hil_tests.rig.dice import STEP_S, Dice, DieAtRest, Poses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.interlocks import Cover, Hands, Interlocks
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.looks import STYLES
 from hil_tests.rig.motor import STEP_S as MOTOR_STEP_S
 from hil_tests.rig.motor import Motor, MotorDesign, MotorDrive
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFault, PlantFaults
@@ -80,8 +81,10 @@ class Plant:
         """Build the machine with its dice lying flat.
 
         `monostable_s` fits the hardware monostable (see `PlantInputs.enable_pulses`); None bridges
-        it. `board` receives what the camera sees. Raises KeyError for an unknown geometry.
+        it. `board` receives what the camera sees. Raises KeyError for an unknown geometry or style.
         """
+        if dice_style not in STYLES:
+            raise KeyError(f"no dice style {dice_style!r}; there are: {', '.join(STYLES)}")
         self.geometry = GEOMETRIES[geometry] if isinstance(geometry, str) else geometry
         self.dice_style = dice_style
         self.hands = Hands()

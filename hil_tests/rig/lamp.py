@@ -329,6 +329,8 @@ class LampBox:
     def _write_odds(self, words: list[int]) -> str:
         if self._state == RESULT:
             raise self._refuse(RESULT_LIT)
+        if self._state == FAULT:
+            raise self._refuse(BOX_FAULT)
         if any(odds > 9999 for odds in words[2:]):
             raise self._refuse(ARGUMENT)
         self._odds = words if any(words[2:]) else [0] * ODDS_LENGTH

@@ -402,6 +402,10 @@ def test_a_box_in_fault_is_dark_and_lights_nothing(bench):
     assert bench.stage(1, (1, 2, 3)) == 11
     assert bench.refused(bench.command, COMMIT, 1) == 11
     assert bench.refused(bench.command, TEST, 0, 1) == 11
+    assert bench.refused(bench.box.write, 0x0080, odds(1, p5=9)) == 11
+    bench.command(CLEAR, 1)
+    bench.box.faults.heal()
+    assert bench.number(0x0010) == 0
 
 
 def test_a_fault_can_wait_for_what_the_box_does(bench):

@@ -102,6 +102,19 @@ def test_a_result_is_shown_within_its_time(lamp, record_property) -> None:
     assert max(times) < 0.25
 
 
+def test_a_slow_line_shows_a_result_too(tmp_path) -> None:
+    bench = Bench(tmp_path, baudrate=19200)
+    lamp = bench.lamp(baudrate=19200)
+    lamp.prove_dark()
+    began = time.monotonic()
+    assert lamp.show(7, VALUES) == LIT
+    assert time.monotonic() - began < 0.25
+    lamp.clear(7)
+    lamp.show_multipliers(8, {"triple-1": 999})
+    lamp.close()
+    bench.close()
+
+
 @pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER])
 def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout) -> None:
     bench = Bench(tmp_path, baudrate=None)

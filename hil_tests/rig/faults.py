@@ -31,6 +31,7 @@ from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
+from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
 log = logging.getLogger(__name__)
 
@@ -240,7 +241,10 @@ class PlantPart:
         self._faults = faults
         self.catalogue: Mapping[str, Fault] = {
             fault.name: Fault(
-                fault.name, fault.summary, "pins, camera, tach", dict(fault.parameters)
+                fault.name,
+                fault.summary,
+                PLANT_SEEN.get(fault.name, fault.summary),
+                dict(fault.parameters),
             )
             for fault in PLANT_FAULTS.values()
         }
@@ -317,7 +321,10 @@ class CameraPart:
         self._camera = camera
         self.catalogue: Mapping[str, Fault] = {
             self._PREFIX + fault.name: Fault(
-                self._PREFIX + fault.name, fault.summary, "pictures", dict(fault.parameters)
+                self._PREFIX + fault.name,
+                fault.summary,
+                CAMERA_SEEN.get(fault.name, fault.summary),
+                dict(fault.parameters),
             )
             for fault in CAMERA_FAULTS.values()
         }

@@ -7,8 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
+from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.fault_set import Fault, FaultSet
 from hil_tests.rig.faults import EVENTS, Faults, SetPart, parse
+from hil_tests.rig.lamp_faults import LAMP_FAULTS
+from hil_tests.rig.line import LINE_FAULTS
+from hil_tests.rig.plant_faults import PLANT_FAULTS
+from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
 
 @pytest.fixture
@@ -93,6 +98,12 @@ def test_the_table_lists_every_fault_with_its_parameters_and_events(parts):
     assert set(rows) == {"dim", "deaf"}
     assert rows["dim"]["parameters"] == {"percent": 50.0}
     assert set(rows["deaf"]["events"]) == set(EVENTS)
+
+
+def test_the_catalogue_says_of_every_fault_what_is_seen():
+    assert set(PLANT_SEEN) == set(PLANT_FAULTS)
+    assert set(CAMERA_SEEN) == set(CAMERA_FAULTS)
+    assert all(fault.seen for fault in (*LAMP_FAULTS, *LINE_FAULTS))
 
 
 def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:

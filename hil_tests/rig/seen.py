@@ -1,0 +1,50 @@
+"""What an observer outside sees of each fault of plant and camera, at pins, lamps and pictures.
+
+Owns those sentences, for the catalogue. The plant's and the camera's own lists say what breaks.
+"""
+
+from __future__ import annotations
+
+PLANT_SEEN = {
+    "jam": "EN high, duty up, no tach edges, current at the limit, then the fault line low",
+    "slow_start": "speed rises late or never reaches the band",
+    "overspeed": "tach edges closer than the band allows",
+    "no_stop": "tach edges go on with EN low",
+    "no_brake": "tach edges run out over seconds after EN low",
+    "driver_fault": "GPIO 25 = 0, no tach edges",
+    "driver_dead": "EN high, duty up, no tach edges, no current, GPIO 25 = 1",
+    "fault_line_stuck": "GPIO 25 = 1 whatever the driver finds",
+    "supply_low": "speed below the band at any duty",
+    "tach_silent": "no tach edges while the plate shakes (the picture is blurred)",
+    "tach_noise": "tach edges also at rest, and far too many in a toss",
+    "tach_missing": "tach edges with gaps, speed reads low",
+    "weak_shake": "tach as usual; the dice keep their places and faces",
+    "cam_slip": "tach as usual; the dice do not move at all",
+    "compartment_contact_open": "GPIO 5 = 1 with the lid shut",
+    "compartment_contact_stuck": "GPIO 5 = 0 with the lid open",
+    "cover_contact_open": "GPIO 6 = 1 whatever the cover does",
+    "cover_contact_stuck": "GPIO 6 = 0 whatever the cover does",
+    "cover_stuck": "GPIO 6 does not follow the cover drive",
+    "latch_stuck": "the lid stays shut when released",
+    "estop_contact_open": "GPIO 13 = 1 with the button out",
+    "button_stuck": "GPIO 16 = 0 for ever",
+    "light_dead": "pictures lit by the room alone, no dip",
+    "light_stuck": "pictures evenly lit, no dip",
+}
+
+CAMERA_SEEN = {
+    "frozen": "identical pictures, no dip, no motion in a toss",
+    "black": "grain on black",
+    "over_exposed": "faces and floor white",
+    "defocused": "soft edges, pips run together",
+    "shifted": "the compartment is not where the calibration has it",
+    "blocked": "dark from the left",
+    "slow": "too few pictures a second",
+    "wrong_size": "pictures of another size",
+    "torn": "upper and lower part of different moments",
+    "garbled": "JPEGs with damage, undecodable or with wrong blocks",
+    "late": "the dip and the rest are seen late",
+    "looped": "an old stretch again and again, its dips not ours",
+    "dead": "no pictures, connection open",
+    "closed": "connection refused",
+}

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from .board import Board, bits, now_us
 from .filters import Filters
-from .handles import Handles
+from .handles import Handles, Sink
 from .loop import Loop, Timer
 from .refusals import Reason, RefusedError
 from .results import Handlers
@@ -47,8 +47,7 @@ class Alerts:
         self._fired_events = 0
         self._timer: Timer | None = None
         self._due_us = math.inf
-        self.is_blocked = False
-        """True while a client that does not read holds up every report."""
+        self._blocked_by: set[Sink] = set()
         self.filters = Filters(self.look_soon)
         self.watchdogs = Watchdogs(self.look_soon)
         self.extra_mask: Callable[[], int] = lambda: 0
@@ -78,9 +77,14 @@ class Alerts:
         """Something that is not a change of a pin needs a look."""
         self._notice(now_us())
 
-    def resume(self) -> None:
-        """The reader that blocked the alerts reads again (or is gone)."""
-        self.is_blocked = False
+    @property
+    def is_blocked(self) -> bool:
+        """True while a client that does not read holds up every report."""
+        return bool(self._blocked_by)
+
+    def resume(self, sink: Sink) -> None:
+        """A reader that may have blocked the alerts reads again, or is gone."""
+        self._blocked_by.discard(sink)
         self.look_soon()
 
     def _notice(self, at_us: int) -> None:
@@ -97,13 +101,11 @@ class Alerts:
         self._timer = self._loop.call_at(int(due_us), self._batch)
 
     def _batch(self) -> None:
-        if self.is_blocked:
-            # One peer that never reads holds up everyone: the real thread blocks in write().
-            self._due_us, self._timer = math.inf, None
-            return
         self._due_us, self._timer = math.inf, None  # first, so that a new change arms it again
+        if self._blocked_by:
+            return  # one peer that never reads holds up everyone: the real thread blocks in write()
         with self._board.locked():
-            at_us = now_us() // SAMPLE_US * SAMPLE_US
+            at_us = (now_us() - 1) // SAMPLE_US * SAMPLE_US  # the last sample surely complete
             samples = self._take_samples(at_us)
             next_us = self._next_look(at_us)
             # Only a report carries the levels of all pins, monitored or not.
@@ -113,7 +115,8 @@ class Alerts:
         self._tell(reports, self.watchdogs.fire(at_us), fired, at_us)
         if changed or fired:
             self.on_changes(changed, fired)
-        self._arm(min(next_us, self.watchdogs.due_us, self._keepalive_us()))
+        # Two samples on: a look goes only as far as the last complete sample.
+        self._arm(min(next_us, self.watchdogs.due_us, self._keepalive_us()) + 2 * SAMPLE_US)
 
     def _take_samples(self, at_us: int) -> list[tuple[int, int, int]]:
         """Changes of all monitored pins as (tick, gpio, level), in time order."""
@@ -137,7 +140,7 @@ class Alerts:
                 next_us = min(next_us, at_us + BATCH_US)
             if coming_us is not None:
                 next_us = min(next_us, coming_us + LATENCY_US)
-            next_us = min(next_us, self.filters.due_us(gpio) + SAMPLE_US)
+            next_us = min(next_us, self.filters.due_us(gpio))
         return next_us
 
     def _reports_of(
@@ -161,23 +164,24 @@ class Alerts:
         return reports, all_changed
 
     def _tell(
-        self, changes_: list[tuple[int, int, int]], timeouts: list[int], events: int, at_us: int
+        self, seen: list[tuple[int, int, int]], timeouts: list[int], events: int, at_us: int
     ) -> None:
+        """Send every handle what it asked for: of the reports `seen`, the timeouts, the events."""
         levels = self._shown
         for handle in list(self._handles):
             mask = handle.mask
-            reports: list[Report] = [(0, t, word) for t, word, bit in changes_ if bit & mask]
+            reports: list[Report] = [(0, tick, word) for tick, word, bits_ in seen if bits_ & mask]
             reports += [(WATCHDOG_FLAG + g, at_us, levels) for g in timeouts if mask >> g & 1]
             wanted = events & handle.events
             reports += [(EVENT_FLAG + event, at_us, levels) for event in bits(wanted)]
-            if not reports and at_us - handle.last_report_us > KEEPALIVE_US:
+            if not reports and at_us - handle.last_report_us >= KEEPALIVE_US:
                 reports = [(ALIVE_FLAG, at_us, levels)]
             if reports and not handle.report(reports, at_us):
-                self.is_blocked = True
+                self._blocked_by.add(handle.sink)
 
     def _keepalive_us(self) -> float:
         since_us = min((handle.last_report_us for handle in self._handles), default=math.inf)
-        return since_us + KEEPALIVE_US + SAMPLE_US
+        return since_us + KEEPALIVE_US
 
     def _trigger_event(self, request: Request) -> int:
         if request.p1 > 31:

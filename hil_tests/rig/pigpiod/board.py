@@ -31,9 +31,13 @@ def now_us() -> int:
 class Board:
     """54 pins, GPIO 0..53, in the state of a Raspberry Pi after power-on: inputs, default pulls."""
 
+    # One for all boards, because boards wired together look at each other's lines. Times are taken
+    # while it is held, so what is written after a look is also dated after it.
+    _lock = threading.RLock()
+
     def __init__(self) -> None:
         start_us = now_us()
-        self._lock = threading.RLock()
+        self._wires: dict[int, tuple[Board, int]] = {}
         self._output_listeners: list[Callable[[int], None]] = []
         self._watched = 0
         self._on_watched: Callable[[int], None] = _ignore
@@ -84,11 +88,12 @@ class Board:
 
         Forgets edges announced for later. Without effect on the line while the pin is an output.
         """
-        at_us = now_us() if at_us is None else at_us
         with self._lock:
+            at_us = now_us() if at_us is None else at_us
             pin = self.pins[gpio]
             pin.settle(at_us)
             pin.drive(level, at_us)
+            self._wires.pop(gpio, None)
         self._notice(1 << gpio, at_us)
 
     def edges(self, gpio: int, edges: Iterable[Event]) -> None:
@@ -108,18 +113,29 @@ class Board:
 
     def release(self, gpio: int) -> None:
         """Stop driving a pin from outside: the pull decides (an open contact, a cut wire)."""
-        at_us = now_us()
         with self._lock:
+            at_us = now_us()
             self.pins[gpio].release(at_us)
+            self._wires.pop(gpio, None)
         self._notice(1 << gpio, at_us)
 
     def follow(self, gpio: int, other: Board, other_gpio: int) -> None:
-        """Wire an input to another board's pin: it shows every edge there, at its exact time."""
-        at_us = now_us()
-        line = other.pins[other_gpio].line
+        """Wire an input to another board's output: it shows every edge there, at its exact time.
+
+        Raises ValueError where the wires would make a circle.
+        """
+        end: tuple[Board, int] | None = (other, other_gpio)
+        while end is not None:
+            if end == (self, gpio):
+                raise ValueError(f"GPIO {gpio} would be wired to itself")
+            end = end[0]._wires.get(end[1])
         with self._lock:
+            at_us = now_us()
+            line = other.pins[other_gpio].line
             self.pins[gpio].drive(line.level_at(at_us), at_us, Follow(line))
+            self._wires[gpio] = (other, other_gpio)
         self._notice(1 << gpio, at_us)
+        other.on_output(lambda moved: self._follow_up(gpio, (other, moved)))
 
     # ── The daemon's side ───────────────────────────────────────────────────
 
@@ -137,17 +153,17 @@ class Board:
 
     def write(self, set_mask: int, clear_mask: int) -> None:
         """Write latches of several pins (bit = GPIO) at one moment; sources running there go on."""
-        at_us = now_us()
         with self._lock:
+            at_us = now_us()
             for gpio in bits(set_mask | clear_mask):
                 self.pins[gpio].write(set_mask >> gpio & 1, at_us)
         self._changed(set_mask | clear_mask)
 
     def pulse(self, gpio: int, level: int, length_us: int) -> int:
         """Write `level`, and the opposite `length_us` later; that time is returned."""
-        at_us = now_us()
-        end_us = at_us + length_us
         with self._lock:
+            at_us = now_us()
+            end_us = at_us + length_us
             end = Once(end_us, 1 - level)
             self.pins[gpio].set_writer(Writer.TRIGGER, end, at_us, level)
         self._changed(1 << gpio)
@@ -155,8 +171,8 @@ class Board:
 
     def output(self, gpio: int, level: int | None, pwm: Source | None = None) -> None:
         """Make the pin an output with `level` (None: as it is) and `pwm` or no PWM, in one step."""
-        at_us = now_us()
         with self._lock:
+            at_us = now_us()
             pin = self.pins[gpio]
             pin.set_writer(Writer.PWM, pwm, at_us, level)
             if pin.mode != Mode.OUTPUT:
@@ -182,15 +198,16 @@ class Board:
 
     def waves(self) -> list[int]:
         """Pins whose latch a wave may write now."""
-        return [pin.gpio for pin in self.pins if pin.has_writer(Writer.WAVE)]
+        return [pin.gpio for pin in self.pins if Writer.WAVE in pin.writers]
 
     def stop_writers(self) -> None:
         """Stop soft PWM and waves wherever they are in their cycle; latches keep that level."""
-        at_us = now_us()
         with self._lock:
-            for pin in self.pins:
+            at_us = now_us()
+            driven = [pin for pin in self.pins if pin.writers]
+            for pin in driven:
                 pin.stop_writers(at_us)
-        self._changed((1 << GPIOS) - 1)
+        self._changed(sum(1 << pin.gpio for pin in driven))
 
     def set_hardware(self, gpio: int, mode: Mode, source: Source | None) -> None:
         """Set the signal of the PWM or clock peripheral behind a pin's alternative `mode`."""
@@ -202,9 +219,9 @@ class Board:
 
     def word(self, bank: int, at_us: int | None = None) -> int:
         """Levels of bank 0 (GPIO 0..31) or bank 1 (GPIO 32..53) as one word."""
-        at_us = now_us() if at_us is None else at_us
         first = 32 * bank
         with self._lock:
+            at_us = now_us() if at_us is None else at_us
             return sum(
                 self._level(gpio, at_us) << gpio - first
                 for gpio in range(first, min(first + 32, GPIOS))
@@ -212,13 +229,13 @@ class Board:
 
     def tap(self, gpio: int) -> Tap:
         """A reader of the pin's edges from now on. Use it inside `locked()`."""
-        at_us = now_us()
         with self._lock:
+            at_us = now_us()
             self.pins[gpio].settle(at_us)
             return self.pins[gpio].line.tap(at_us)
 
     def locked(self) -> threading.RLock:
-        """The lock, for reading several taps at one moment: `with board.locked(): ...`."""
+        """The lock, for several looks or writes at one moment: `with board.locked(): ...`."""
         return self._lock
 
     def watch(self, mask: int, on_change: Callable[[int], None]) -> None:
@@ -234,6 +251,10 @@ class Board:
         pin = self.pins[gpio]
         pin.settle(at_us)
         return pin.line.level_at(at_us)
+
+    def _follow_up(self, gpio: int, moved: tuple[Board, int]) -> None:
+        if self._wires.get(gpio) == moved:
+            self._notice(1 << gpio, now_us())
 
     def _changed(self, mask: int) -> None:
         self._notice(mask, now_us())

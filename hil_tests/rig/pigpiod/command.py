@@ -60,21 +60,18 @@ def pigpiod(
     board = Board()
     for pair in wire or []:
         output, _, given = pair.partition(":")
-        board.follow(_gpio(given), board, _gpio(output))
+        try:
+            board.follow(_gpio(given), board, _gpio(output))
+        except ValueError as error:
+            raise typer.BadParameter(f"{pair}: {error}") from error
     daemon = VirtualPigpiod(board, host, port, MODELS[model], fifo_folder)
-    try:
-        daemon.start()
-    except OSError as error:
+    ended = _end_by_signal()
+    with Trace(board, recorded) as trace:
+        _start(daemon)
         typer.echo(
-            f"Cannot listen at {host} port {port}: {error.strerror}. Is a pigpiod running already? "
-            "Stop it, or choose another --port.",
-            err=True,
+            f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it"
         )
-        raise typer.Exit(1) from error
-    typer.echo(f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it")
-    trace = Trace(board, recorded)
-    _wait_for_end(seconds)
-    trace.stop()
+        _wait(ended, seconds)
     daemon.terminate()
     if vcd:
         write_vcd(trace, vcd)
@@ -86,16 +83,33 @@ def pigpiod(
         typer.echo(f"wrote {png}")
 
 
+def _start(daemon: VirtualPigpiod) -> None:
+    try:
+        daemon.start()
+    except OSError as error:
+        typer.echo(
+            f"Cannot listen at {daemon.host} port {daemon.port}: {error.strerror}. "
+            "Is a pigpiod running already? Stop it, or choose another --port.",
+            err=True,
+        )
+        raise typer.Exit(1) from error
+
+
 def _gpio(text: str) -> int:
     if not text.strip().isdigit() or int(text) > LAST_USER_GPIO:
         raise typer.BadParameter(f"'{text}' is no GPIO; use numbers 0 to {LAST_USER_GPIO}")
     return int(text)
 
 
-def _wait_for_end(seconds: float | None) -> None:
+def _end_by_signal() -> threading.Event:
+    """What Ctrl-C and SIGTERM set."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
+    return ended
+
+
+def _wait(ended: threading.Event, seconds: float | None) -> None:
     deadline = None if seconds is None else time.monotonic() + seconds
     # A wait without limit would not notice signals on every platform.
     while not ended.wait(0.2):

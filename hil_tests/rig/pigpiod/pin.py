@@ -54,12 +54,12 @@ class Pin:
         "_coming",
         "_external",
         "_hardware",
-        "_writers",
         "gpio",
         "latch",
         "line",
         "mode",
         "pull",
+        "writers",
     )
 
     def __init__(self, gpio: int, now_us: int) -> None:
@@ -68,7 +68,7 @@ class Pin:
         self.pull = Pull.UP if gpio in _PULLED_UP_AT_POWER_ON else Pull.DOWN
         self.latch = Segment(now_us, 0)
         self._hardware: dict[Mode, Source | None] = {}
-        self._writers: dict[Writer, Source] = {}
+        self.writers: dict[Writer, Source] = {}
         self._external: Segment | None = None
         self._coming: deque[Event] = deque()
         self.line = Timeline(now_us, int(self.pull == Pull.UP))
@@ -128,19 +128,15 @@ class Pin:
         """
         level = self.latch.level_at(now_us) if level is None else level
         if source is None:
-            self._writers.pop(writer, None)
+            self.writers.pop(writer, None)
         else:
-            self._writers[writer] = source
+            self.writers[writer] = source
         self._set_latch(level, now_us)
-
-    def has_writer(self, writer: Writer) -> bool:
-        """True when `writer` has a source here."""
-        return writer in self._writers
 
     def stop_writers(self, now_us: int) -> None:
         """Freeze the latch at its present level."""
         level = self.latch.level_at(now_us)
-        self._writers.clear()
+        self.writers.clear()
         self._set_latch(level, now_us)
 
     def set_hardware(self, mode: Mode, source: Source | None, now_us: int) -> None:
@@ -160,9 +156,9 @@ class Pin:
         return self.line.current.source
 
     def _set_latch(self, level: int, now_us: int) -> None:
-        running = [w for w in sorted(self._writers) if self._writers[w].ends_us > now_us]
-        self._writers = {writer: self._writers[writer] for writer in running}
-        sources = tuple(self._writers.values())
+        running = [w for w in sorted(self.writers) if self.writers[w].ends_us > now_us]
+        self.writers = {writer: self.writers[writer] for writer in running}
+        sources = tuple(self.writers.values())
         source = Several(sources) if len(sources) > 1 else next(iter(sources), None)
         self.latch = Segment(now_us, level, source)
         if self.mode == Mode.OUTPUT:

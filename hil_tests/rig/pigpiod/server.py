@@ -59,8 +59,7 @@ class Connection:
 
     def release(self) -> None:
         """Its notification handle was closed; the connection stays."""
-        if self._unsent:
-            self._server.daemon.alerts.resume()
+        self._server.daemon.alerts.resume(self)
 
     def pause(self) -> None:
         """Read nothing more."""
@@ -136,7 +135,7 @@ class Connection:
         del self._unsent[:sent]
         if not self._unsent:
             self._loop.on_writable(self._sock, None)
-            self._server.daemon.alerts.resume()
+            self._server.daemon.alerts.resume(self)
 
 
 class Server:
@@ -175,7 +174,7 @@ class Server:
         connection.close()
         self._connections.discard(connection)
         self.daemon.handles.close_all_of(connection)
-        self.daemon.alerts.resume()
+        self.daemon.alerts.resume(connection)
 
     def close(self) -> None:
         """Stop listening and close every connection."""

@@ -127,13 +127,18 @@ class Follow:
     """The level of another line, as if a wire ran there (two boards wired to each other)."""
 
     line: Timeline
-    ends_us: float = field(default=math.inf, init=False)
 
     @property
     def mean(self) -> float | None:
         """Mean of what drives the other line now."""
         source = self.line.current.source
         return float(self.line.current.level) if source is None else source.mean
+
+    @property
+    def ends_us(self) -> float:
+        """While the other line stands still there is nothing after its last change."""
+        current = self.line.current
+        return current.start_us if current.source is None else current.source.ends_us
 
     def last(self, after_us: int, upto_us: int) -> Event | None:
         """The other line's level, dated `upto_us`: when it changed is not worth a search."""

@@ -74,26 +74,29 @@ class Transmitter:
     def play(self, pattern: Pattern, is_repeated: bool = False) -> None:
         """Start now; whatever plays is cut off."""
         self._tracks = []
-        now = now_us()
-        self._append(pattern, is_repeated, now + START_DELAY_US, now)
+        with self._board.locked():
+            now = now_us()
+            self._append(pattern, is_repeated, now + START_DELAY_US, now)
 
     def queue(self, pattern: Pattern, is_repeated: bool) -> None:
         """Start when the present cycle of the last track ends, or now if nothing plays."""
-        now = now_us()
-        self._tracks = [track for track in self._tracks if track.end_us > now]
-        if not self._tracks:
-            self.play(pattern, is_repeated)
-            return
-        last = self._tracks[-1]
-        end_us = last.end_us
-        if math.isinf(end_us):
-            end_us = last.end_cycle(self._period_us, now)
-        self._append(pattern, is_repeated, int(end_us), now)
+        with self._board.locked():
+            now = now_us()
+            self._tracks = [track for track in self._tracks if track.end_us > now]
+            if not self._tracks:
+                self.play(pattern, is_repeated)
+                return
+            last = self._tracks[-1]
+            end_us = last.end_us
+            if math.isinf(end_us):
+                end_us = last.end_cycle(self._period_us, now)
+            self._append(pattern, is_repeated, int(end_us), now)
 
     def halt(self) -> None:
         """Stop at once; pins stay at their present level."""
         self._tracks = []
-        self._connect(now_us())
+        with self._board.locked():
+            self._connect(now_us())
 
     @property
     def is_busy(self) -> bool:

@@ -194,6 +194,8 @@ def test_vanishing_closes_every_connection_and_changes_no_pin(
     again.socket.close()
 
 
+# Its reader thread may die of the reset connection, which it does not catch.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_python_client_does_not_notice_that_the_daemon_is_gone(
     daemon: VirtualPigpiod, pi: pigpio.pi
 ) -> None:

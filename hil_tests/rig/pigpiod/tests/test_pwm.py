@@ -9,7 +9,9 @@ import pigpio
 import pytest
 
 from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.chip import PI_4B, Chip
 from hil_tests.rig.pigpiod.pin import Mode
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.trace import Trace
 
 from .conftest import RawClient
@@ -182,3 +184,19 @@ def test_a_pin_sampled_by_reads_shows_its_duty(board: Board, pi: pigpio.pi) -> N
     start = board.now_us()
     highs = sum(board.level(17, start + 7 * step) for step in range(5000))
     assert highs / 5000 == pytest.approx(board.duty(17), abs=0.01)
+
+
+def test_other_models_differ_where_the_chips_do(board: Board) -> None:
+    with VirtualPigpiod(board, chip=PI_4B) as daemon:
+        client = RawClient(daemon.port)
+        assert client.ask(17) == PI_4B.revision
+        assert client.ask(86, 18, 20_000) == 0
+        assert client.ask(24, 18) == 18_750
+        client.socket.close()
+
+
+def test_hardware_pwm_is_refused_where_the_daemon_times_itself_with_it(board: Board) -> None:
+    with VirtualPigpiod(board, chip=Chip(hardware_pwm_free=False)) as daemon:
+        client = RawClient(daemon.port)
+        assert client.ask(86, 18, 20_000) == -100
+        client.socket.close()

@@ -88,6 +88,7 @@ def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--wire", "17:99"], "no GPIO"),
+        (["--wire", "17:24", "--wire", "24:17"], "wired to itself"),
         (["--pins", "17"], "--vcd FILE"),
         (["--vcd", "x.vcd"], "which pins"),
         (["--model", "2z"], "3b, 4b"),

@@ -173,7 +173,13 @@ def passed(part: Part) -> Note:
 
 
 def signed(c: Context) -> Changes:
-    return {"signed_by": c.event.person, "inspector": None, "part": None, "purpose": Purpose.PLAY}
+    return {
+        "signed_by": c.event.person,
+        "inspector": None,
+        "part": None,
+        "passed": frozenset(),
+        "purpose": Purpose.PLAY,
+    }
 
 
 def shift_signed(_: Context) -> Changes:
@@ -208,6 +214,11 @@ def plan_drawn(c: Context) -> Changes:
     return {"plan": c.event.plan}
 
 
+def plan_used(_: Context) -> Changes:
+    """EN is on: the plan stands in the journal, and is never run again."""
+    return {"plan": None, "retried": False}
+
+
 def multipliers_drawn(c: Context) -> Changes:
     return {"multipliers": c.event.multipliers}
 
@@ -238,7 +249,13 @@ def values_from(source: Source) -> Note:
             values = reading.values
         else:
             values = c.event.values
-        return {"values": values, "source": source, "ending": Ending.SETTLED}
+        return {
+            "values": values,
+            "source": source,
+            "ending": Ending.SETTLED,
+            "reading": None,
+            "entered": None,
+        }
 
     note.__name__ = f"values {source.value}"
     return note
@@ -250,7 +267,16 @@ def entry_disputed(c: Context) -> Changes:
 
 def ends(ending: Ending, cause: Cause) -> Note:
     def note(_: Context) -> Changes:
-        return {"ending": ending, "cause": cause, "values": None, "source": None}
+        return {
+            "ending": ending,
+            "cause": cause,
+            "values": None,
+            "source": None,
+            "reading": None,
+            "entered": None,
+            "plan": None,
+            "retried": False,
+        }
 
     note.__name__ = f"{ending.value}: {cause.value}"
     return note

@@ -110,7 +110,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.ADMITTING),
         ev.TimeChecked,
         "dice.automated",
-        when=(g.of_this, g.admitted),
+        when=(g.of_this, g.admitted, g.nothing_denies, g.shift_inspected),
         to=P.BETTING,
         notes=(fx.new_round,),
         do=(
@@ -118,6 +118,14 @@ ROWS: tuple[Row, ...] = (
             fx.show(ShownPhase.BETS_OPEN),
             fx.announce(Notice.BETS_OPEN, "order.nmb_before"),
         ),
+    ),
+    Row(
+        "bets: something denies the round meanwhile",
+        phases(P.ADMITTING),
+        ev.TimeChecked,
+        "dice.automated",
+        when=(g.of_this, g.admitted),
+        to=P.READY,
     ),
     Row(
         "bets: barred by the clock",

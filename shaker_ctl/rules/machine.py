@@ -75,6 +75,10 @@ class Machine:
             commands += _timers(state, now, rules)
         return Step(now, tuple(commands), tuple(taken))
 
+    def has_rows(self, phase: Phase, kind: type[Event]) -> bool:
+        """True when any row is for this phase and type of event."""
+        return (phase, kind) in self._by_event
+
     def permits(self, state: TableState, event: Event, rules: Rulebook) -> bool:
         """True when `event` would not be refused: for consoles that show what is allowed now."""
         rows = self._by_event.get((state.phase, type(event)), ())

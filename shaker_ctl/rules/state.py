@@ -145,6 +145,7 @@ class TableState:
     """Drawn this round; in force only when `multipliers_shown`."""
     multipliers_shown: bool = False
     reading: Verdict | None = None
+    """The reader's word, until the values of the round stand."""
     entered: Values | None = None
     """In a dispute: the dealer's values; None when the dealer called no roll."""
     values: Values | None = None
@@ -156,6 +157,7 @@ class TableState:
     # the inspection in hand, and what has passed
     part: Part | None = None
     passed: frozenset[Part] = frozenset()
+    """Parts of the opening inspection that have passed and are not signed yet."""
     entry: int = 0
     """Index of the lamp entry in hand."""
     good: int = 0

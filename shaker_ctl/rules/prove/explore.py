@@ -1,0 +1,161 @@
+"""Exhaustive exploration of one table, under the product's own state type and step.
+
+Owns the walk. The only abstractions are those of `alphabet` and of `normal`; both are stated there
+and tested. Nothing is sampled and nothing is bounded in depth: the walk ends when no new state is
+left.
+
+A *watch* (`properties`) rides along: what has happened to the table, kept from the events alone,
+so that a property never asks the machine about itself. The explored node is state and watch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.machine import MACHINE, Machine, initial
+from shaker_ctl.rules.prove.alphabet import NOW, UNREADABLE, alphabet
+from shaker_ctl.rules.prove.properties import PROPERTIES, Violation, Watch, check, watched
+from shaker_ctl.rules.prove.tables import Table
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import Purpose, Unreadable
+
+Node = tuple[TableState, Watch]
+
+HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
+"""Where some path must lead from everywhere: open between rounds, or out of service."""
+
+
+def normal(state: TableState) -> TableState:
+    """Bring a state to round 2 and serial 2, and forget names and reasons.
+
+    Sound, and tested as such: rows compare numbers with those of events and count them on, nothing
+    else; who signed, and why something was unreadable, is recorded and never decides.
+    """
+    reading = state.reading
+    if isinstance(reading, Unreadable):
+        reading = UNREADABLE
+    if (
+        state.round == NOW
+        and state.serial == NOW
+        and state.inspector is None
+        and state.signed_by is None
+        and reading == state.reading
+    ):
+        return state
+    return dataclasses.replace(
+        state, round=NOW, serial=NOW, inspector=None, signed_by=None, reading=reading
+    )
+
+
+@dataclass
+class Exploration:
+    """What was found."""
+
+    table: str
+    states: int = 0
+    nodes: int = 0
+    transitions: int = 0
+    accepted: int = 0
+    reached: Counter[str] = field(default_factory=Counter)
+    """Property to the number of transitions on which it had something to say."""
+    violations: list[Violation] = field(default_factory=list)
+    rows: set[str] = field(default_factory=set)
+    """Rows that were taken."""
+    phases: set[Phase] = field(default_factory=set)
+    stuck: list[TableState] = field(default_factory=list)
+    """States from which no path leads home."""
+    complete: bool = True
+
+    @property
+    def holds(self) -> bool:
+        return not self.violations and not self.stuck
+
+
+def explore(
+    table: Table,
+    machine: Machine = MACHINE,
+    *,
+    most_violations: int = 20,
+    most_nodes: int | None = None,
+) -> Exploration:
+    """Visit every reachable node of `table`. `most_nodes` bounds it for quick tests."""
+    found = Exploration(table.name)
+    letters = {purpose: _letters(machine, alphabet(table, purpose)) for purpose in Purpose}
+    start: Node = (normal(initial(table.rules)), Watch())
+    index: dict[Node, int] = {start: 0}
+    before: list[list[int]] = [[]]
+    todo = deque([start])
+    while todo:
+        node = todo.popleft()
+        state, watch = node
+        here = index[node]
+        dead, live = letters[state.purpose][state.phase]
+        found.transitions += dead
+        for event in live:
+            step = machine.step(state, event, table.rules)
+            found.transitions += 1
+            seen = watched(table, watch, state, event, step)
+            for name, holds in check(table, watch, seen, state, event, step):
+                if holds:
+                    found.reached[name] += 1
+                else:
+                    found.violations.append(Violation(name, table.name, state, event, step))
+            if step.refused is not None and seen is watch:
+                continue
+            found.accepted += step.refused is None
+            found.rows.update(row.name for row in step.rows)
+            after: Node = (normal(step.state), seen)
+            there = index.get(after)
+            if there is None:
+                if most_nodes is not None and len(index) >= most_nodes:
+                    found.complete = False
+                    continue
+                there = index[after] = len(index)
+                before.append([])
+                todo.append(after)
+            before[there].append(here)
+        if len(found.violations) >= most_violations:
+            found.complete = False
+            break
+    found.nodes = len(index)
+    states = {state for state, _ in index}
+    found.states = len(states)
+    found.phases = {state.phase for state in states}
+    if found.complete:
+        found.stuck = _stuck(list(index), before)
+    return found
+
+
+def _letters(
+    machine: Machine, events: tuple[ev.Event, ...]
+) -> dict[Phase, tuple[int, tuple[ev.Event, ...]]]:
+    """Per phase: how many events have no row at all there, and the others.
+
+    An event type without a row in a phase is refused whatever else the state holds; this is the
+    machine's own look-up, and counted without repeating it for every state.
+    """
+    return {
+        phase: (
+            sum(not machine.has_rows(phase, type(event)) for event in events),
+            tuple(event for event in events if machine.has_rows(phase, type(event))),
+        )
+        for phase in Phase
+    }
+
+
+def _stuck(nodes: list[Node], before: list[list[int]]) -> list[TableState]:
+    home = [number for number, (state, _) in enumerate(nodes) if state.phase in HOME]
+    reached = set(home)
+    todo = deque(home)
+    while todo:
+        for number in before[todo.popleft()]:
+            if number not in reached:
+                reached.add(number)
+                todo.append(number)
+    return [state for number, (state, _) in enumerate(nodes) if number not in reached]
+
+
+__all__ = ["HOME", "PROPERTIES", "Exploration", "explore", "normal"]

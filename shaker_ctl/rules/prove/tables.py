@@ -1,0 +1,177 @@
+"""The tables that are proved: every profile, in every way of playing that changes its rows.
+
+Owns the list of settings under exploration, and what each regulation expects of them, written down
+a second time from the texts and not read from the profiles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.regulation import EntryMode
+from shaker_ctl.rules.rulebook import Rulebook, rulebook
+from shaker_ctl.rules.vocabulary import Role, WagersDo
+
+FLOOR = frozenset({Role.FLOORPERSON})
+FLOOR_UP = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
+SUPERVISOR = frozenset({Role.SUPERVISOR})
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the texts say, in the words of the comparison, independent of the profile files."""
+
+    nmb_before_reveal: bool
+    wagers_without_result: WagersDo
+    """After no roll and void."""
+    presence: frozenset[Role]
+    signs: frozenset[Role]
+    shift: frozenset[Role]
+    """Who inspects at the start of a shift; empty: nobody."""
+    multipliers: bool = False
+    player: bool = False
+    attended: bool = True
+    auto: bool = False
+    reads_after_interruption: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table under exploration."""
+
+    name: str
+    rules: Rulebook
+    expected: Expected
+    day: datetime
+    """A day on which it may play."""
+    bad_days: tuple[datetime, ...] = ()
+    """Days on which the instrument is not in force."""
+
+
+TODAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+RETURNED, SILENT = WagersDo.RETURNED, WagersDo.SILENT
+
+
+def _rules(**settings: object) -> Rulebook:
+    return rulebook(TableParameters.model_validate(settings))
+
+
+def tables() -> tuple[Table, ...]:
+    """Return all tables that are proved."""
+    pa = {"wagers_without_result": RETURNED, "presence": FLOOR_UP, "signs": FLOOR}
+    none: frozenset[Role] = frozenset()
+    early = datetime(2019, 8, 30, 12, 0, tzinfo=UTC)
+    b_days = (datetime(2023, 8, 4, 12, 0, tzinfo=UTC), datetime(2026, 8, 5, 0, 0, tzinfo=UTC))
+    return (
+        Table(
+            "pa-625a, no cover, dealer confirms",
+            _rules(profile="pa-625a"),
+            Expected(nmb_before_reveal=False, shift=none, **pa),
+            TODAY,
+            (early,),
+        ),
+        Table(
+            "pa-625a, cover moved by hand, dealer enters",
+            _rules(profile="pa-625a", cover_fitted=True, entry_mode="dealer_entry"),
+            Expected(nmb_before_reveal=True, shift=none, **pa),
+            TODAY,
+        ),
+        Table(
+            "pa-625a, player activates under a driven cover, automatic by approval, self-paced",
+            _rules(
+                profile="pa-625a",
+                cover_fitted=True,
+                cover_driven=True,
+                player_activated=True,
+                entry_mode=EntryMode.AUTO,
+                approval="letter of approval",
+                autonomous=True,
+            ),
+            Expected(nmb_before_reveal=False, shift=none, player=True, auto=True, **pa),
+            TODAY,
+        ),
+        Table(
+            "pa-625b, no cover, dealer confirms",
+            _rules(profile="pa-625b"),
+            Expected(nmb_before_reveal=False, shift=none, multipliers=True, **pa),
+            TODAY,
+            b_days,
+        ),
+        Table(
+            "pa-625b, driven cover, dealer confirms",
+            _rules(profile="pa-625b", cover_fitted=True, cover_driven=True),
+            Expected(nmb_before_reveal=True, shift=none, multipliers=True, **pa),
+            TODAY,
+            b_days,
+        ),
+        Table(
+            "ma, dealer confirms",
+            _rules(profile="ma"),
+            Expected(
+                nmb_before_reveal=False,
+                wagers_without_result=SILENT,
+                presence=SUPERVISOR,
+                signs=FLOOR,
+                shift=SUPERVISOR,
+            ),
+            TODAY,
+        ),
+        Table(
+            "pa-539, dealer enters, in its time",
+            _rules(profile="pa-539", entry_mode="dealer_entry"),
+            Expected(nmb_before_reveal=False, shift=none, **pa),
+            datetime(2011, 3, 2, 12, 0, tzinfo=UTC),
+            (datetime(2012, 4, 4, 0, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
+        ),
+        Table(
+            "md, driven cover, dealer confirms",
+            _rules(profile="md", cover_fitted=True, cover_driven=True),
+            Expected(
+                nmb_before_reveal=True,
+                wagers_without_result=RETURNED,
+                presence=FLOOR_UP,
+                signs=FLOOR_UP,
+                shift=none,
+            ),
+            TODAY,
+        ),
+        Table(
+            "house-auto, no cover, unattended",
+            _rules(profile="house-auto", attended=False, autonomous=True),
+            Expected(
+                nmb_before_reveal=False,
+                wagers_without_result=RETURNED,
+                presence=FLOOR_UP,
+                signs=FLOOR_UP,
+                shift=none,
+                attended=False,
+                auto=True,
+                reads_after_interruption=False,
+            ),
+            TODAY,
+        ),
+        Table(
+            "pa-625b as a demonstration, driven cover, unattended",
+            _rules(
+                profile="pa-625b",
+                cover_fitted=True,
+                cover_driven=True,
+                attended=False,
+                autonomous=True,
+                entry_mode=EntryMode.AUTO,
+                as_demonstration=True,
+            ),
+            Expected(
+                nmb_before_reveal=True,
+                shift=none,
+                multipliers=True,
+                attended=False,
+                auto=True,
+                reads_after_interruption=False,
+                **pa,
+            ),
+            TODAY + timedelta(days=365),
+        ),
+    )

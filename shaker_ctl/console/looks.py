@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shaker_ctl import __version__
-from shaker_ctl.console import codes, machine, render
+from shaker_ctl.console import codes, machine, permission, render
 from shaker_ctl.console.arguments import Arguments
-from shaker_ctl.console.desk import Desk, Parcel, TableView
+from shaker_ctl.console.desk import Actor, Desk, Parcel, TableView
 from shaker_ctl.console.grammar import Refusal
+from shaker_ctl.rules.vocabulary import Role
 
 PRODUCT = "shaker-ctl"
 
@@ -25,15 +26,25 @@ class Shown:
     fields: Mapping[str, object]
 
 
-Look = Callable[[Desk, Arguments, render.Style], Shown | Parcel | Refusal]
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """From where somebody looks: who they are, at which console, and what their screen can show."""
+
+    desk: Desk
+    actor: Actor
+    port_roles: tuple[Role, ...]
+    style: render.Style
+
+
+Look = Callable[[Seat, Arguments], Shown | Parcel | Refusal]
 
 Page = Callable[[TableView, render.Style], render.Lines]
 
 
 def _page(page: Page, fields: Callable[[TableView], Mapping[str, object]]) -> Look:
-    def look(desk: Desk, _arguments: Arguments, style: render.Style) -> Shown:
-        view = desk.view()
-        return Shown(page(view, style), fields(view))
+    def look(seat: Seat, _arguments: Arguments) -> Shown:
+        view = seat.desk.view()
+        return Shown(page(view, seat.style), fields(view))
 
     return look
 
@@ -42,48 +53,55 @@ def _part(page: Page, name: str) -> Look:
     return _page(page, lambda view: {name: getattr(view, name)})
 
 
-def _journal(desk: Desk, arguments: Arguments, _style: render.Style) -> Shown:
+def _status(seat: Seat, _arguments: Arguments) -> Shown:
+    view = seat.desk.view()
+    allowed = permission.allowed_now(seat.actor, seat.port_roles, view.allowed)
+    fields = machine.brief(view) | {"allowed": [form.name for form in allowed]}
+    return Shown(render.status(view, seat.style), fields)
+
+
+def _journal(seat: Seat, arguments: Arguments) -> Shown:
     count = arguments["count"]
     assert isinstance(count, int)
-    records = desk.journal_last(count)
+    records = seat.desk.journal_last(count)
     return Shown(render.journal(records), {"records": records})
 
 
-def _round(desk: Desk, arguments: Arguments, style: render.Style) -> Shown | Refusal:
+def _round(seat: Seat, arguments: Arguments) -> Shown | Refusal:
     number = arguments["round"]
     assert isinstance(number, int)
-    found = desk.round(number)
+    found = seat.desk.round(number)
     if found is None:
         return Refusal(codes.NOTHING_THERE, f"there is no round {number} on record")
-    return Shown(render.game_round(found, style), {"round": found})
+    return Shown(render.game_round(found, seat.style), {"round": found})
 
 
-def _statistics(desk: Desk, _arguments: Arguments, _style: render.Style) -> Shown:
-    figures = desk.statistics()
+def _statistics(seat: Seat, _arguments: Arguments) -> Shown:
+    figures = seat.desk.statistics()
     return Shown(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
 
 
-def _version(_desk: Desk, _arguments: Arguments, _style: render.Style) -> Shown:
+def _version(_seat: Seat, _arguments: Arguments) -> Shown:
     return Shown([f"{PRODUCT} {__version__}"], {"product": PRODUCT, "version": __version__})
 
 
-def _health(desk: Desk, _arguments: Arguments, style: render.Style) -> Shown:
-    view = desk.view()
-    return Shown(render.health(view, style), {"health": view.health, "journal": view.journal})
+def _health(seat: Seat, _arguments: Arguments) -> Shown:
+    view = seat.desk.view()
+    return Shown(render.health(view, seat.style), {"health": view.health, "journal": view.journal})
 
 
-def _profile(desk: Desk, _arguments: Arguments, style: render.Style) -> Shown:
-    view = desk.view()
-    return Shown(render.profile(view, style), {"profile": view.profile, "marks": view.marks})
+def _profile(seat: Seat, _arguments: Arguments) -> Shown:
+    view = seat.desk.view()
+    return Shown(render.profile(view, seat.style), {"profile": view.profile, "marks": view.marks})
 
 
 LOOKS: dict[str, Look] = {
-    "status": _page(render.status, machine.brief),
+    "status": _status,
     "faults": _part(render.faults, "faults"),
     "lamps": _part(render.lamps, "lamps"),
     "motor": _part(render.motor, "motor"),
     "camera": _part(render.camera, "camera"),
-    "camera snap": lambda desk, _arguments, _style: desk.snap(),
+    "camera snap": lambda seat, _arguments: seat.desk.snap(),
     "dice": _part(render.dice_set, "dice"),
     "journal last": _journal,
     "round": _round,
@@ -93,6 +111,6 @@ LOOKS: dict[str, Look] = {
     "health": _health,
     "statistics": _statistics,
     "version": _version,
-    "log bundle": lambda desk, _arguments, _style: desk.bundle(),
-    "export": lambda desk, _arguments, _style: desk.export(),
+    "log bundle": lambda seat, _arguments: seat.desk.bundle(),
+    "export": lambda seat, _arguments: seat.desk.export(),
 }

@@ -84,7 +84,6 @@ def brief(view: TableView) -> dict[str, object]:
         "last_result": view.last_result,
         "pending": view.pending,
         "faults": [fault.code for fault in view.faults],
-        "allowed": view.allowed,
         "inspection": view.inspection.stage,
     }
 

@@ -262,7 +262,8 @@ class Session:
     def _look(self, command: Command) -> None:
         name = command.form.name
         try:
-            found = looks.LOOKS[name](self._desk, command.arguments, self._style)
+            seat = looks.Seat(self._desk, self._actor, self._roles, self._style)
+            found = looks.LOOKS[name](seat, command.arguments)
         except ShakerError as error:
             self._refuse(name, error.code, error.line())
             return
@@ -459,7 +460,8 @@ class Session:
         if view.faults:
             self._refuse(name, codes.FAILED, view.says)
         else:
-            self._accept(name, view.says)
+            waits_for = view.pending.text if view.pending else ""
+            self._accept(name, f"{view.says} {waits_for}".strip())
         self._prompt()
 
     def _stop_watching(self, *, is_cancelled: bool) -> None:

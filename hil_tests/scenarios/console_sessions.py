@@ -1,0 +1,236 @@
+"""People at the consoles of a whole table on the virtual rig, through terminal programs.
+
+Owns the sessions as a person would type them: from a jam at night to the table open again
+(`picocom`), and a dealer's three rounds with one disagreement (`miniterm`). The tests run them;
+`python -m hil_tests.scenarios.console_sessions DIR` writes what was on the screen, for the README.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+import pexpect
+
+from hil_tests.demo.people import SERIALS
+from hil_tests.demo.session import Plan, Session
+from hil_tests.rig.control import ask
+from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console.client import Console
+from shaker_ctl.console.scripted import Floorperson
+from shaker_ctl.rules.outcome import Values
+
+PICOCOM = ("picocom", "--quiet", "--baud", "115200")
+MINITERM = (sys.executable, "-m", "serial.tools.miniterm", "--raw", "--quiet", "--eol", "CR")
+PROMPT = "> \x1b\\[K$"
+READING = re.compile(r"confirm, read (\d) (\d) (\d)")
+CODES = re.compile(r"faults +\d+: (\S+?),?\s")
+
+
+class Attended(Session):
+    """The same table with a dealer who does everything, as the five instruments have it."""
+
+    def write_settings(self) -> None:
+        super().write_settings()
+        path = self.folder / "settings.toml"
+        text = path.read_text("utf-8")
+        text = text.replace('entry_mode = "auto"', 'entry_mode = "dealer_confirm"')
+        text = text.replace("autonomous = true", "autonomous = false")
+        path.write_text(re.sub(r"approval = .*\n", 'approval = ""\n', text), "utf-8")
+
+
+def client(session: Session, port: str) -> Console:
+    """A script's end of that console, in machine mode."""
+    console = Console(SerialPort(session.rig["console"][port]["person"]))
+    console.connect()
+    return console
+
+
+def open_table(session: Session) -> None:
+    """Have the scripted floorperson open the table at the technician's port."""
+    console = client(session, "technician")
+    try:
+        Floorperson(console, "fay", session.passphrases["fay"], serials=SERIALS).open_table()
+    finally:
+        console.ask("mode people")
+        console.close()
+
+
+def break_it(session: Session, fault: str) -> None:
+    ask(Path(session.rig["control"]), f"inject {fault}")
+
+
+def mend_it(session: Session, fault: str) -> None:
+    ask(Path(session.rig["control"]), f"heal {fault}")
+
+
+class Person:
+    """Somebody at a terminal program; `screen` is what they saw."""
+
+    def __init__(self, session: Session, port: str, program: tuple[str, ...]) -> None:
+        self._session = session
+        self._seen = StringIO()
+        device = session.rig["console"][port]["person"]
+        self._child = pexpect.spawn(
+            program[0],
+            [*program[1:], device, *(("115200",) if program is MINITERM else ())],
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(40, 80),
+        )
+        self._child.logfile_read = self._seen
+        time.sleep(0.5)  # either program says nothing when it is ready
+        self._child.send("\r")
+        self._child.expect("> ")
+
+    def type(self, line: str, *, timeout_s: float = 20) -> str:
+        """Give a line; return what came until the prompt, after long work too."""
+        self._child.send(line + "\r")
+        self._child.expect(re.escape(line))
+        self._child.expect(PROMPT, timeout=timeout_s)
+        return str(self._child.before) + str(self._child.after)
+
+    def login(self, role: str, name: str) -> None:
+        self._child.send(f"login {role} {name}\r")
+        self._child.expect("Passphrase: ")
+        self._child.send(self._session.passphrases[name] + "\r")
+        self._child.expect(f"ok {name}, {role}")
+        self._child.expect(PROMPT)
+
+    def wait_for(self, line: str, pattern: str, *, timeout_s: float = 30) -> str:
+        """Ask until the answer shows the pattern."""
+        deadline = time.monotonic() + timeout_s
+        while not re.search(pattern, said := self.type(line)):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"`{line}` never said {pattern!r}: {said}")
+            time.sleep(0.3)
+        return said
+
+    def leave(self) -> None:
+        self._child.close(force=True)
+
+    @property
+    def screen(self) -> str:
+        return screen(self._seen.getvalue())
+
+
+@contextmanager
+def person(session: Session, port: str, program: tuple[str, ...]) -> Iterator[Person]:
+    someone = Person(session, port, program)
+    try:
+        yield someone
+    finally:
+        someone.leave()
+
+
+def screen(raw: str) -> str:
+    """Return what a terminal would have shown, scrolled lines included, without colour."""
+    lines, cells, at = [], list[str](), 0
+    for token in re.findall(r"\x1b\[[\d;]*[A-Za-z]|[^\x1b]", raw):
+        if token == "\n":
+            lines.append("".join(cells).rstrip())
+            cells, at = [], 0
+        elif token == "\r":
+            at = 0
+        elif token.endswith("K") and token[0] == "\x1b":
+            del cells[at:]
+        elif token.endswith("D") and token[0] == "\x1b":
+            at -= int(token[2:-1])
+        elif token[0] != "\x1b" and token.isprintable():
+            cells[at : at + 1] = [token]
+            at += 1
+    return "\n".join([*lines, "".join(cells).rstrip()]).strip() + "\n"
+
+
+# ── From a jam at night to the table open again ─────────────────────────────
+
+
+def jam_at_night(session: Session) -> str:
+    """The table plays, the cam jams in a toss. A technician comes, then the floorperson."""
+    open_table(session)
+    watcher = client(session, "dealer")
+    break_it(session, "jam")
+    watcher.wait(lambda status: status["life"] == "out of service", timeout_s=60)
+    watcher.close()
+    with person(session, "technician", PICOCOM) as tom:
+        said = tom.type("status")
+        found = CODES.search(screen(said))
+        assert found, said
+        code = found[1]
+        tom.type("faults")
+        tom.type("motor")
+        tom.login("technician", "tom")
+        mend_it(session, "jam")  # the technician's hand frees the cam
+        said = tom.type(f"fault clear {code}")
+        assert "ok " in said, said
+        tom.type("jog 300 2")
+        tom.type("motor")
+        if "out of service" in tom.type("status"):
+            tom.type("return-to-service")
+        tom.login("floorperson", "fay")
+        tom.type("inspect all", timeout_s=60)
+        tom.type("inspect seen", timeout_s=90)
+        tom.wait_for("inspection", "signature")
+        tom.type("sign")
+        tom.type("open")
+        tom.wait_for("status", ": open")
+        tom.type("logout")
+        return tom.screen
+
+
+# ── Three rounds, one of them disputed ──────────────────────────────────────
+
+
+def three_rounds(session: Session) -> str:
+    """A dealer at the table's own terminal; in the second round they misread a die."""
+    open_table(session)
+    with person(session, "dealer", MINITERM) as dan:
+        dan.login("dealer", "dan")
+        for number in (1, 2, 3):
+            dan.wait_for("bets", "ok ")
+            dan.type("nmb")
+            dan.type("activate")
+            said = screen(dan.wait_for("status", READING.pattern))
+            found = READING.search(said)
+            assert found
+            read: Values = (int(found[1]), int(found[2]), int(found[3]))
+            if number == 2:
+                misread = 1 + read[2] % 6
+                dan.type(f"enter {number} {read[0]} {read[1]} {misread}")
+                dan.type("status")
+                dan.login("floorperson", "fay")
+                dan.type(f"decide {number} {read[0]} {read[1]} {read[2]}")
+                dan.login("dealer", "dan")
+            else:
+                dan.type(f"confirm {number} {read[0]} {read[1]} {read[2]}")
+            dan.wait_for("status", "settled")
+            dan.type("lamps")
+            dan.type("settled")
+            dan.type("lamps-off")
+        dan.type("round 2")
+        dan.type("logout")
+        return dan.screen
+
+
+def main() -> None:
+    """Run both sessions and write their screens into the folder that was named."""
+    into = Path(sys.argv[1])
+    for name, table, run in (
+        ("jam_at_night.txt", Session, jam_at_night),
+        ("three_rounds.txt", Attended, three_rounds),
+    ):
+        folder = Path(tempfile.mkdtemp())
+        with table(Plan(pace="brisk", seed=5), folder) as session:
+            (into / name).write_text(run(session), "utf-8")
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

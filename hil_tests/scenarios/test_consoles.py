@@ -1,0 +1,145 @@
+"""The consoles of a whole table on the rig, from outside: terminal programs, scripts, faults."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.demo.session import Plan, Session
+from hil_tests.scenarios.console_sessions import (
+    Attended,
+    break_it,
+    client,
+    jam_at_night,
+    mend_it,
+    three_rounds,
+)
+from shaker_ctl import console
+from shaker_ctl.console import accounts
+from shaker_ctl.console.client import Console, ConsoleRefusedError
+from shaker_ctl.rules.vocabulary import Role
+
+pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
+
+README = Path(console.__file__).with_name("README.md")
+STATUS_S = 0.1
+
+
+def status_p99(asked: Console, seconds: float) -> float:
+    """Ask for `status` for so long and return the p99 of the time until the whole answer."""
+    times = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        began = time.monotonic()
+        asked.status()
+        times.append(time.monotonic() - began)
+        time.sleep(0.01)
+    return sorted(times)[int(len(times) * 0.99)]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with Session(Plan(pace="brisk", seed=5), tmp_path_factory.mktemp("table")) as session:
+        yield session
+
+
+def test_a_jam_at_night_is_found_mended_inspected_and_signed_through_picocom(
+    table: Session,
+) -> None:
+    seen = jam_at_night(table)
+    assert "-> look for a jam" in seen
+    assert "ok tom, technician" in seen
+    assert "ok fay, floorperson" in seen
+    assert ": open" in seen
+    assert not [word for word in table.passphrases.values() if word in seen]
+
+
+def test_wrong_passphrases_are_slowed_locked_and_on_record(table: Session) -> None:
+    asked = client(table, "technician")
+    codes = []
+    for _ in range(3):
+        with pytest.raises(ConsoleRefusedError) as refused:
+            asked.login("technician", "tom", "not the passphrase")
+        codes.append(refused.value.code)
+    with pytest.raises(ConsoleRefusedError) as refused:
+        asked.login("technician", "tom", table.passphrases["tom"])
+    assert [*codes, refused.value.code] == ["wrong-passphrase"] * 3 + ["locked-out"]
+    records = asked.ask("journal last 100")["records"]
+    assert sum("login-refused" in str(record) for record in records) == 3
+    time.sleep(2.5)
+    asked.login("technician", "tom", table.passphrases["tom"])
+    asked.ask("logout")
+    asked.ask("mode people")
+    asked.close()
+
+
+def test_no_passphrase_is_in_the_journal_the_logs_the_history_or_a_bundle(table: Session) -> None:
+    asked = client(table, "technician")
+    asked.login("technician", "tom", table.passphrases["tom"])
+    bundle = asked.fetch("log bundle")
+    history = str(asked.ask("history"))
+    asked.ask("logout")
+    asked.close()
+    files = [path for path in table.folder.rglob("*") if path.is_file()]
+    assert len(files) > 5
+    for word in [*table.passphrases.values(), "not the passphrase"]:
+        assert word not in history
+        assert word.encode() not in bundle.content
+        for path in files:
+            assert word.encode() not in path.read_bytes(), path
+
+
+def test_status_answers_within_100_ms_whatever_is_broken(table: Session) -> None:
+    asked = client(table, "dealer")
+    # The table plays by itself meanwhile: these seconds hold tosses.
+    assert status_p99(asked, 8) < STATUS_S
+    listed = subprocess.run(
+        ["pgrep", "-f", "-P", str(table.service_pid), "camera_process"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for pid in listed.stdout.split():
+        os.kill(int(pid), signal.SIGKILL)
+    assert status_p99(asked, 4) < STATUS_S
+    break_it(table, "pigpiod_hang")
+    try:
+        assert status_p99(asked, 4) < STATUS_S
+    finally:
+        mend_it(table, "pigpiod_hang")
+    asked.close()
+
+
+def test_a_dealer_runs_three_rounds_through_miniterm_and_the_floorperson_decides_one(
+    tmp_path: Path,
+) -> None:
+    with Attended(Plan(pace="brisk", seed=6), tmp_path) as session:
+        seen = three_rounds(session)
+        record = client(session, "technician")
+        rounds = [record.ask(f"round {number}")["round"] for number in (1, 2, 3)]
+        record.close()
+    assert "decide 2" in seen
+    assert all(played["verdict"] for played in rounds)
+
+
+def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(tmp_path: Path) -> None:
+    script = README.read_text().split("```python\n")[1].split("```")[0]
+    with Attended(Plan(pace="brisk", seed=7), tmp_path) as session:
+        word = session.passphrases["dan"]
+        accounts.add(tmp_path / "users.toml", "anna", Role.FLOORPERSON, word)
+        ports = [session.rig["console"][port]["person"] for port in ("technician", "dealer")]
+        ended = subprocess.run(
+            [sys.executable, "-c", script, *ports, word],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+    assert "10 rounds" in ended.stdout, ended.stdout[-2000:] + ended.stderr[-2000:]

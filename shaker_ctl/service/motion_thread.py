@@ -81,6 +81,8 @@ class _Run:
     driven_ticks: int = 0
     """Edges up to EN low; later ones belong to braking."""
     failed: bool = False
+    is_told: bool = False
+    """Whether a fault was posted; what ends otherwise still owes its answer."""
     rest: RestWatch | None = None
 
 
@@ -192,7 +194,8 @@ class MotionThread:
         self._wake.set()
 
     def jog(self, occasion: Occasion, rpm: float, seconds: float) -> None:
-        """Turn at one speed for a technician. Answered by `JogFinished` or `ShakerFault`.
+        """Turn at one speed for a technician. Answered by `JogFinished` or `ShakerFault`; where
+        a contact denies it, by `JogFinished` at once, with the reason as a report.
 
         Raises RefusedError outside 60 rpm to the band's top and `jog_limit_s`.
         """
@@ -255,26 +258,26 @@ class MotionThread:
     def _work(self) -> None:
         due_s = self._clock.monotonic()
         while not self._closing:
-            try:
-                self._turn()
-            except GpioLinkError as error:
-                self._motor.stop()
-                self._fail(error.code, str(error))
-            except HardwareError as error:
-                self._motor.stop()
-                self._fail(error.code, str(error))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the motor must stop for it
-                self._motor.stop()
-                self._broken = f"unforeseen in the motion thread: {error!r}"
-                self._fail("motion-unforeseen", self._broken)
+            self.turn()
             period_s = self._p.control.loop_s if self._run else self._p.idle_loop_s
             now_s = self._clock.monotonic()
             due_s = max(due_s + period_s, now_s)
             if self._wake.wait(due_s - now_s):
                 self._wake.clear()
 
-    def _turn(self) -> None:
-        """One turn: look, judge, act."""
+    def turn(self) -> None:
+        """One turn of the loop. Whatever goes wrong in it, the motor is off first. Never raises."""
+        try:
+            self._look_and_act()
+        except HardwareError as error:
+            self._motor.stop()
+            self._fail(error.code, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the motor must stop for it
+            self._motor.stop()
+            self._broken = f"unforeseen in the motion thread: {error!r}"
+            self._fail("motion-unforeseen", self._broken)
+
+    def _look_and_act(self) -> None:
         now_s = self._clock.monotonic()
         alive = self._state_is_alive()
         if alive:
@@ -361,7 +364,7 @@ class MotionThread:
                 reason = str(error)
         if reason:
             self._motor.stop()
-            self._deny(order.occasion, reason)
+            self._deny(order.occasion, reason, is_toss=order.is_toss)
             return
         self._begin(order)
 
@@ -472,7 +475,7 @@ class MotionThread:
         self._motor.stop()
         if run.failed:
             return
-        run.failed = True
+        run.failed = run.is_told = True
         after_s = verdict.after_s if verdict else now_s - run.started_s
         self._report(MotionStopped(now_s, run.occasion, code, reason, after_s))
         self._post(events.ShakerFault(run.occasion, code))
@@ -481,9 +484,11 @@ class MotionThread:
         self._report(MotionTrouble(now_s, code, reason))
         self._post(events.ShakerFault(None, code))
 
-    def _deny(self, occasion: Occasion, reason: str) -> None:
+    def _deny(self, occasion: Occasion, reason: str, *, is_toss: bool = True) -> None:
         self._report(MotionDenied(self._clock.monotonic(), occasion, reason))
-        self._post(events.TossNotStarted(occasion, reason))
+        # A jog that may not begin has ended: the motor stands still, and nothing is broken.
+        denied = events.TossNotStarted(occasion, reason) if is_toss else None
+        self._post(denied or events.JogFinished(occasion))
 
     # ── Braking ─────────────────────────────────────────────────────────────
 
@@ -515,10 +520,9 @@ class MotionThread:
         self._run = None
 
     def _settle(self, run: _Run, now_s: float) -> None:
-        if run.failed:
-            return
-        if not run.is_toss:
+        if not run.is_toss and not run.is_told:
             self._post(events.JogFinished(run.occasion))
+        if run.failed or not run.is_toss:
             return
         assert run.ended_s is not None
         proof = prove(

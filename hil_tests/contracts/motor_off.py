@@ -1,0 +1,240 @@
+"""How soon the motor is off when its controller is killed, stopped, hung or cut off.
+
+    python -m hil_tests.contracts.motor_off --trials 50
+
+Owns the experiment: a victim process drives the shaker through the real client and the shipped
+motion thread; this process holds the machine, ends the victim's control at a random moment of a
+toss, and measures at the EN pin, behind the hardware monostable, when EN has fallen for good. The
+monostable bridges the microseconds for which EN is pulsed low; a level lower than `SETTLED_S` is
+the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hil_tests.rig.rig import Rig, RigPlan
+from hil_tests.rig.wiring import PinMap
+from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
+from shaker_ctl.adapters.pigpio_link import PigpioLink
+from shaker_ctl.adapters.pigpio_motor import PigpioMotor
+from shaker_ctl.adapters.pigpio_tach import PigpioTach
+from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.vocabulary import play
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.motion_thread import MotionThread
+
+LIMIT_S = 0.150
+"""Longest drive of a motor whose controller is gone."""
+
+SETTLED_S = 0.03
+"""Low for this long is low for good: three turns of the dead-man."""
+
+HEARTBEAT_S = 0.05
+"""Longest turn of the state thread, as in the service's settings."""
+
+LONG_SHAKE = ShakeParameters(shortest_s=6.0, longest_s=6.0)
+
+
+# ── The victim ──────────────────────────────────────────────────────────────
+
+
+def victim(port: int) -> None:
+    """Toss for ever; obey one word on standard input that breaks something."""
+    parameters = GpioParameters(port=port)
+    link = PigpioLink(parameters)
+    motor = PigpioMotor(link, parameters)
+    heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
+    hung = {"state": False, "motion": False}
+
+    def alive() -> None:
+        while hung["motion"]:
+            time.sleep(1.0)
+
+    def beat() -> None:
+        while not hung["state"]:
+            heartbeat.beat()
+            time.sleep(0.02)
+
+    def post(event: Event) -> None:
+        reason = getattr(event, "reason", "")
+        sys.stdout.write(f"{type(event).__name__} {reason}\n")
+        sys.stdout.flush()
+
+    motion = MotionThread(
+        motor=motor,
+        tach=PigpioTach(link, parameters),
+        lines=PigpioInterlock(link, parameters),
+        link=link,
+        clock=SystemClock(),
+        parameters=MotionParameters(shake=LONG_SHAKE),
+        state_is_alive=heartbeat.is_fresh,
+        post=post,
+        alive=alive,
+    )
+    link.open()
+    threading.Thread(target=beat, daemon=True).start()
+    motion.start()
+    time.sleep(0.5)  # The pull-up of a fresh tach line is its first edge, and edges deny a start.
+    motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
+    word = sys.stdin.readline().strip()
+    if word == "stop":
+        motion.stop("asked to")
+    elif word == "hang-interpreter":
+        ctypes.PyDLL(None).sleep(10)  # Holds the interpreter's lock: every thread stands still.
+    elif word:
+        hung[word.removeprefix("hang-")] = True
+    time.sleep(10.0)
+
+
+# ── The observer ────────────────────────────────────────────────────────────
+
+
+class EnableLine:
+    """When EN rose and fell, from the board itself."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._board = rig.board
+        self._pin = PinMap().motor_enable
+        self._fell_s: float | None = None
+        self._board.on_output(self._note)
+
+    def _note(self, gpio: int) -> None:
+        if gpio == self._pin:
+            is_high = bool(self._board.level(gpio))
+            self._fell_s = None if is_high else self._fell_s or time.monotonic()
+
+    def off_since(self, limit_s: float) -> float:
+        """Wait until EN has been low for good; return when it fell. Raises TimeoutError."""
+        until_s = time.monotonic() + limit_s
+        while time.monotonic() < until_s:
+            fell_s = self._fell_s
+            if fell_s is not None and time.monotonic() - fell_s > SETTLED_S:
+                return fell_s
+            time.sleep(0.002)
+        raise TimeoutError(f"EN was still high after {limit_s} s")
+
+
+Act = Callable[[Rig, "subprocess.Popen[str]"], None]
+
+
+def _tell(word: str) -> Act:
+    def act(_: Rig, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        process.stdin.write(word + "\n")
+        process.stdin.flush()
+
+    return act
+
+
+def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
+    rig.plant.hands.press_estop()
+    rig.machine.wake()
+
+
+WAYS: dict[str, Act] = {
+    "killed (SIGKILL)": lambda _, p: os.kill(p.pid, signal.SIGKILL),
+    "stopped (SIGSTOP)": lambda _, p: os.kill(p.pid, signal.SIGSTOP),
+    "state thread hung": _tell("hang-state"),
+    "motion thread hung": _tell("hang-motion"),
+    "interpreter hung": _tell("hang-interpreter"),
+    "link cut": lambda rig, _: rig.pigpiod.vanish(),
+    "daemon hung": lambda rig, _: rig.pigpiod.hang(),
+    "e-stop pressed": _estop,
+    "stop commanded": _tell("stop"),
+}
+
+
+@dataclass
+class Distribution:
+    """Times from the act to EN low, in seconds."""
+
+    way: str
+    times_s: list[float] = field(default_factory=list)
+
+    def line(self) -> str:
+        ms = sorted(1000 * t for t in self.times_s)
+        p95 = ms[min(len(ms) - 1, round(0.95 * (len(ms) - 1)))]
+        return (
+            f"{self.way:20} n {len(ms):3}   min {ms[0]:6.1f}   median "
+            f"{statistics.median(ms):6.1f}   p95 {p95:6.1f}   worst {ms[-1]:6.1f} ms"
+        )
+
+    @property
+    def worst_s(self) -> float:
+        return max(self.times_s)
+
+
+def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float:
+    """Start a victim, let it shake, act, and return the seconds until EN was low."""
+    command = [sys.executable, "-m", __spec__.name, "--victim", str(rig.pigpiod.port)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline().strip()
+        if said != "TossStarted":
+            raise RuntimeError(f"the victim did not start its toss: {said}")
+        time.sleep(chance.uniform(0.5, 1.0))
+        began_s = time.monotonic()
+        act(rig, process)
+        return line.off_since(2.0) - began_s
+    finally:
+        process.kill()
+        process.communicate()
+        rig.pigpiod.resume()
+        rig.plant.hands.release_estop()
+        rig.machine.wake()
+        until_s = time.monotonic() + 5.0
+        while rig.machine.outputs.speed_rpm > 0.0 and time.monotonic() < until_s:
+            time.sleep(0.1)  # The next victim would rightly not start a cam that still turns.
+
+
+def measure(trials: int, ways: list[str], seed: int = 0) -> list[Distribution]:
+    """Run every way `trials` times, in turn, on one rig."""
+    chance = random.Random(seed)
+    found = [Distribution(way) for way in ways]
+    with tempfile.TemporaryDirectory() as folder, Rig(RigPlan(Path(folder), seed=seed)) as rig:
+        line = EnableLine(rig)
+        for _ in range(trials):
+            for distribution in found:
+                distribution.times_s.append(trial(rig, line, WAYS[distribution.way], chance))
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=50)
+    parser.add_argument("--way", action="append", choices=sorted(WAYS))
+    parser.add_argument("--victim", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.victim:
+        victim(given.victim)
+        return 0
+    found = measure(given.trials, given.way or list(WAYS))
+    for distribution in found:
+        sys.stdout.write(distribution.line() + "\n")
+    worst_s = max(distribution.worst_s for distribution in found)
+    sys.stdout.write(f"worst {1000 * worst_s:.1f} ms, limit {1000 * LIMIT_S:.0f} ms\n")
+    return 0 if worst_s <= LIMIT_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

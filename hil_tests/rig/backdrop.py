@@ -168,7 +168,7 @@ def _felt(side: int, random: np.random.Generator) -> Float:
     for a, b, shade in zip(starts.astype(int), ends.astype(int), shades, strict=True):
         cv2.line(fibres, (int(a[0]), int(a[1])), (int(b[0]), int(b[1])), float(shade), 1)
     fibres = np.asarray(cv2.GaussianBlur(fibres, (0, 0), 0.9))
-    level = 1.0 + 0.17 * fibres / fibres.std() + 0.05 * _cloud(side, 40, random)
+    level = 1.0 + 0.115 * fibres / fibres.std() + 0.05 * _cloud(side, 40, random)
     level += 0.07 * _cloud(side, 1.5, random)
     return np.asarray(linear((22, 92, 62)) * level[..., None], dtype=np.float32)
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -104,6 +107,10 @@ class Camera:
         return self._process.pid
 
     @property
+    def is_running(self) -> bool:
+        return self._process.is_alive()
+
+    @property
     def calibration(self) -> dict[str, object]:
         """What a calibration at installation would write for this camera."""
         return self._lens.calibration(
@@ -153,6 +160,7 @@ def camera_process(
 ) -> None:
     """Serve until told to stop or until the owner is gone. The entry of the camera's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.excepthook = _end_process
     cv2.setNumThreads(1)
     board = SceneBoard(board_name)
     film = _Film(Scene(geometry, seed=seed), board, fps)
@@ -175,6 +183,12 @@ def camera_process(
     film.stop()
     server.shutdown()
     server.server_close()
+
+
+def _end_process(failure: threading.ExceptHookArgs) -> None:
+    """A camera that cannot paint any more must not look like one that is merely slow."""
+    traceback.print_exception(failure.exc_value)
+    os._exit(1)
 
 
 def _answer(film: _Film, what: str, name: str | None, parameters: dict[str, float]) -> Any:
@@ -316,7 +330,9 @@ class _Server(ThreadingHTTPServer):
         self.film = film
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle of a picture is no error."""
+        """A client that goes away in the middle of a picture is no error; all else is."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class _Request(BaseHTTPRequestHandler):

@@ -51,7 +51,7 @@ STYLES: dict[str, DiceStyle] = {
     )
 }
 
-_GRID = 0.25
+_GRID = 0.265
 _SPOTS: dict[int, tuple[tuple[float, float], ...]] = {
     1: ((0, 0),),
     2: ((-1, -1), (1, 1)),

@@ -171,7 +171,7 @@ class Scene:
         foot: Image = np.zeros(shape, np.uint8)
         for die in range(len(position)):
             low = corners[die, :, 2].min() - plate_mm
-            strength = round(105 * math.exp(-max(0.0, float(low)) / 3.0))
+            strength = round(125 * math.exp(-max(0.0, float(low)) / 3.0))
             flat = corners[die].copy()
             flat[:, 2] = plate_mm
             points = ((self.lens.project(flat) + 0.5) / shrink - 0.5) * 16.0

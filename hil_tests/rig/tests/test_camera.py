@@ -187,3 +187,23 @@ def test_torn_picture_holds_two_moments() -> None:
     torn = faults.on_picture(np.full((480, 640, 3), 200, np.uint8))
     assert torn[0, 0, 0] == 200
     assert torn[-1, 0, 0] == 11
+
+
+def test_a_camera_that_cannot_paint_ends_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    board = SceneBoard()
+    plant = Plant(STANDARD, "white", seed=3, board=board)
+    plant.dice_style = "plaid"  # Nothing in the rig lets this happen.
+    plant.update(time.monotonic(), PlantInputs(ring_light=1.0))
+    camera = Camera(STANDARD, board, seed=1)
+    try:
+        capture = cv2.VideoCapture(camera.url)
+        capture.release()
+        deadline = time.monotonic() + 10.0
+        while camera.is_running and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with pytest.raises(RuntimeError, match="has ended"):
+            camera.status()
+        assert "no dice style 'plaid'" in capfd.readouterr().err
+    finally:
+        camera.close()
+        board.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import statistics
 import tempfile
@@ -23,6 +24,7 @@ from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
 
 LOOK_S = 0.15
+SCREEN_WIDTH = 112
 STUCK_S = 180.0
 """Longest time without a new round before the demonstration gives up and says so."""
 
@@ -80,6 +82,7 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     if live is not None:
         live.start()
     played, moved_s = 0, time.monotonic()
+    lit: dict[str, Any] | None = None
     try:
         while rounds is None or played < rounds:
             time.sleep(LOOK_S)
@@ -92,6 +95,8 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
                 live.update(Group(draw(view, view["rounds"]), footer))
             if news is not None:
                 news.tell(view)
+            if view["phase"] == "collecting" and view["lamps"]["measured"]:
+                lit = view
             newest = view["rounds"][-1]["round"] if view["rounds"] else 0
             if newest != played:
                 played, moved_s = newest, time.monotonic()
@@ -101,7 +106,16 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
         if live is not None:
             live.stop()
         people.stop()
+        if lit is not None:
+            save_screen(lit, session.folder / "screen.svg")
     return played
+
+
+def save_screen(view: dict[str, Any], path: Path) -> None:
+    """Draw the live screen of `view` as a picture."""
+    drawn = Console(record=True, width=SCREEN_WIDTH, file=io.StringIO())
+    drawn.print(draw(view, view["rounds"]))
+    drawn.save_svg(str(path), title=f"{view['table']} on the virtual rig")
 
 
 def _give_up_where_stuck(view: dict[str, Any], moved_s: float) -> None:

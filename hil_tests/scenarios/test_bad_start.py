@@ -1,0 +1,108 @@
+"""A start that cannot succeed ends with one line, a remedy, a status, and the motor off."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pigpio
+import pytest
+
+from hil_tests.demo.session import Plan, Session
+
+EN, PWM = 23, 18
+
+pytestmark = pytest.mark.rig
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """A rig with settings that fit it, and no service."""
+    session = Session(Plan(pace="brisk"), tmp_path_factory.mktemp("bad-start"))
+    session.start_rig()
+    session.write_settings()
+    yield session
+    session.close()
+
+
+def start_with(session: Session, old: str, new: str) -> subprocess.CompletedProcess[str]:
+    """Run the service with one thing wrong in its settings; it must end by itself."""
+    text = (session.folder / "settings.toml").read_text("utf-8")
+    assert old in text
+    broken = session.folder / "broken.toml"
+    broken.write_text(text.replace(old, new), "utf-8")
+    return subprocess.run(
+        [
+            *(sys.executable, "-c", "from shaker_ctl.main import app; app()"),
+            *("run", "--config", str(broken)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stderr.strip().splitlines()[-1]
+
+
+def assert_motor_is_off(session: Session) -> None:
+    pi = pigpio.pi(session.rig["pigpiod"]["host"], session.rig["pigpiod"]["port"])
+    try:
+        assert pi.read(EN) == 0
+        assert pi.read(PWM) == 0
+    finally:
+        pi.stop()
+
+
+def test_a_misspelt_key_is_named_with_its_nearest(session: Session) -> None:
+    done = start_with(session, "betting_s", "bettng_s")
+    assert done.returncode == 78
+    assert "table.bettng_s" in last_line(done)
+    assert "did you mean table.betting_s" in last_line(done)
+    assert "Traceback" not in done.stderr
+
+
+def test_auto_entry_without_approval_is_refused_with_its_clause(session: Session) -> None:
+    done = start_with(session, "as_demonstration = true", "as_demonstration = false\napproval = ''")
+    assert done.returncode == 78
+    assert "Traceback" not in done.stderr
+
+
+def test_no_daemon(session: Session) -> None:
+    port = session.rig["pigpiod"]["port"]
+    done = start_with(session, f"port = {port}", "port = 1")
+    assert done.returncode == 1
+    assert last_line(done).startswith("gpio-link")
+    assert "systemctl restart pigpiod" in last_line(done)
+    assert "Traceback" not in done.stderr
+
+
+def test_no_camera(session: Session) -> None:
+    done = start_with(session, session.rig["camera"]["url"], "http://127.0.0.1:1/camera.mjpg")
+    assert done.returncode == 1
+    assert last_line(done).startswith("camera")
+    assert "127.0.0.1:1" in last_line(done)
+    assert "Traceback" not in done.stderr
+    assert_motor_is_off(session)
+
+
+def test_the_wrong_box_on_the_lamp_line(session: Session) -> None:
+    lamp = session.rig["lamp"]["device"]
+    stranger = session.rig["console"]["technician"]["person"]
+    done = start_with(session, f'device = "{lamp}"', f'device = "{stranger}"')
+    assert done.returncode == 1
+    assert last_line(done).startswith("lamp")
+    assert "Traceback" not in done.stderr
+    assert_motor_is_off(session)
+
+
+def test_a_journal_in_a_folder_that_does_not_exist(session: Session) -> None:
+    journal = str(session.folder / "journal.sqlite")
+    done = start_with(session, journal, str(Path(session.folder) / "nowhere" / "journal.sqlite"))
+    assert done.returncode == 1
+    assert "nowhere" in last_line(done)
+    assert "Traceback" not in done.stderr

@@ -69,6 +69,7 @@ def warp(
                 down=mark.down @ matrix[:, :2].T,
                 visible=mark.visible * _inside(corners, size),
                 exact=mark.exact,
+                has_down=mark.has_down,
                 weight=mark.weight,
             )
         )
@@ -114,25 +115,25 @@ def relight(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
         image = _blur(rng, image)
     if rng.random() < 0.3:
         image = _vignette(rng, image)
-    gain = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.08, 3))
+    gains = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.08, 3)).tolist()
     gamma = np.exp(rng.normal(0, 0.22))
     lift = rng.uniform(-12, 30) if rng.random() < 0.4 else 0.0
     contrast = rng.uniform(0.5, 1.35) if rng.random() < 0.5 else 1.0
     levels = (np.arange(256) / 255) ** gamma
-    table = np.stack([((levels * g - 0.45) * contrast + 0.45) * 255 + lift for g in gain], axis=-1)
+    table = np.stack([((levels * g - 0.45) * contrast + 0.45) * 255 + lift for g in gains], axis=-1)
     image = cv2.LUT(image, np.clip(table, 0, 255).astype(np.uint8)[None])
     if rng.random() < 0.6:
         strength = abs(rng.normal(0, 7))
-        grain = np.empty((size, size, 3), np.int16)
+        grain: np.ndarray = np.empty((size, size, 3), np.int16)
         cv2.setRNGSeed(int(rng.integers(2**31)))
-        cv2.randn(grain, (0, 0, 0), (strength,) * 3)
+        cv2.randn(grain, np.zeros(3), np.full(3, strength))
         if rng.random() < 0.3:
-            grain = cv2.blur(grain, (2, 2)) * 2
+            grain = np.asarray(cv2.blur(grain, (2, 2))) * 2
         image = cv2.add(image, grain, dtype=cv2.CV_8U)
     if rng.random() < 0.4:
         quality = int(rng.integers(22, 92))
         _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        image = cv2.imdecode(packed, cv2.IMREAD_COLOR)
+        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR))
     if rng.random() < 0.1:
         soft = cv2.GaussianBlur(image, (0, 0), 1.5)
         image = cv2.addWeighted(image, 1.7, soft, -0.7, 0)
@@ -145,10 +146,10 @@ def _blur(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
         return cv2.GaussianBlur(image, (0, 0), rng.uniform(0.4, 1.8))
     if kind < 0.75:
         length = int(rng.integers(3, 8))
-        line = np.zeros((length, length), np.float32)
+        line: np.ndarray = np.zeros((length, length), np.float32)
         line[length // 2] = 1 / length
         turn = cv2.getRotationMatrix2D(((length - 1) / 2,) * 2, rng.uniform(0, 180), 1)
-        line = cv2.warpAffine(line, turn, (length, length))
+        line = np.asarray(cv2.warpAffine(line, turn, (length, length)), np.float32)
         return cv2.filter2D(image, -1, line / max(float(line.sum()), 1e-3))
     size = image.shape[0]
     less = int(size / rng.uniform(1.2, 2.2))
@@ -170,7 +171,7 @@ def _vignette(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
 def _glare(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
     """Reflections and scratches of a dome between the camera and the dice."""
     size = image.shape[0]
-    layer = np.zeros((size, size, 3), np.uint8)
+    layer: np.ndarray = np.zeros((size, size, 3), np.uint8)
     tint = np.clip(rng.normal(215, 25, 3), 0, 255).tolist()
     for _ in range(rng.integers(1, 4)):
         at = tuple(rng.integers(0, size, 2).tolist())

@@ -143,8 +143,8 @@ def surround(
 def _wood(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
     along = smooth_noise(rng, size, size, 3)
     stretch = int(rng.integers(12, 60))
-    grain = rng.standard_normal((max(size // stretch, 2), size, 1)).astype(np.float32)
-    grain = cv2.resize(grain, (size, size), interpolation=cv2.INTER_CUBIC)[..., None]
+    fibres = rng.standard_normal((max(size // stretch, 2), size)).astype(np.float32)
+    grain = cv2.resize(fibres, (size, size), interpolation=cv2.INTER_CUBIC)[..., None]
     axis = np.arange(size, dtype=np.float32)[None, :, None]
     rings = np.sin(axis / (edge * rng.uniform(0.05, 0.5)) + along * rng.uniform(0.5, 4))
     return np.asarray(0.3 * grain + 0.35 * rings * (rng.random() < 0.7) + 0.3, np.float32)

@@ -161,7 +161,7 @@ def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
             inner, _ = _pips(rng, value, spacing, size * 0.45, 0, 0, jitter=False)
             mask = mask - inner
         face = face * (1 - mask[..., None]) + (colour * shade[..., None]) * mask[..., None]
-        quarter = rng.integers(4)
+        quarter = int(rng.integers(4))
         faces[value - 1] = np.rot90(face, quarter)
         pips[value - 1] = np.rot90(mask, quarter)
     if style == "worn" or rng.random() < 0.15:

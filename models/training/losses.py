@@ -9,15 +9,23 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-SHARES = {"heat": 1.0, "place": 1.0, "size": 2.0, "shape": 2.0, "value": 1.5, "flat": 1.0, "down": 1.0}  # fmt: skip
+SHARES = {
+    "heat": 1.0, "place": 1.0, "size": 2.0, "shape": 2.0, "value": 1.5, "flat": 1.5, "down": 4.0,
+    "parts": 1.0,
+}  # fmt: skip
 """Weights of the parts, chosen so that none dwarfs another after the first thousand steps."""
 
 
 def losses(
-    peaks: Tensor, faces: Tensor, heat: Tensor, shape: Tensor, face: Tensor, down_weight: Tensor
+    found: tuple[Tensor, Tensor, Tensor],
+    heat: Tensor,
+    shape: Tensor,
+    face: Tensor,
+    down_weight: Tensor,
+    parts_wanted: Tensor,
 ) -> dict[str, Tensor]:
     """Each part of the loss, unweighted; arguments as in `targets.Maps`, batched."""
-    peaks, faces = peaks.float(), faces.float()
+    peaks, faces, cells = (maps.float() for maps in found)
     parts = {"heat": _heat_loss(peaks[:, 0], heat[:, 0], heat[:, 1])}
     weight = shape[:, 0]
     total = weight.sum().clamp(min=1.0)
@@ -32,8 +40,9 @@ def losses(
     parts["value"] = (value * face[:, 0]).sum() / face[:, 0].sum().clamp(min=1.0)
     flat = functional.binary_cross_entropy_with_logits(faces[:, 6], face[:, 3], reduction="none")
     parts["flat"] = (flat * face[:, 2]).sum() / face[:, 2].sum().clamp(min=1.0)
-    lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.05, reduction="none")
+    lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.2, reduction="none")
     parts["down"] = (lean * down_weight).sum() / down_weight.sum().clamp(min=1.0)
+    parts["parts"] = functional.cross_entropy(cells, parts_wanted, ignore_index=3)
     return parts
 
 

@@ -15,6 +15,7 @@ from torch.nn import functional
 MULTIPLE = 32
 PEAK_CHANNELS = 8
 FACE_CHANNELS = 9
+PARTS = 3
 
 
 def _convolve(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Sequential:
@@ -37,7 +38,7 @@ class Residual(nn.Module):
 
 
 class DieNet(nn.Module):
-    """Images (n, 3, H, W) in 0..255, BGR, to raw peak and face maps."""
+    """Images (n, 3, H, W) in 0..255, BGR, to raw peak, face and part maps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +54,10 @@ class DieNet(nn.Module):
         self.merge8 = _convolve(64, 64)
         self.down_to_24 = _convolve(64, 24, 1)
         self.merge4 = _convolve(24, 24)
-        self.face = nn.Sequential(_convolve(64, 64, 1), nn.Conv2d(64, FACE_CHANNELS, 1))
+        self.face = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, FACE_CHANNELS, 1))
+        # Only for training: naming every cell floor, top face or side face teaches the layers
+        # below what a cube is, long before tilt alone would.
+        self.parts = nn.Conv2d(64, PARTS, 1)
         self.peak = nn.Conv2d(24, PEAK_CHANNELS, 1)
         with torch.no_grad():
             # A die's centre is rare: start from "nothing here", and from a die of 50 pixels.
@@ -61,7 +65,7 @@ class DieNet(nn.Module):
             bias[0], bias[3] = -4.0, 3.6
             self.peak.bias.copy_(bias)
 
-    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x4 = self.to4(self.stem(images / 64.0 - 2.0))
         x8 = self.to8(x4)
         x16 = self.to16(x8)
@@ -69,7 +73,7 @@ class DieNet(nn.Module):
         y16 = self.merge16(self.lateral16(x16) + _double(self.lateral32(x32)))
         y8 = self.merge8(self.lateral8(x8) + _double(y16))
         y4 = self.merge4(x4 + _double(self.down_to_24(y8)))
-        return self.peak(y4), self.face(y8)
+        return self.peak(y4), self.face(y8), self.parts(y8)
 
 
 class ExportedDieNet(nn.Module):
@@ -80,7 +84,7 @@ class ExportedDieNet(nn.Module):
         self.net = net
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        peaks, faces = self.net(images.permute(0, 3, 1, 2).float())
+        peaks, faces, _ = self.net(images.permute(0, 3, 1, 2).float())
         heat = torch.sigmoid(peaks[:, :1])
         highest = functional.max_pool2d(heat, 3, 1, 1)
         heat = heat * (heat >= highest).float()

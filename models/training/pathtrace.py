@@ -232,7 +232,7 @@ def visibility(dice: list[Die], camera: Camera) -> list[float]:
 
 def _develop(rng: np.random.Generator, scene: Any, seed: int) -> np.ndarray:
     """Render, denoise, expose: BGR uint8."""
-    colour = np.array(mi.render(scene, spp=_SAMPLES, seed=seed), np.float32)[..., :3]
+    colour = np.array(mi.render(scene, spp=_SAMPLES, seed=mi.UInt32(seed)), np.float32)[..., :3]
     noisy = np.ascontiguousarray(np.nan_to_num(colour).clip(0, 40))
     clean = np.asarray(pyoidn.denoise(noisy, hdr=True))
     # An automatic exposure, as cameras have, a little off.
@@ -350,7 +350,10 @@ def _rounded_cube(
         q.ravel() for q in (quads[:-1, :-1], quads[:-1, 1:], quads[1:, 1:], quads[1:, :-1])
     )
     one = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
-    vertices, normals, texture_at, triangles = [], [], [], []
+    vertices: list[np.ndarray] = []
+    normals: list[np.ndarray] = []
+    texture_at: list[np.ndarray] = []
+    triangles: list[np.ndarray] = []
     for face in range(6):
         along, across = FACE_FRAMES[face]
         cube = u[:, None] * along + v[:, None] * across + 0.5 * FACE_AXES[face]

@@ -47,6 +47,7 @@ def _mark(die: dict, guess: dict | None) -> Mark:
             down=np.array(guess["down"], np.float64),
             visible=1.0,
             exact=True,
+            has_down=False,
         )
     middle = np.array([(x0 + x1) / 2, (y0 + y1) / 2])
     half = 0.36 * (x1 - x0 + y1 - y0) / 2

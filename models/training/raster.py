@@ -28,6 +28,11 @@ _FINE_BELOW_PX = 90
 """Smaller dice get 2 × 2 rays a pixel; on larger ones the pips are many pixels wide anyway."""
 
 
+_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 14)
+_COUNT_SHARES = (0.03, 0.07, 0.09, 0.25, 0.13, 0.12, 0.11, 0.09, 0.07, 0.04)
+"""How many dice a scene has: three most often, none sometimes."""
+
+
 @dataclass(slots=True)
 class Lamp:
     """A distant light of some width."""
@@ -170,11 +175,11 @@ def _floor(
         floor, (x + reach) * texels - 0.5, (reach - y) * texels - 0.5, cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_REFLECT,
     )  # fmt: skip
-    lit = cv2.remap(
+    shone = cv2.remap(
         total, (x + reach) * scale - 0.5, (y + reach) * scale - 0.5, cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_REPLICATE,
     )  # fmt: skip
-    return np.asarray(albedo * lit, np.float32)
+    return np.asarray(albedo * shone, np.float32)
 
 
 def _slabs(rounding: float) -> list[tuple[np.ndarray, float]]:
@@ -375,8 +380,7 @@ def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) 
 
     `held_out` scenes use the floors, and half of them the dice, that training never shows.
     """
-    count = int(rng.choice([0, 1, 2, 3, 4, 5, 6, 8, 10, 14],
-                           p=[0.03, 0.07, 0.09, 0.25, 0.13, 0.12, 0.11, 0.09, 0.07, 0.04]))  # fmt: skip
+    count = int(rng.choice(_COUNTS, p=_COUNT_SHARES))
     px_per_edge = float(np.exp(rng.uniform(np.log(34), np.log(min(190, size / 2.2)))))
     px_per_edge = min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
     view = size / px_per_edge / 2

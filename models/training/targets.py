@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
@@ -36,6 +37,9 @@ class Mark:
     visible: float
     exact: bool = True
     """False: corners are a guess (a photograph's box); only the rough centre is learnt."""
+
+    has_down: bool = True
+    """False: `down` is unknown."""
 
     weight: float = 1.0
 
@@ -71,6 +75,9 @@ class Maps:
 
     down_weight: np.ndarray
     """(1, H/8, W/8)."""
+
+    parts: np.ndarray
+    """(H/8, W/8) int64: 0 floor and all else, 1 top face, 2 the rest of a die, 3 unknown."""
 
 
 def encode(marks: list[Mark], height: int, width: int) -> Maps:
@@ -111,8 +118,27 @@ def encode(marks: list[Mark], height: int, width: int) -> Maps:
                         face[2, row, column] = near if mark.flat >= 0 else 0
                         face[3, row, column] = max(mark.flat, 0)
                         face[4:6, row, column] = mark.down / r
-                        down_weight[0, row, column] = near if mark.exact else 0
-    return Maps(heat, shape, face, down_weight)
+                        down_weight[0, row, column] = near if mark.exact and mark.has_down else 0
+    return Maps(heat, shape, face, down_weight, _parts(marks, h8, w8))
+
+
+def _parts(marks: list[Mark], height: int, width: int) -> np.ndarray:
+    """Which part of a die each cell shows; order of depth is unknown, top faces win."""
+    fine = np.zeros((2 * height, 2 * width), np.uint8)
+    scale = 16 * 2 / FACE_STRIDE
+    for mark in marks:
+        whole = np.concatenate([mark.corners, mark.corners + mark.down]).astype(np.float32)
+        is_sure = mark.exact and mark.has_down
+        hull = cv2.convexHull(whole * scale).astype(np.int32)
+        cv2.fillConvexPoly(fine, hull, 2 if is_sure else 3, cv2.LINE_8, 4)
+    for mark in marks:
+        colour = 1 if mark.exact and mark.visible > SHOWN else 3
+        quad = (mark.corners * scale).astype(np.int32)
+        cv2.fillConvexPoly(fine, quad, colour, cv2.LINE_8, 4)
+    if any(not (mark.exact and mark.has_down) for mark in marks):
+        # Without knowing where a die ends, nothing around it is surely floor.
+        fine[fine == 0] = 3
+    return fine[1::2, 1::2].astype(np.int64)
 
 
 def _blank(weight: np.ndarray, x: float, y: float, r: float) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from models.training.losses import SHARES, losses
@@ -60,7 +61,7 @@ def train(
     out.mkdir(parents=True, exist_ok=True)
     net, average = DieNet(), DieNet()
     if begin is not None:
-        net.load_state_dict(torch.load(begin, weights_only=True)["average"])
+        _take_over(net, torch.load(begin, weights_only=True)["average"])
     average.load_state_dict(net.state_dict())
     net = net.to(memory_format=torch.channels_last)
     decayed = [p for p in net.parameters() if p.ndim > 1]
@@ -89,13 +90,13 @@ def train(
     with bar, (out / "curve.csv").open("a", newline="") as log:
         write = csv.writer(log)
         task = bar.add_task("training", total=steps, completed=step)
-        for pictures, heat, shape, face, down in loader:
+        for pictures, *wanted in loader:
             for group in optimiser.param_groups:
                 group["lr"] = rate(step, steps, peak_rate)
             pictures = pictures.float().to(memory_format=torch.channels_last)
             with torch.autocast("cpu", torch.bfloat16):
-                peaks, faces = net(pictures)
-            parts = losses(peaks, faces, heat, shape, face, down)
+                found = net(pictures)
+            parts = losses(found, *wanted)
             loss = sum((SHARES[name] * part for name, part in parts.items()), torch.zeros(()))
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
@@ -124,6 +125,14 @@ def train(
                 torch.save(state, latest.with_suffix(".new"))
                 latest.with_suffix(".new").replace(latest)
     return latest
+
+
+def _take_over(net: DieNet, weights: dict[str, Tensor]) -> None:
+    """Start from other weights; layers whose shape has changed keep their fresh ones."""
+    own = net.state_dict()
+    fitting = {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
+    net.load_state_dict(own | fitting)
+    print(f"took over {len(fitting)} of {len(own)} tensors")
 
 
 def main() -> None:

@@ -1,0 +1,72 @@
+"""The manifest vouches for the model file, or nothing is read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from vision.errors import ModelError
+from vision.model_card import MODELS, digest_of, read_model_card
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    card = read_model_card()
+    shutil.copy(card.path, tmp_path / card.path.name)
+    shutil.copy(MODELS / "manifest.toml", tmp_path / "manifest.toml")
+    return tmp_path
+
+
+def _edit(models: Path, old: str, new: str) -> None:
+    manifest = models / "manifest.toml"
+    text = manifest.read_text("utf-8")
+    assert old in text
+    manifest.write_text(text.replace(old, new), "utf-8")
+
+
+def test_shipped_manifest_matches_the_shipped_model():
+    card = read_model_card()
+    assert digest_of(card.path) == card.sha256
+    assert card.path.stat().st_size <= 4_000_000
+    assert 0 < card.thresholds.score < 1
+    assert 0 <= card.thresholds.not_flat_p <= card.thresholds.flat_p <= 1
+
+
+def test_changed_model_file_is_refused(models: Path):
+    card = read_model_card(models / "manifest.toml")
+    damaged = bytearray(card.path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    card.path.write_bytes(damaged)
+    with pytest.raises(ModelError, match="SHA-256"):
+        read_model_card(models / "manifest.toml")
+
+
+def test_missing_model_file_is_refused_with_the_remedy(models: Path):
+    read_model_card(models / "manifest.toml").path.unlink()
+    with pytest.raises(ModelError, match="restore models/"):
+        read_model_card(models / "manifest.toml")
+
+
+def test_missing_manifest_is_refused_with_the_remedy(tmp_path: Path):
+    with pytest.raises(ModelError, match="make model"):
+        read_model_card(tmp_path / "manifest.toml")
+
+
+def test_other_class_order_is_refused(models: Path):
+    _edit(models, "classes = [1, 2, 3, 4, 5, 6]", "classes = [1, 2, 3, 4, 6, 5]")
+    with pytest.raises(ModelError, match="classes"):
+        read_model_card(models / "manifest.toml")
+
+
+def test_manifest_without_thresholds_is_refused(models: Path):
+    _edit(models, "[thresholds]", "[other]")
+    with pytest.raises(ModelError, match="thresholds"):
+        read_model_card(models / "manifest.toml")
+
+
+def test_garbled_manifest_is_refused(models: Path):
+    _edit(models, "[model]", "[model")
+    with pytest.raises(ModelError, match="cannot read"):
+        read_model_card(models / "manifest.toml")

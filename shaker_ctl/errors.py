@@ -34,6 +34,12 @@ class RefusedError(ShakerError):
     code = "refused"
 
 
+class PhotoError(ShakerError):
+    """A file given to `read` is missing or no picture. Nothing was changed; the asker looks."""
+
+    code = "photo"
+
+
 class HardwareError(ShakerError):
     """A device did not do what it must. `service` turns it into a malfunction event."""
 

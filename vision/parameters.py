@@ -38,3 +38,16 @@ class ReadingThresholds:
     """Largest unexplained piece of foreground that is something beside the dice, in dice."""
     blocked_dice: float = 5.5
     """Foreground that cannot be three dice and their shadows, in dice."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoThresholds:
+    """What a photograph without calibration needs before it may state values."""
+
+    score: float = 0.40
+    value_p: float = 0.90
+    flat_p: float = 0.30
+    """Photographs are taken from anywhere: a die seen obliquely looks less flat."""
+    pip_confidence: float = 0.40
+    missed_confidence: float = 0.65
+    """A face that only the second reader sees, and this surely, is a die the model missed."""

@@ -79,12 +79,12 @@ class TableReader:
 
     def look(self, frame: Frame, dice: int | None = 3) -> Seen:
         """Like `read`, with the raw findings beside the observation."""
-        clock = _Stopwatch()
+        clock = Stopwatch()
         quality = self._gate.judge(frame.image)
         clock.lap("quality")
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
-            return Seen(_observation(frame, quality, (), unfit, clock), (), None)
+            return Seen(observe(frame, quality, (), unfit, clock), (), None)
         found = self._find(frame.image)
         clock.lap("model")
         second = self._second.read(frame.image)
@@ -96,7 +96,7 @@ class TableReader:
             else self._judge(evidence, second, dice)
         )
         clock.lap("verdict")
-        return Seen(_observation(frame, quality, evidence, opinion, clock), found, second)
+        return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
 
     def _compartment(self) -> tuple[slice, slice]:
         """The part of the picture where dice can be: the model need not see the rest."""
@@ -310,17 +310,18 @@ def _lean(die: DieEvidence) -> float:
     return die.measured.lean_deg if die.measured is not None else 0.0
 
 
-def _observation(
+def observe(
     frame: Frame,
-    quality: Quality,
+    quality: Quality | None,
     dice: tuple[DieEvidence, ...],
     opinion: Verdict,
-    clock: _Stopwatch,
+    clock: Stopwatch,
 ) -> Observation:
+    """The parts of an observation in one."""
     return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, tuple(clock.laps))
 
 
-class _Stopwatch:
+class Stopwatch:
     """What each step took."""
 
     def __init__(self) -> None:

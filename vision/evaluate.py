@@ -1,0 +1,309 @@
+"""`python -m vision.evaluate FOLDER... [--json]`: how well are photographs read?
+
+Owns: the comparison with labels and its counts. Must not know how reading works.
+
+Every folder that has a `labels.jsonl`, searched recursively, is a set. Dice are compared by value
+and matched by centre, as sets draw their boxes differently; rows without boxes are compared as
+multisets, and rows with an unknown value count for detection only. Two readings are measured: the
+plain one (the model alone: found, right, exact) and the verified one (both readers, one frame, any
+number of dice: accepted, wrong accepted, refused and why).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from vision.classifier import DieFinder, FoundDie
+from vision.errors import VisionError
+from vision.frame import Frame
+from vision.overlay import draw_reading
+from vision.photo_reader import PhotoReader
+from vision.reader import match
+from vision.reading import Unreadable, Verdict, Verified
+
+_WORST = 24
+_TILE_PX = 320
+
+
+@dataclass(slots=True)
+class Counts:
+    """What `--json` prints for one set."""
+
+    images: int = 0
+    exact: int = 0
+    """Pictures whose dice are all found, all right, and nothing else found."""
+    dice: int = 0
+    found: int = 0
+    valued: int = 0
+    """Found dice whose label has a value."""
+    right: int = 0
+    spurious: int = 0
+    accepted: int = 0
+    wrong_accepted: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    exact_of: int = 0
+    """Pictures that could be exact: no unknown value among their labels."""
+    accepted_exact: int = 0
+    """Accepted pictures among the exact ones."""
+    read_ms: list[float] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "images": self.images,
+            "exact": self.exact,
+            "dice": self.dice,
+            "found": self.found,
+            "valued": self.valued,
+            "right": self.right,
+            "spurious": self.spurious,
+            "accepted": self.accepted,
+            "wrong_accepted": self.wrong_accepted,
+            "refused": dict(self.refused.most_common()),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One labelled die."""
+
+    centre: tuple[float, float] | None
+    size: float
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    weight: int
+    title: str
+    tile: np.ndarray
+
+
+def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
+    """Name and folder of every set. Raises VisionError where there is none."""
+    for folder in folders:
+        found = sorted(folder.rglob("labels.jsonl")) if folder.is_dir() else []
+        if not found:
+            raise VisionError(
+                f"{folder} has no labels.jsonl in it or below: name a folder of labelled pictures"
+            )
+        for labels in found:
+            yield labels.parent.name, labels.parent
+
+
+def read_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
+    """Picture and labels of each row. Raises VisionError, naming file and line."""
+    path = folder / "labels.jsonl"
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            labels = []
+            for die in row["dice"]:
+                box = die.get("bbox")
+                centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+                size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
+                labels.append(Label(centre, size, die.get("value")))
+            yield folder / row["image"], labels
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise VisionError(f"{path}, line {number}: not a row of labels ({error})") from error
+
+
+def pair(labels: Sequence[Label], found: Sequence[tuple[float, float]]) -> dict[int, int]:
+    """Which found die is which label, by centre: within half a label's box."""
+    if not labels or not found:
+        return {}
+    centres = np.array([label.centre or (math.inf, math.inf) for label in labels])
+    pairs = match(centres, np.array(found), max(label.size for label in labels) * 0.6)
+    return {
+        i: j
+        for i, j in pairs.items()
+        if math.dist(centres[i], found[j]) <= max(0.6 * labels[i].size, 6.0)
+    }
+
+
+def compare(
+    counts: Counts, labels: Sequence[Label], found: Sequence[FoundDie], verdict: Verdict
+) -> int:
+    """Add one picture to the counts; return how bad it is (0: nothing wrong)."""
+    values = [die.value for die in found]
+    counts.images += 1
+    counts.dice += len(labels)
+    if any(label.centre is None for label in labels):
+        wanted = Counter(label.value for label in labels)
+        matched = min(len(values), len(labels))
+        right = sum((Counter(values) & Counter({v: n for v, n in wanted.items() if v})).values())
+        valued = min(matched, len(labels) - wanted[None])
+        is_exact = Counter(values) == wanted
+    else:
+        pairs = pair(labels, [(float(d.centre[0]), float(d.centre[1])) for d in found])
+        matched = len(pairs)
+        known = [(labels[i].value, values[j]) for i, j in pairs.items() if labels[i].value]
+        valued, right = len(known), sum(a == b for a, b in known)
+        is_exact = matched == len(labels) == len(found) and right == valued == len(labels)
+    counts.found += matched
+    counts.valued += valued
+    counts.right += right
+    counts.spurious += len(values) - matched
+    if any(label.value is None for label in labels):
+        return 0
+    counts.exact_of += 1
+    counts.exact += is_exact
+    badness = 0 if is_exact else 1 + abs(len(values) - len(labels)) + (valued - right)
+    if isinstance(verdict, Verified):
+        counts.accepted += 1
+        counts.accepted_exact += is_exact
+        # Verified values are the model's own, in its order: exact or not is the same question.
+        if not is_exact:
+            counts.wrong_accepted += 1
+            badness += 100
+    elif isinstance(verdict, Unreadable):
+        counts.refused[verdict.reason.value] += 1
+    else:
+        counts.refused["no-roll"] += 1
+    return badness
+
+
+def evaluate(folder: Path, reader: PhotoReader, limit: int | None) -> tuple[Counts, list[_Error]]:
+    """Read every picture of one set."""
+    counts, errors = Counts(), []
+    for number, (path, labels) in enumerate(read_labels(folder)):
+        if limit is not None and number >= limit:
+            break
+        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+        if image is None:
+            raise VisionError(f"{path} is no picture that OpenCV can read")
+        seen = reader.look(Frame(image))
+        counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
+        verdict = seen.observation.opinion
+        badness = compare(counts, labels, seen.model, verdict)
+        if badness:
+            picture = draw_reading(image, seen.observation, verdict)
+            truth = " ".join(str(label.value) for label in labels)
+            errors.append(_Error(badness, f"{path.name}: {truth}", _tile(picture)))
+            errors.sort(key=lambda error: -error.weight)
+            del errors[_WORST:]
+    return counts, errors
+
+
+def upper_bound(errors: int, of: int) -> float:
+    """Upper end of the 95 % interval of a share (Wilson; zero of N gives 3/N), 0..1."""
+    if of == 0:
+        return 1.0
+    if errors == 0:
+        return min(1.0, 3.0 / of)
+    z, p = 1.96, errors / of
+    middle = p + z * z / (2 * of)
+    spread = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
+    return min(1.0, (middle + spread) / (1 + z * z / of))
+
+
+def report(name: str, counts: Counts) -> str:
+    """One set in words, each figure as a count with its 95 % bound."""
+
+    def line(what: str, part: int, of: int, is_error: bool = False) -> str:
+        if not of:
+            return f"  {what:<34} –"
+        bad = part if is_error else of - part
+        bound = upper_bound(bad, of)
+        side = f"≤ {bound:.2%}" if is_error else f"≥ {1 - bound:.2%}"
+        return f"  {what:<34} {part:>5} of {of:<5} {part / of:>8.2%}   95 %: {side}"
+
+    found_all = counts.found + counts.spurious
+    lines = [
+        f"{name}: {counts.images} pictures",
+        line("dice found", counts.found, counts.dice),
+        line("found that are dice", counts.found, found_all),
+        line("values right", counts.right, counts.valued),
+        line("pictures exact", counts.exact, counts.exact_of),
+        line("verified", counts.accepted, counts.exact_of),
+        line("verified, of the exact", counts.accepted_exact, counts.exact),
+        line("wrong accepted", counts.wrong_accepted, counts.accepted, is_error=True),
+    ]
+    if counts.refused:
+        lines.append(
+            "  refused: " + ", ".join(f"{n} {reason}" for reason, n in counts.refused.most_common())
+        )
+    if counts.read_ms:
+        lines.append(f"  {np.median(counts.read_ms):.0f} ms a picture (median)")
+    return "\n".join(lines)
+
+
+def _tile(picture: np.ndarray) -> np.ndarray:
+    scale = _TILE_PX / max(picture.shape[:2])
+    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    tile = np.full((_TILE_PX + 22, _TILE_PX, 3), 24, np.uint8)
+    tile[: small.shape[0], : small.shape[1]] = small
+    return tile
+
+
+def contact_sheet(errors: Sequence[_Error]) -> np.ndarray:
+    """The worst pictures in rows of six, each with its name and labels."""
+    tiles = []
+    for error in errors:
+        tile = error.tile.copy()
+        cv2.putText(
+            tile, error.title[:52], (3, _TILE_PX + 15), cv2.FONT_HERSHEY_SIMPLEX, 0.36,
+            (230, 230, 230), 1, cv2.LINE_AA,
+        )  # fmt: skip
+        tiles.append(tile)
+    while len(tiles) % 6:
+        tiles.append(np.full_like(tiles[0], 24))
+    rows = [np.concatenate(tiles[i : i + 6], axis=1) for i in range(0, len(tiles), 6)]
+    return np.concatenate(rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m vision.evaluate", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and no words")
+    parser.add_argument("--limit", type=int, help="read only the first so many pictures of a set")
+    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
+    parser.add_argument(
+        "--sheets",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "dice-evaluation",
+        help="where the contact sheets of the worst errors go (default: %(default)s)",
+    )
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    try:
+        reader = PhotoReader(DieFinder(options.model))
+        result: dict[str, Any] = {}
+        for name, folder in sets_under(options.folders):
+            while name in result:
+                name = f"{folder.parent.name}/{name}"
+            counts, errors = evaluate(folder, reader, options.limit)
+            result[name] = counts.to_json()
+            if not options.json:
+                sys.stdout.write(report(name, counts) + "\n")
+                sys.stdout.flush()
+            if errors:
+                options.sheets.mkdir(parents=True, exist_ok=True)
+                sheet = options.sheets / f"{name.replace('/', '-')}.jpg"
+                cv2.imwrite(str(sheet), contact_sheet(errors))
+                if not options.json:
+                    sys.stdout.write(f"  worst pictures: {sheet}\n")
+    except VisionError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if options.json:
+        sys.stdout.write(json.dumps({"sets": result}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

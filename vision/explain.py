@@ -1,0 +1,197 @@
+"""`python -m vision.explain PHOTO`: every step of a reading as one picture.
+
+Owns: the layout of that picture: what the model found, what the second reader saw, each rectified
+face with both votes and its geometry, and the verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.classifier import DieFinder, FoundDie
+from vision.errors import VisionError
+from vision.frame import Frame
+from vision.overlay import colour_of, describe, draw_reading
+from vision.photo_reader import PhotoReader
+from vision.reader import Seen, TableReader
+from vision.reading import DieEvidence
+from vision.second_reader.photo import find_spots, read_photo
+from vision.second_reader.table import rectify
+
+_PANEL = (640, 480)
+_FACE_PX = 132
+_CARD = (206, 236)
+_DARK = (28, 26, 24)
+_WHITE = (238, 238, 238)
+_GREY = (160, 160, 160)
+_FONT = cv2.FONT_HERSHEY_SIMPLEX
+
+
+def explain(image: np.ndarray, seen: Seen) -> np.ndarray:
+    """One picture of all steps; `image` is what `seen` was made from."""
+    observation = seen.observation
+    panels = [
+        _panel("1  the model: top faces, values, flat?", _model_view(image, seen.model)),
+        _panel("2  the second reader, from the picture alone", _second_view(image, seen)),
+        _panel("3  both together", draw_reading(image, observation, observation.opinion)),
+    ]
+    top = np.concatenate(panels, axis=1)
+    cards = [_card(image, i, die) for i, die in enumerate(observation.dice)]
+    rows = [top]
+    per_row = top.shape[1] // _CARD[0]
+    for start in range(0, len(cards), per_row):
+        row = np.full((_CARD[1], top.shape[1], 3), _DARK, np.uint8)
+        for i, card in enumerate(cards[start : start + per_row]):
+            row[:, i * _CARD[0] : (i + 1) * _CARD[0]] = card
+        rows.append(row)
+    foot = np.full((70, top.shape[1], 3), _DARK, np.uint8)
+    cv2.rectangle(foot, (0, 0), (12, 70), colour_of(observation.opinion), -1)
+    cv2.putText(foot, describe(observation.opinion), (28, 30), _FONT, 0.8, _WHITE, 1, cv2.LINE_AA)
+    cv2.putText(foot, _small_print(seen), (28, 58), _FONT, 0.5, _GREY, 1, cv2.LINE_AA)
+    return np.concatenate([*rows, foot])
+
+
+def _small_print(seen: Seen) -> str:
+    parts = [f"{name} {ms:.0f} ms" for name, ms in seen.observation.cost_ms]
+    quality = seen.observation.quality
+    if quality is not None:
+        parts.append(f"grey {quality.median:.0f}, sharpness {quality.sharpness:.2f}")
+        if quality.rim_px >= 0:
+            parts.append(f"rim {quality.rim_px:.1f} px off")
+    return "   ".join(parts)
+
+
+def _panel(title: str, picture: np.ndarray) -> np.ndarray:
+    width, height = _PANEL
+    scale = min(width / picture.shape[1], height / picture.shape[0])
+    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    panel = np.full((height + 30, width, 3), _DARK, np.uint8)
+    panel[30 : 30 + small.shape[0], : small.shape[1]] = small
+    cv2.putText(panel, title, (8, 20), _FONT, 0.5, _WHITE, 1, cv2.LINE_AA)
+    return panel
+
+
+def _model_view(image: np.ndarray, dice: Sequence[FoundDie]) -> np.ndarray:
+    picture = image.copy()
+    thick = max(1, image.shape[1] // 500)
+    for die in dice:
+        corners = np.round(die.corners).astype(np.int32)
+        cv2.polylines(picture, [corners], True, (60, 220, 250), thick, cv2.LINE_AA)
+        middle = die.centre
+        cv2.arrowedLine(
+            picture, _point(middle), _point(middle + die.down), (250, 120, 60), thick, cv2.LINE_AA
+        )
+        text = f"{die.value} {die.value_p.max():.2f} flat {die.flat_p:.2f}"
+        at = (int(corners[:, 0].min()), int(corners[:, 1].min()) - 4)
+        cv2.putText(picture, text, at, _FONT, 0.42 * thick, (60, 220, 250), thick, cv2.LINE_AA)
+    return picture
+
+
+def _second_view(image: np.ndarray, seen: Seen) -> np.ndarray:
+    picture = (image * 0.45).astype(np.uint8)
+    thick = max(1, image.shape[1] // 500)
+    if seen.second is not None:
+        ground = seen.second.ground
+        contours, _ = cv2.findContours(ground.mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
+        for contour in contours:
+            outline = np.round(ground.to_frame(contour.reshape(-1, 2))).astype(np.int32)
+            cv2.polylines(picture, [outline], True, (230, 200, 60), thick, cv2.LINE_AA)
+        for die in seen.second.dice:
+            corners = np.round(die.corners).astype(np.int32)
+            cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
+        return picture
+    scale = min(2.0, 1024 / max(image.shape[:2]))
+    for spot in find_spots(cv2.resize(image, None, fx=scale, fy=scale)):
+        at = _point(np.array((spot.x, spot.y)) / scale)
+        radius = max(1, round(spot.diameter / 2 / scale))
+        cv2.circle(picture, at, radius, (200, 160, 60), 1, cv2.LINE_AA)
+    for found in read_photo(image):
+        corners = np.round(found.corners).astype(np.int32)
+        cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
+        at, text = _point(corners[0]), str(found.face.value)
+        cv2.putText(picture, text, at, _FONT, 0.7 * thick, (90, 230, 90), thick)
+    return picture
+
+
+def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
+    card = np.full((_CARD[1], _CARD[0], 3), _DARK, np.uint8)
+    patch = rectify(image, np.array(die.corners))
+    patch = cv2.resize(patch, (_FACE_PX, _FACE_PX), interpolation=cv2.INTER_CUBIC)
+    card[8 : 8 + _FACE_PX, 8 : 8 + _FACE_PX] = patch
+    lines = [f"die {index + 1}"]
+    if die.model is not None:
+        lines.append(
+            f"model {die.model.value} ({die.model.value_p:.2f}) flat {die.model.flat_p:.2f}"
+        )
+    if die.second is not None:
+        lines.append(f"pips {die.second.value or '-'} ({die.second.confidence:.2f})")
+        if die.second.value is None:
+            lines.append(die.second.note[:32])
+    else:
+        lines.append("pips: not seen")
+    if die.measured is not None:
+        m = die.measured
+        lines.append(f"edge {m.edge_mm:.1f} mm skew {m.skew:.2f}")
+        lines.append(f"lean {m.lean_deg:.0f} deg layer {m.layer:.2f}")
+    lines += list(die.not_flat)
+    for i, line in enumerate(lines[:6]):
+        at = (8, _FACE_PX + 26 + 15 * i)
+        cv2.putText(card, line[:34], at, _FONT, 0.37, _WHITE, 1, cv2.LINE_AA)
+    return card
+
+
+def _point(at: np.ndarray) -> tuple[int, int]:
+    return round(float(at[0])), round(float(at[1]))
+
+
+def read_calibration(path: Path) -> Calibration:
+    """The table `[camera.calibration]` of a settings file. Raises VisionError."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Calibration.from_table(table["camera"]["calibration"])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise VisionError(f"cannot read the settings {path}: {error}") from error
+    except KeyError as error:
+        raise VisionError(f"{path} has no [camera.calibration]: {error} is missing") from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m vision.explain", description=__doc__)
+    parser.add_argument("photo", type=Path, metavar="PHOTO")
+    parser.add_argument("--out", type=Path, help="the picture to write (default: beside here)")
+    parser.add_argument(
+        "--config", type=Path, help="settings file with [camera.calibration], for a table's frame"
+    )
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    out = options.out or Path(f"{options.photo.stem}-explained.jpg")
+    try:
+        image = cv2.imread(str(options.photo), cv2.IMREAD_COLOR)
+        if image is None:
+            raise VisionError(f"{options.photo} is no picture that OpenCV can read")
+        finder = DieFinder()
+        seen = (
+            PhotoReader(finder).look(Frame(image))
+            if options.config is None
+            else TableReader(finder, read_calibration(options.config)).look(Frame(image))
+        )
+        if not cv2.imwrite(str(out), explain(image, seen)):
+            raise VisionError(f"cannot write {out}: name a folder that exists and ends in .jpg")
+    except VisionError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(f"{describe(seen.observation.opinion)}\n{out}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Which pictures may go, and what two copies and a lamp box say together."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.journal.pictures import LAST_ROUNDS, Kept, to_drop
+from shaker_ctl.journal.record import Damage, Head
+from shaker_ctl.journal.recovery import (
+    IN_FLIGHT,
+    CopyState,
+    Trouble,
+    compare,
+    compare_lamp_box,
+)
+
+MB = 1_000_000
+
+
+def kept(rounds: range, each: int = MB) -> list[Kept]:
+    return [Kept(f"{n:08d}-{role}", n, each) for n in rounds for role in ("frame", "overlay")]
+
+
+def test_below_the_quota_nothing_goes() -> None:
+    assert to_drop(kept(range(1, 11)), quota_bytes=20 * MB) == []
+
+
+def test_the_oldest_go_first_and_only_as_many_as_needed() -> None:
+    dropped = to_drop(kept(range(1, 31)), quota_bytes=55 * MB)
+    assert [p.round for p in dropped] == [1, 1, 2, 2, 3]
+
+
+@given(st.sets(st.integers(1, 60)), st.integers(0, 200))
+def test_last_rounds_and_open_disputes_always_stay(disputed: set[int], quota_mb: int) -> None:
+    files = kept(range(1, 61))
+    dropped = to_drop(files, quota_bytes=quota_mb * MB, disputed=disputed)
+    assert not {p.round for p in dropped} & disputed
+    assert all(p.round <= 60 - LAST_ROUNDS for p in dropped)
+    left = sum(p.size_bytes for p in files) - sum(p.size_bytes for p in dropped)
+    protected = [p for p in files if p.round > 60 - LAST_ROUNDS or p.round in disputed]
+    assert left <= max(quota_mb * MB, sum(p.size_bytes for p in protected))
+
+
+def copy(length: int, *, story: str = "a", damage: Damage | None = None) -> CopyState:
+    """A copy whose record n has the hash `story` + n."""
+
+    def hash_at(sequence: int) -> bytes | None:
+        return f"{story}{sequence}".encode() if sequence <= length else None
+
+    return CopyState("here", Head(length, f"{story}{length}".encode()), damage, hash_at)
+
+
+HARM = Damage("here", 4, None, "its hash does not continue the chain")
+
+
+@pytest.mark.parametrize(
+    ("main", "second", "troubles", "halts"),
+    [
+        (copy(9), copy(9), [], False),
+        (copy(9), copy(5), [Trouble.SECOND_LATE], False),
+        (copy(IN_FLIGHT + 10), copy(5), [Trouble.SECOND_BEHIND], True),
+        (copy(5), copy(9), [Trouble.MAIN_CUT], True),
+        (copy(0), copy(9), [Trouble.MAIN_CUT], True),
+        (copy(9), copy(9, story="b"), [Trouble.FORKED], True),
+        (copy(9), None, [Trouble.SECOND_MISSING], True),
+        (copy(3, damage=HARM), copy(9), [Trouble.MAIN_DAMAGED], True),
+        (copy(9), copy(3, damage=HARM), [Trouble.SECOND_DAMAGED], True),
+        (
+            copy(3, damage=HARM),
+            copy(3, damage=HARM),
+            [Trouble.MAIN_DAMAGED, Trouble.SECOND_DAMAGED],
+            True,
+        ),
+    ],
+)
+def test_each_pair_of_copies_has_its_finding(
+    main: CopyState, second: CopyState | None, troubles: list[Trouble], halts: bool
+) -> None:
+    found = compare(main, second, second_is_set=True)
+    assert [finding.trouble for finding in found] == troubles
+    assert any(finding.halts for finding in found) is halts
+    assert all(finding.remedy for finding in found if finding.halts)
+
+
+def test_a_lamp_box_that_remembers_more_than_the_journal_proves_a_missing_end() -> None:
+    assert compare_lamp_box(12, 12) is None
+    assert compare_lamp_box(12, 11) is None
+    found = compare_lamp_box(12, 13)
+    assert found is not None
+    assert found.trouble is Trouble.LAMP_AHEAD
+    assert found.halts

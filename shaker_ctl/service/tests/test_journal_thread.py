@@ -1,0 +1,283 @@
+"""Recorded and synced before it is released; never out of order; and a hung medium is named."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Head, Record, genesis, walk
+from shaker_ctl.ports import Pictures
+from shaker_ctl.service.journal_thread import JournalThread
+
+START = genesis("a test")
+
+
+class Clock:
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> float:
+        return 1.79e9
+
+
+class Medium:
+    """A store in memory that can refuse, hang, and be damaged."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.batches: list[int] = []
+        self.refuses: JournalError | None = None
+        self.free = threading.Event()
+        self.free.set()
+        self.tail_damage: JournalError | None = None
+
+    def head(self) -> Head:
+        last = self.records[-1] if self.records else None
+        return START if last is None else Head(last.sequence, last.hash)
+
+    def write(self, records: Sequence[Record]) -> None:
+        self.free.wait()
+        if self.refuses is not None:
+            raise self.refuses
+        self.records += records
+        self.batches.append(len(records))
+
+    def check_tail(self) -> None:
+        if self.tail_damage is not None:
+            raise self.tail_damage
+
+
+class Album:
+    """A picture store that remembers the order of things."""
+
+    def __init__(self, medium: Medium) -> None:
+        self._medium = medium
+        self.saved: list[tuple[int, int, int]] = []
+        self.settled = threading.Event()
+
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
+        self.saved.append((round_number, sequence, len(self._medium.records)))
+        return {"frame": {"file": f"{sequence}.jpg", "sha256": "ab"}}
+
+    def settle(self) -> None:
+        self.settled.set()
+
+
+class Bench:
+    def __init__(self, **parameters: float) -> None:
+        self.main, self.second = Medium(), Medium()
+        self.album = Album(self.main)
+        self.faults: list[JournalError] = []
+        self.released: list[int] = []
+        fast: dict[str, Any] = {"sync_deadline_s": 0.5, "second_lag_s": 1.0, **parameters}
+        self.journal = JournalThread(
+            main=self.main,
+            second=self.second,
+            pictures=self.album,
+            clock=Clock(),
+            parameters=JournalParameters(second=Path("/second"), **fast),
+            digests={"model": "m1"},
+            on_fault=self.faults.append,
+        )
+        self.journal.start()
+
+    def append(self, n: int, **kwargs: Any) -> None:
+        body = {"event": {"type": "Tick", "round": 3}, "n": n}
+        self.journal.append("step", body, synced=self.released.append, **kwargs)
+
+    def until(self, said: Callable[[], object], limit_s: float = 3.0) -> float:
+        began_s = time.monotonic()
+        while not said():
+            assert time.monotonic() - began_s < limit_s, "it did not happen"
+            time.sleep(0.002)
+        return time.monotonic() - began_s
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.main.free.set()
+    made.second.free.set()
+    made.journal.close()
+
+
+def test_records_are_released_in_order_when_they_are_on_the_medium(bench: Bench) -> None:
+    for n in range(200):
+        bench.append(n)
+    bench.until(lambda: len(bench.released) == 200)
+    assert bench.released == list(range(1, 201))
+    assert [r.plain["n"] for r in bench.main.records] == list(range(200))
+    assert all(isinstance(step, Record) for step in walk(START, bench.main.records, "main"))
+    bench.until(lambda: bench.second.records == bench.main.records)
+
+
+def test_a_record_says_what_was_running_and_where_it_belongs(bench: Bench) -> None:
+    bench.append(0)
+    bench.until(lambda: bench.released)
+    plain = bench.main.records[0].plain
+    assert plain["digests"] == {"model": "m1"}
+    assert (plain["sequence"], plain["kind"], plain["round"]) == (1, "step", 3)
+    assert plain["wall"] == "2026-09-21T14:13:20.000+00:00"
+
+
+def test_nothing_is_released_before_its_sync(bench: Bench) -> None:
+    bench.main.free.clear()
+    began_s = time.monotonic()
+    bench.append(0)
+    assert time.monotonic() - began_s < 0.05
+    time.sleep(0.2)
+    assert bench.released == []
+    bench.main.free.set()
+    bench.until(lambda: bench.released == [1])
+
+
+def test_what_waits_during_a_slow_sync_shares_the_next_one(bench: Bench) -> None:
+    bench.main.free.clear()
+    bench.append(0)
+    time.sleep(0.05)
+    for n in range(1, 30):
+        bench.append(n)
+    bench.main.free.set()
+    bench.until(lambda: len(bench.released) == 30)
+    assert bench.main.batches == [1, 29]
+
+
+def test_a_slow_second_medium_does_not_slow_the_table(bench: Bench) -> None:
+    bench.second.free.clear()
+    bench.append(0)
+    assert bench.until(lambda: bench.released) < 0.3
+    assert bench.journal.health().second_behind == 1
+    bench.second.free.set()
+    bench.until(lambda: bench.journal.health().second_behind == 0)
+
+
+def test_a_hung_sync_is_named_within_its_deadline_and_appending_never_waits(bench: Bench) -> None:
+    bench.main.free.clear()
+    bench.append(0)
+    took_s = bench.until(lambda: bench.faults)
+    assert 0.4 < took_s < 1.0
+    assert isinstance(bench.faults[0], JournalWriteError)
+    assert "longer than 0.5 s" in bench.faults[0].line()
+    with pytest.raises(JournalWriteError):
+        bench.append(1)
+    assert bench.released == []
+
+
+def test_a_hung_sync_that_ends_late_still_counts_and_is_told_once(bench: Bench) -> None:
+    bench.main.free.clear()
+    bench.append(0)
+    bench.until(lambda: bench.faults)
+    bench.main.free.set()
+    bench.until(lambda: bench.released == [1])
+    time.sleep(0.3)
+    assert len(bench.faults) == 1
+
+
+def test_a_medium_that_refuses_is_named_once_and_nothing_is_lost(bench: Bench) -> None:
+    bench.append(0)
+    bench.until(lambda: bench.released)
+    bench.main.refuses = JournalWriteError("the journal cannot be written: disk full")
+    bench.append(1)
+    bench.until(lambda: bench.faults)
+    assert bench.released == [1]
+    assert bench.journal.health().waiting == 1
+    assert "disk full" in bench.journal.health().fault
+    bench.main.refuses = None
+    assert bench.journal.close()
+    assert [r.plain["n"] for r in bench.main.records] == [0, 1]
+    assert bench.second.records == bench.main.records
+    assert len(bench.faults) == 1
+
+
+def test_closing_says_when_something_could_not_be_written(bench: Bench) -> None:
+    bench.main.refuses = JournalWriteError("the journal cannot be written: disk full")
+    bench.append(0)
+    bench.until(lambda: bench.faults)
+    assert not bench.journal.close(timeout_s=1.0)
+
+
+def test_a_second_medium_that_refuses_is_named_and_play_goes_on(bench: Bench) -> None:
+    bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
+    bench.append(0)
+    bench.until(lambda: bench.faults)
+    bench.append(1)
+    bench.until(lambda: bench.released == [1, 2])
+    assert "stick pulled out" in bench.journal.health().fault
+
+
+def test_a_second_medium_that_hangs_is_named_within_its_lag(bench: Bench) -> None:
+    bench.second.free.clear()
+    bench.append(0)
+    took_s = bench.until(lambda: bench.faults)
+    assert 0.9 < took_s < 1.6
+    assert "lags" in bench.faults[0].line()
+    assert "rebuild" in bench.faults[0].line()
+
+
+def test_pictures_are_written_before_their_record_and_named_in_it(bench: Bench) -> None:
+    bench.append(0)
+    bench.append(1, pictures=Pictures(b"frame", b"overlay"))
+    bench.until(lambda: len(bench.released) == 2)
+    ((round_number, sequence, records_then),) = bench.album.saved
+    assert (round_number, sequence) == (3, 2)
+    assert records_then < 2
+    assert bench.main.records[1].plain["pictures"]["frame"]["file"] == "2.jpg"
+    assert bench.album.settled.wait(2.0)
+
+
+def test_a_damaged_tail_is_found_by_the_check_between_rounds(bench: Bench) -> None:
+    bench.append(0)
+    bench.until(lambda: bench.released)
+    bench.journal.check_soon()
+    time.sleep(0.1)
+    assert bench.faults == []
+    bench.main.tail_damage = JournalCorruptError("record 1: its hash does not continue the chain")
+    bench.journal.check_soon()
+    bench.until(lambda: bench.faults)
+    assert bench.faults[0].code == "journal-corrupt"
+    with pytest.raises(JournalCorruptError):
+        bench.append(1)
+
+
+def test_a_receiver_that_fails_does_not_end_the_writing(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: int) -> None:
+        raise ZeroDivisionError
+
+    bench.journal.append("note", {"n": 0}, synced=fail)
+    bench.append(1)
+    bench.until(lambda: bench.released == [2])
+    assert "record 1 released has failed" in caplog.text
+
+
+def test_a_body_without_a_json_form_is_refused_at_once(bench: Bench) -> None:
+    with pytest.raises(TypeError):
+        bench.journal.append("step", {"event": object()})
+    bench.append(1)
+    bench.until(lambda: bench.released == [1])
+
+
+def test_closing_writes_everything_that_waits(bench: Bench) -> None:
+    for n in range(150):
+        bench.append(n)
+    assert bench.journal.close()
+    assert len(bench.main.records) == 150
+    assert bench.second.records == bench.main.records
+    assert bench.released == list(range(1, 151))
+
+
+def test_no_thread_stays_behind() -> None:
+    before = threading.active_count()
+    made = Bench()
+    made.append(0)
+    assert made.journal.close()
+    assert threading.active_count() == before

@@ -78,7 +78,9 @@ def main(
     with tempfile.TemporaryDirectory(prefix="shaker-bench-") as name:
         folder = Path(name)
         plan = Plan(seed=seed, pace="brisk")
-        load, readings, camera = Load(), {}, {}
+        load = Load()
+        readings: dict[str, Any] = {}
+        camera: dict[str, Any] = {}
         with Session(plan, folder) as session, Progress(console=console) as progress:
             task = progress.add_task("rounds", total=rounds)
             idle_until = time.monotonic() + IDLE_S
@@ -98,8 +100,7 @@ def main(
             people.stop()
             ready_s = session.ready_after_s
             session.stop_service()
-        truth = Path(session.rig["truth"])
-        found = report.rounds_of(folder / "journal.sqlite", truth, folder, plan.profile)
+        found = report.rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
         tally = report.check(found, even_odd=False)
         console.print(_times(tally, found, list(readings.values()), ready_s))
         console.print(_loads(load))

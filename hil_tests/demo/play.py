@@ -165,7 +165,7 @@ def _finish(
     session: Session, folder: Path, console: Console, *, wanted: int | None, played: int
 ) -> int:
     found = reporting.rounds_of(
-        folder / "journal.sqlite", Path(session.rig["truth"]), folder, session.plan.profile
+        folder / "journal.sqlite", session.rig, folder, session.plan.profile
     )
     reporting.write(found, folder / "rounds.jsonl")
     tally = reporting.check(found, even_odd=session.plan.profile == "pa-625b")

@@ -1,15 +1,15 @@
 """The report of a demonstration: what was lit held against what the physics knows.
 
-Owns `rounds.jsonl` and the verdict over it. The truth comes from the rig's own log, the record from
-the service's journal; the winning areas are worked out here from the definitions of the wagers, not
-by the product's code.
+Owns `rounds.jsonl` and the verdict over it. The dice's truth and the lamps that burnt come from the
+rig's own logs, the record from the service's journal; the winning areas are worked out here from
+the definitions of the wagers, not by the product's code.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,14 @@ def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
     return areas
 
 
-def rounds_of(journal: Path, truth: Path, folder: Path, profile: str) -> list[Round]:
-    """Join journal and truth into one line a round of play."""
-    tosses = [json.loads(line) for line in truth.read_text("utf-8").splitlines() if line]
+def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str) -> list[Round]:
+    """Join the journal and the rig's logs into one line a round of play."""
+    tosses = _lines(Path(rig["truth"]))
+    burnt: dict[int, list[str]] = {}
+    for change in _lines(Path(rig["lamps"])):
+        if change["round"]:
+            # Every area that burnt at any moment of the round's result counts as lit.
+            burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
     book = SqliteJournal(journal)
     try:
         records = [record.plain for record in book.read()]
@@ -81,18 +86,21 @@ def rounds_of(journal: Path, truth: Path, folder: Path, profile: str) -> list[Ro
     for record in records:
         if record["kind"] == "step" and record["round"] in by_round:
             by_round[record["round"]].append(record)
-    return [_round(n, by_round[n], tosses, folder, profile) for n in numbers]
+    return [_round(n, by_round[n], tosses, burnt, folder, profile) for n in numbers]
 
 
 def _round(
-    number: int, records: list[dict[str, Any]], tosses: list[Truth], folder: Path, profile: str
+    number: int,
+    records: list[dict[str, Any]],
+    tosses: list[Truth],
+    burnt: Mapping[int, list[str]],
+    folder: Path,
+    profile: str,
 ) -> Round:
     record = next(c for r in records for c in _commands(r, "RecordRound") if c["round"] == number)
     times = dict.fromkeys(("TossStarted", "ReadingMade", "LampsShown", "ValuesEntered"))
     reading: dict[str, Any] | None = None
     picture = ""
-    shown: list[str] = []
-    pushed: list[str] = []
     for entry in records:
         event = entry["event"]
         if _occasion(event) not in (None, ("play", number)):
@@ -103,10 +111,6 @@ def _round(
             reading = event["verdict"]
             overlay = entry.get("pictures", {}).get("overlay")
             picture = overlay["file"] if overlay else ""
-        if event["type"] == "LampsShown":
-            shown = pushed
-        for command in _commands(entry, "PushLamps"):
-            pushed = command["areas"]
     started_s = times["TossStarted"]
     truth = _truth_after(tosses, started_s)
     verdict = ENDINGS[record["ending"]]
@@ -127,13 +131,17 @@ def _round(
         verdict=verdict,
         reason=reason,
         wagers=record["wagers"],
-        lamps=sorted(shown),
+        lamps=burnt.get(number, []),
         t_toss=started_s,
         t_rest=None if truth is None else truth["t_rest"],
         t_verified=times["ReadingMade"],
         t_lit=times["LampsShown"],
         picture=_copy(picture, number, folder),
     )
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
 
 
 def _copy(picture: str, number: int, folder: Path) -> str:

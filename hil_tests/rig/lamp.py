@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hil_tests.rig.bulbs import RATED_MA, Bulbs
 from hil_tests.rig.lamp_faults import LampFaults
@@ -62,6 +63,18 @@ class Refused(Exception):  # noqa: N818
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class LampChange:
+    """Which lamps burn from `t` on (CLOCK_MONOTONIC), and for which committed round, if any."""
+
+    t: float
+    round: int
+    areas: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"t": round(self.t, 6), "round": self.round, "areas": list(self.areas)}
 
 
 @dataclass(slots=True)
@@ -115,6 +128,8 @@ class LampBox:
     ) -> None:
         self.areas = areas
         self.faults = LampFaults()
+        self.on_change: Callable[[LampChange], None] = lambda _: None
+        """Told whenever other lamps burn than before: the rig's own eye, not on the wire."""
         self._clock = clock
         self._lock = threading.RLock()
         self._bulbs = Bulbs(len(LAMP), seed)
@@ -366,7 +381,18 @@ class LampBox:
         self._bulbs.burnt = self._lamps_with("bulb_burnt")
         self._bulbs.stuck = self._lamps_with("bulb_stuck")
         if mask != self._bulbs.driven:
-            self._bulbs.drive(mask, self._clock())
+            now = self._clock()
+            self._bulbs.drive(mask, now)
+            self.on_change(LampChange(now, self._result_round, self._burning(mask)))
+
+    def _burning(self, mask: int) -> tuple[str, ...]:
+        """Areas whose lamps really burn: driven and whole, or stuck on."""
+        bulbs = self._bulbs
+        return tuple(
+            area
+            for area, lamp in LAMP.items()
+            if lamp in bulbs.stuck or (mask >> lamp & 1 and lamp not in bulbs.burnt)
+        )
 
     def _lamps_with(self, fault: str) -> set[int]:
         if fault not in self.faults:

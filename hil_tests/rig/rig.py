@@ -95,10 +95,12 @@ class Rig:
         _check_style(self.plan.dice)
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
-        for old in (ADDRESSES, "truth.jsonl"):
+        for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl"):
             (folder / old).unlink(missing_ok=True)
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
+        lamps = TruthLog(folder / "lamps.jsonl")
+        started.callback(lamps.close)
         self.board = Board()
         scene = SceneBoard()
         started.callback(scene.close)
@@ -119,6 +121,7 @@ class Rig:
         self.machine.start()
         started.enter_context(self.pigpiod)
         self._start_lines(started)
+        self.lamp.on_change = lamps
         self.camera = Camera(
             self.plant.geometry, scene, seed=self.plan.seed, port=self.plan.camera_port
         )
@@ -192,6 +195,7 @@ class Rig:
             },
             "control": str(control),
             "truth": str(truth),
+            "lamps": str(plan.folder / "lamps.jsonl"),
             "geometry": plan.geometry,
             "dice": plan.dice,
             "seed": plan.seed,

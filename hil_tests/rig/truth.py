@@ -1,6 +1,6 @@
-"""What truly happened in each toss, for the rig's own log; the service never reads it.
+"""What truly happened, for the rig's own logs: tosses and lamps. The service never reads them.
 
-It owns the record and its line format. It must not know of physics or of any reader.
+It owns the records and their line format. It must not know of physics or of any reader.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from hil_tests.rig.dice import DieAtRest
 
@@ -46,6 +46,12 @@ class TossRecord:
         }
 
 
+class Line(Protocol):
+    """Anything that has a line in a log."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
 class TruthLog:
     """Appends each record as one line of JSON, complete at every moment."""
 
@@ -55,7 +61,7 @@ class TruthLog:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
 
-    def __call__(self, record: TossRecord) -> None:
+    def __call__(self, record: Line) -> None:
         with self._lock:
             self._file.write(json.dumps(record.as_dict()) + "\n")
             self._file.flush()

@@ -40,9 +40,6 @@ _CHANGING = {
 _DICE, _RIDGES = 5, 3
 """The most of each that a toss has."""
 
-_COCKED_KEPT = 0.35
-"""Share of tosses kept although every die lies flat: cocked ones are what is rare."""
-
 
 class Studio:
     """Draws pictures of one size."""
@@ -54,7 +51,7 @@ class Studio:
 
     def random_picture(self, rng: np.random.Generator) -> Picture:
         """One random scene: everything about it follows from the generator."""
-        rest = _some_rest(rng)
+        rest = tosses.rest_worth_drawing(rng)
         spread = max(float(np.linalg.norm(die.centre[:2])) for die in rest.dice) + 0.9
         middle = np.mean([die.centre[:2] for die in rest.dice], axis=0)
         is_whole = rng.random() < 0.4
@@ -195,16 +192,6 @@ def _buried_dice() -> list[Any]:
         _die_mesh(f"die{slot}", buried, solid if slot < _DICE else glass)
         for slot in range(2 * _DICE)
     ]
-
-
-def _some_rest(rng: np.random.Generator) -> tosses.Rest:
-    while True:
-        rest = tosses.toss(rng, is_cramped=rng.random() < 0.6)
-        if rest is None:
-            continue
-        is_flat = all(die.tilt_deg() < 6 and not die.stacked for die in rest.dice)
-        if not is_flat or rng.random() < _COCKED_KEPT:
-            return rest
 
 
 def visibility(dice: list[Die], camera: Camera) -> list[float]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
-from models.training import arrange, floors, looks
+from models.training import arrange, floors, looks, tosses
 from models.training.layout import (
     FACE_AXES,
     FACE_FRAMES,
@@ -414,6 +414,44 @@ def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) 
     picture = render(rng, dice, styles, camera, random_light(rng), floor, reach, strangers)
     picture.notes["style"] = style.style if one_style else "mixed"
     picture.notes["tilt_deg"] = f"{tilt:.1f}"
+    return picture
+
+
+def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:
+    """A tossed compartment from straight above, as the table's camera sees it."""
+    rest = tosses.rest_worth_drawing(rng)
+    radius = rest.wall_radius
+    view = max(2 * radius * float(rng.uniform(0.85, 1.3)), size / 120)
+    camera = look_down(
+        size,
+        size,
+        size / view,
+        float(rng.uniform(12, 26)),
+        float(rng.uniform(0, 2.5)),
+        float(rng.uniform(0, 360)),
+        float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
+    )
+    camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
+    unseen = looks.HELD_OUT_STYLES[0] if held_out and rng.random() < 0.5 else None
+    style = looks.random_look(rng, unseen)
+    is_set = rng.random() < 0.75
+    styles = [style if is_set else looks.random_look(rng, unseen) for _ in rest.dice]
+    reach = float(view * 0.75 + 1.0)
+    texels = 640 / (2 * reach)
+    kinds = floors.HELD_OUT_KINDS if held_out else floors.KINDS
+    floor = floors.random_floor(rng, 640, texels, kinds)
+    floors.surround(rng, floor, texels, radius)
+    colour = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
+    for ridge in rest.ridges:
+        ends = [
+            (int((x + reach) * texels), int((reach - y) * texels))
+            for x, y in (ridge.start, ridge.end)
+        ]
+        cv2.line(
+            floor, ends[0], ends[1], colour, max(int(2 * ridge.radius * texels), 1), cv2.LINE_AA
+        )
+    picture = render(rng, rest.dice, styles, camera, random_light(rng), floor, reach)
+    picture.notes |= {"style": style.style if is_set else "mixed", "ridges": str(len(rest.ridges))}
     return picture
 
 

@@ -23,9 +23,9 @@ import cv2
 import numpy as np
 from rich.progress import track
 
-from models.training.raster import Picture, random_picture
+from models.training.raster import Picture, random_picture, table_picture
 
-RECIPES = {"raster": "raster-1", "mitsuba": "mitsuba-1"}
+RECIPES = {"raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1"}
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
 CHUNK = 50
@@ -53,6 +53,8 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
     """The function that draws one picture of the set."""
     if scenes.renderer == "raster":
         return lambda rng: random_picture(rng, scenes.size, scenes.held_out)
+    if scenes.renderer == "table":
+        return lambda rng: table_picture(rng, scenes.size, scenes.held_out)
     # Mitsuba takes seconds to import and needs a library that only rendering machines have.
     from models.training.pathtrace import Studio
 

@@ -19,6 +19,9 @@ _EDGE_M = 0.016
 _STEP_S = 0.002
 _LONGEST_S = 1.6
 
+_FLAT_KEPT = 0.35
+"""Share of tosses kept although every die lies flat: cocked ones are what is rare."""
+
 
 @dataclass(slots=True)
 class Ridge:
@@ -73,6 +76,17 @@ def toss(rng: np.random.Generator, is_cramped: bool) -> Rest | None:
     else:
         return None
     return _rest(rng, data, count, radius, ridges)
+
+
+def rest_worth_drawing(rng: np.random.Generator) -> Rest:
+    """A toss at rest, cocked ones far more often than they happen."""
+    while True:
+        rest = toss(rng, is_cramped=rng.random() < 0.6)
+        if rest is None:
+            continue
+        is_flat = all(die.tilt_deg() < NOT_FLAT_DEG and not die.stacked for die in rest.dice)
+        if not is_flat or rng.random() < _FLAT_KEPT:
+            return rest
 
 
 def _rest(

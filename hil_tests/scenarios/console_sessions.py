@@ -28,8 +28,8 @@ from shaker_ctl.console.scripted import Floorperson
 from shaker_ctl.rules.outcome import Values
 
 PICOCOM = ("picocom", "--quiet", "--baud", "115200")
-MINITERM = (sys.executable, "-m", "serial.tools.miniterm", "--raw", "--quiet", "--eol", "CR")
-PROMPT = "> \x1b\\[K$"
+MINITERM = (sys.executable, "-m", "serial.tools.miniterm", "--quiet")
+PROMPT = r"\rDemonstration 1( \w+)?> $"
 READING = re.compile(r"confirm, read (\d) (\d) (\d)")
 CODES = re.compile(r"faults +\d+: (\S+?),?\s")
 
@@ -133,17 +133,15 @@ def person(session: Session, port: str, program: tuple[str, ...]) -> Iterator[Pe
 def screen(raw: str) -> str:
     """Return what a terminal would have shown, scrolled lines included, without colour."""
     lines, cells, at = [], list[str](), 0
-    for token in re.findall(r"\x1b\[[\d;]*[A-Za-z]|[^\x1b]", raw):
+    for token in re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", raw):
         if token == "\n":
             lines.append("".join(cells).rstrip())
             cells, at = [], 0
         elif token == "\r":
             at = 0
-        elif token.endswith("K") and token[0] == "\x1b":
-            del cells[at:]
-        elif token.endswith("D") and token[0] == "\x1b":
-            at -= int(token[2:-1])
-        elif token[0] != "\x1b" and token.isprintable():
+        elif token == "\b":
+            at -= 1
+        elif token.isprintable():
             cells[at : at + 1] = [token]
             at += 1
     return "\n".join([*lines, "".join(cells).rstrip()]).strip() + "\n"

@@ -4,8 +4,10 @@ Owns the line being typed, the history and the echo. Must not know commands, tim
 go: `feed` takes what came and returns what happened; `take_output` returns what to send back.
 
 Written for what PuTTY, minicom, picocom and miniterm send: CR, LF or both for Enter; BS or DEL;
-CSI and SS3 cursor keys. Everything is bounded: the line, the history, an escape sequence. A line
-in which any byte was not something that a keyboard sends is marked, and no act is taken from it.
+CSI and SS3 cursor keys. What is sent back is text, CR, LF, BS and spaces alone: miniterm shows
+escape sequences as letters unless told otherwise. Everything is bounded: the line, the history, an
+escape sequence. A line in which any byte was not something that a keyboard sends is marked, and no
+act is taken from it.
 """
 
 from __future__ import annotations
@@ -74,6 +76,8 @@ class LineEditor:
         self.is_raw = False
         self._last_was_cr = False
         self._escape: str | None = None
+        self._drawn = 0
+        """Columns of the screen line that are written on."""
         self._clear()
 
     # ── what the session asks for ───────────────────────────────────────────
@@ -112,9 +116,10 @@ class LineEditor:
         if not self.is_raw:
             self._draw()
 
-    @property
-    def is_empty(self) -> bool:
-        return not self._line
+    def wipe(self) -> str:
+        """Return what clears the screen line, for other text to take its place."""
+        drawn, self._drawn = self._drawn, 0
+        return f"\r{'':{drawn}}\r" if drawn else ""
 
     # ── one character ───────────────────────────────────────────────────────
 
@@ -187,6 +192,7 @@ class LineEditor:
         at_end = self._cursor == len(self._line)
         if at_end and len(self.prompt) + len(self._line) < WIDTH:
             self._echo(char)
+            self._drawn += 1
         else:
             self._redraw()
 
@@ -260,9 +266,11 @@ class LineEditor:
     def _echo(self, text: str) -> None:
         if self.is_raw:
             return
-        if self.is_silent and text not in ("\r\n", "^C\r\n"):
-            return
-        self._out.append(text)
+        ends_line = text.endswith("\n")
+        if ends_line:
+            self._drawn = 0
+        if ends_line or not self.is_silent:
+            self._out.append(text)
 
     def _redraw(self) -> None:
         if not self.is_raw and not self.is_silent:
@@ -274,7 +282,10 @@ class LineEditor:
         start = max(0, self._cursor - room)
         visible = "" if self.is_silent else "".join(self._line[start : start + room])
         back = 0 if self.is_silent else start + len(visible) - self._cursor
-        self._out.append(f"\r{self.prompt}{visible}\x1b[K" + (f"\x1b[{back}D" if back else ""))
+        text = self.prompt + visible
+        rest = max(0, self._drawn - len(text))
+        self._out.append("\r" + text + " " * rest + "\b" * (rest + back))
+        self._drawn = len(text)
 
 
 def _common_start(words: list[str]) -> str:

@@ -115,9 +115,9 @@ FORMS: tuple[Form, ...] = (
     _own("history", "the commands given here"),
     _own(
         "mode",
-        "people: words and colour; plain: no colour; machine: JSON lines",
-        "people|plain|machine",
-        args.one_of("mode", "people", "plain", "machine"),
+        "people: words; colour; plain: ASCII alone; machine: JSON lines",
+        "people|colour|plain|machine",
+        args.one_of("mode", "people", "colour", "plain", "machine"),
     ),
     _own("hello", "the banner and the READY line again"),
     _act(_DEALER, "bets", "open the bets of the next round"),

@@ -77,9 +77,9 @@ class Floorperson(_Person):
         try:
             self._prepare()
             while (status := self._look(deadline))["life"] != "open":
-                if status["faults"]:
+                if status["faults"] or status["life"] == "out of service":
                     faults = ", ".join(status["faults"])
-                    raise ScriptedPersonError(f"faults {faults}: {status['says']}")
+                    raise ScriptedPersonError(f"{status['says']} Faults: {faults or 'none'}")
                 if line := self._next(status):
                     self._act(line)
             return status

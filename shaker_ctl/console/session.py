@@ -65,7 +65,10 @@ class Voice(Enum):
     """How a console speaks."""
 
     PEOPLE = "people"
+    COLOUR = "colour"
+    """With escape sequences, which not every terminal program understands."""
     PLAIN = "plain"
+    """For a terminal without UTF-8."""
     MACHINE = "machine"
 
 
@@ -178,7 +181,7 @@ class Session:
                 self._out.append(piece)
         text = "".join(self._out)
         self._out.clear()
-        encoding = "utf-8" if self._voice is Voice.PEOPLE else "ascii"
+        encoding = "utf-8" if self._voice in (Voice.PEOPLE, Voice.COLOUR) else "ascii"
         return text.encode(encoding, errors="replace")
 
     def drop_output(self) -> None:
@@ -453,10 +456,10 @@ class Session:
             text = render.progress(self._watched, view)
             if text != self._progress:
                 self._progress = text
-                self._say(f"\r{text}\x1b[K")
+                self._say(f"\r{text:{render.WIDTH}}")
             return
         name, self._watched = self._watched, None
-        self._say("\r\x1b[K")
+        self._say(f"\r{'':{render.WIDTH}}\r")
         if view.faults:
             self._refuse(name, codes.FAILED, view.says)
         else:
@@ -478,7 +481,10 @@ class Session:
 
     @property
     def _style(self) -> render.Style:
-        return render.Style() if self._voice is Voice.PEOPLE else render.PLAIN
+        return render.Style(
+            has_colour=self._voice is Voice.COLOUR,
+            has_blocks=self._voice in (Voice.PEOPLE, Voice.COLOUR),
+        )
 
     def _say(self, text: str) -> None:
         if text:
@@ -538,7 +544,8 @@ class Session:
             text = render.paragraph(f"* {said.text}")
             if said.is_alarm:
                 text = [self._style.alarm(line) for line in text]
-            self._say("\r\x1b[K")
+            wiped = self._editor.wipe() if self._watched is None else f"\r{'':{render.WIDTH}}\r"
+            self._say(wiped)
             self._print(text)
             self._progress = ""
             self._prompt()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,23 +30,22 @@ class Screen:
         self.at = 0
 
     def write(self, text: str) -> None:
-        for token in re.findall(r"\x1b\[\d*[A-Z]|[^\x1b]", text):
-            if token == "\r":
+        for char in text:
+            if char == "\r":
                 self.at = 0
-            elif token == "\n":
+            elif char == "\n":
                 self.cells, self.at = [], 0
-            elif token.endswith("K") and token[0] == "\x1b":
-                del self.cells[self.at :]
-            elif token.endswith("D") and token[0] == "\x1b":
-                self.at -= int(token[2:-1])
-            elif token != "\a":
+            elif char == "\b":
+                self.at -= 1
+            elif char != "\a":
+                assert char.isprintable(), "a terminal program may show this as letters"
                 assert self.at < WIDTH, "it ran over the edge of the screen"
-                self.cells[self.at : self.at + 1] = [token]
+                self.cells[self.at : self.at + 1] = [char]
                 self.at += 1
 
     @property
     def line(self) -> str:
-        return "".join(self.cells)
+        return "".join(self.cells).rstrip()
 
 
 @pytest.mark.parametrize(
@@ -106,11 +103,10 @@ def test_the_cursor_never_leaves_the_screen_line(keys: list[bytes]) -> None:
     for key in keys:
         made.feed(key)
         screen.write(made.take_output())
-        assert screen.line.startswith("> ")
+        assert screen.line.startswith(">")
     events = made.feed(b"\r")
-    shown = screen.line[2:]
     assert isinstance(events[0], Line)
-    assert shown in events[0].text
+    assert screen.line[2:] in events[0].text
 
 
 def test_history_holds_only_what_it_was_given_and_is_bounded() -> None:

@@ -170,7 +170,7 @@ class Alerts:
         levels = self._shown
         for handle in list(self._handles):
             mask = handle.mask
-            reports: list[Report] = [(0, tick, word) for tick, word, bits_ in seen if bits_ & mask]
+            reports: list[Report] = [(0, tick, word) for tick, word, moved in seen if moved & mask]
             reports += [(WATCHDOG_FLAG + g, at_us, levels) for g in timeouts if mask >> g & 1]
             wanted = events & handle.events
             reports += [(EVENT_FLAG + event, at_us, levels) for event in bits(wanted)]

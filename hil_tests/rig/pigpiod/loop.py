@@ -80,7 +80,7 @@ class Loop:
         _register(self._writers, file.fileno(), action)
 
     def stop(self) -> None:
-        """Let `run` return after its present turn. May be called from any thread."""
+        """Let `run` return after the action that it is at. May be called from any thread."""
         self._running = False
         self._wake()
 
@@ -93,13 +93,14 @@ class Loop:
                 [self._wake_in, *self._readers], list(self._writers), [], self._wait_s()
             )
             for fd in writable:
-                _call(self._writers.get(fd))
+                self._run(self._writers.get(fd))
             for fd in readable:
                 if fd == self._wake_in:
                     self._swallow_wakes()
                 else:
-                    _call(self._readers.get(fd))
-            self._run_posted()
+                    self._run(self._readers.get(fd))
+            for _ in range(len(self._posted)):
+                self._run(self._posted.popleft())
             self._run_timers()
         with self._pipe_lock:
             self._is_closed = True
@@ -113,16 +114,16 @@ class Loop:
             heapq.heappop(self._timers)
         return max(0, self._timers[0][0] - now_us()) / 1e6 if self._timers else None
 
-    def _run_posted(self) -> None:
-        for _ in range(len(self._posted)):
-            self._posted.popleft()()
-
     def _run_timers(self) -> None:
         due_us = now_us()
         while self._timers and self._timers[0][0] <= due_us:
             timer = heapq.heappop(self._timers)[2]
             action, timer.action = timer.action, None
-            _call(action)
+            self._run(action)
+
+    def _run(self, action: Action | None) -> None:
+        if self._running and action is not None:
+            action()
 
     def _wake(self) -> None:
         with self._pipe_lock, contextlib.suppress(BlockingIOError):
@@ -139,8 +140,3 @@ def _register(actions: dict[int, Action], fd: int, action: Action | None) -> Non
         actions.pop(fd, None)
     else:
         actions[fd] = action
-
-
-def _call(action: Action | None) -> None:
-    if action is not None:
-        action()

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 
 from .board import Board
 from .chip import Chip
@@ -44,7 +45,7 @@ class VirtualPigpiod:
         self._loop: Loop | None = None
         self._server: Server | None = None
         self._thread: threading.Thread | None = None
-        self._frozen: threading.Event | None = None
+        self._freezer: SimpleQueue[Callable[[], None]] | None = None
 
     def __enter__(self) -> VirtualPigpiod:
         self.start()
@@ -85,12 +86,15 @@ class VirtualPigpiod:
             self.board.stop_writers()
 
     def kill(self) -> None:
-        """SIGKILL: connections die, scripts end; DMA-driven PWM and waves run on."""
-        if self._server is None or self._loop is None or self._thread is None:
+        """SIGKILL: connections die, scripts end; DMA-driven PWM and waves run on.
+
+        What clients sent while it hung or was frozen is never carried out.
+        """
+        if self._thread is None:
             return
-        self.resume()
-        self._in_loop(self._close)
-        self._loop.stop()
+        if self._freezer is None:
+            self._finish_turn()
+        self._in_loop(self._die)
         if threading.current_thread() is not self._thread:
             self._thread.join()
         self._loop = self._server = self._thread = None
@@ -113,28 +117,19 @@ class VirtualPigpiod:
 
     def freeze(self) -> None:
         """SIGSTOP: neither answers nor runs scripts or notifications; PWM and waves go on."""
-        if self._loop is not None and self._frozen is None:
-            thawed = self._frozen = threading.Event()
-
-            def stand_still() -> None:
-                thawed.wait()
-
-            self._loop.post(stand_still)
+        if self._loop is not None and self._freezer is None:
+            freezer: SimpleQueue[Callable[[], None]] = SimpleQueue()
+            self._freezer = freezer
+            self._loop.post(lambda: freezer.get()())
 
     def resume(self) -> None:
         """Back to good manners after hang, reject or freeze."""
-        self._thaw()
         self._behave(Manners.NORMAL)
 
     @property
     def connections(self) -> int:
         """Clients connected now; a `pigpio.pi()` counts twice."""
         return 0 if self._server is None else self._server.connections
-
-    def _thaw(self) -> None:
-        if self._frozen is not None:
-            self._frozen.set()
-            self._frozen = None
 
     @property
     def is_blocked(self) -> bool:
@@ -146,22 +141,34 @@ class VirtualPigpiod:
         if server is not None:
             self._in_loop(lambda: server.behave(manners))
 
-    def _close(self) -> None:
-        if self._server is not None:
+    def _finish_turn(self) -> None:
+        """Let what has already come be answered: a healthy daemon takes no time over it."""
+        for _ in range(2):  # the first may fall into a turn that began before it came
+            self._in_loop(lambda: None)
+
+    def _die(self) -> None:
+        if self._server is not None and self._loop is not None:
+            self._loop.stop()
             self._server.close()
             self._server.daemon.close()
 
     def _in_loop(self, action: Callable[[], None]) -> None:
-        """Run `action` in the daemon's thread and wait until it is done."""
+        """Run `action` in the daemon's thread and wait until it is done.
+
+        A frozen daemon thaws for it, and does it before anything else.
+        """
         if self._loop is None or threading.current_thread() is self._thread:
             action()
             return
-        self._thaw()
         done = threading.Event()
 
         def run() -> None:
             action()
             done.set()
 
-        self._loop.post(run)
+        if self._freezer is None:
+            self._loop.post(run)
+        else:
+            self._freezer.put(run)
+            self._freezer = None
         done.wait()

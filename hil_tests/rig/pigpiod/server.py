@@ -36,6 +36,8 @@ class Connection:
         self._received = bytearray()
         self._unsent = bytearray()
         self._is_waiting = False
+        self._is_paused = False
+        self._late: tuple[Request, int] | None = None  # a delayed reply that a pause holds back
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -62,12 +64,21 @@ class Connection:
         self._server.daemon.alerts.resume(self)
 
     def pause(self) -> None:
-        """Read nothing more."""
+        """Read and answer nothing more."""
+        self._is_paused = True
         self._loop.on_readable(self._sock, None)
 
     def resume(self) -> None:
-        """Read again."""
+        """Read and answer again, first what came before the pause."""
+        if not self._is_paused:
+            return
+        self._is_paused = False
         self._loop.on_readable(self._sock, self._on_readable)
+        if self._late is not None:
+            request, result = self._late
+            self._late = None
+            self._answer_late(request, result)
+        self._serve()
 
     def close(self) -> None:
         """Close the socket."""
@@ -90,7 +101,7 @@ class Connection:
         self._serve()
 
     def _serve(self) -> None:
-        while not self._is_waiting:
+        while not (self._is_waiting or self._is_paused):
             try:
                 request = take_request(self._received)
             except ValueError:  # too long: the daemon closes without a word
@@ -121,6 +132,9 @@ class Connection:
             self.send(reply(request, result))
 
     def _answer_late(self, request: Request, result: int) -> None:
+        if self._is_paused:
+            self._late = (request, result)
+            return
         self._is_waiting = False
         self._answer(request, result)
         self._serve()

@@ -173,6 +173,41 @@ def test_a_frozen_daemon_stops_its_scripts_but_not_its_pwm(
     assert len(trace.edges(23)) > 20
 
 
+@pytest.mark.parametrize("bad_manner", [VirtualPigpiod.hang, VirtualPigpiod.freeze])
+def test_what_was_sent_to_a_daemon_that_then_dies_is_never_done(
+    board: Board, bad_manner: Callable[[VirtualPigpiod], None]
+) -> None:
+    daemon = VirtualPigpiod(board)
+    daemon.start()
+    client = RawClient(daemon.port)
+    client.ask(38, extension=b"tag 0 mils 10 w 22 1 jmp 0")
+    client.ask(4, 23, 0)
+    wait_until(lambda: client.ask(40, 0) == 0)
+    bad_manner(daemon)
+    if bad_manner is VirtualPigpiod.freeze:
+        time.sleep(0.005)
+    client.send(4, 23, 1)
+    time.sleep(0.03)
+    script_ran = board.level(22)
+    daemon.kill()
+    assert board.level(23) == 0
+    assert board.level(22) == script_ran == (bad_manner is VirtualPigpiod.hang)
+    client.socket.close()
+
+
+def test_a_delayed_answer_is_held_back_by_a_hang(daemon: VirtualPigpiod, raw: RawClient) -> None:
+    raw.send(47, 20)  # MILS
+    raw.send(PIGPV)
+    time.sleep(0.005)
+    daemon.hang()
+    raw.socket.settimeout(0.1)
+    with pytest.raises(TimeoutError):
+        raw.socket.recv(16)
+    daemon.resume()
+    raw.socket.settimeout(5)
+    assert [raw.reply()[3], raw.reply()[3]] == [0, 79]
+
+
 def test_a_rejected_client_is_accepted_and_closed(
     daemon: VirtualPigpiod, raw: RawClient, connect: Callable[[], RawClient]
 ) -> None:

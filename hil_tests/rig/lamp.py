@@ -130,6 +130,7 @@ class LampBox:
         self.faults = LampFaults()
         self.on_change: Callable[[LampChange], None] = lambda _: None
         """Told whenever other lamps burn than before: the rig's own eye, not on the wire."""
+        self._burnt_before: tuple[str, ...] = ()
         self._clock = clock
         self._lock = threading.RLock()
         self._bulbs = Bulbs(len(LAMP), seed)
@@ -159,7 +160,7 @@ class LampBox:
         self._odds = [0] * ODDS_LENGTH
         self._wanted = 0
         self._switched_at = now - 1.0
-        self._bulbs.drive(0, now)
+        self._drive()
         self._answers_from = now
 
     def restart(self, down_s: float = 0.0) -> None:
@@ -381,17 +382,19 @@ class LampBox:
         self._bulbs.burnt = self._lamps_with("bulb_burnt")
         self._bulbs.stuck = self._lamps_with("bulb_stuck")
         if mask != self._bulbs.driven:
-            now = self._clock()
-            self._bulbs.drive(mask, now)
-            self.on_change(LampChange(now, self._result_round, self._burning(mask)))
+            self._bulbs.drive(mask, self._clock())
+        burning = self._burning()
+        if burning != self._burnt_before:
+            self._burnt_before = burning
+            self.on_change(LampChange(self._clock(), self._result_round, burning))
 
-    def _burning(self, mask: int) -> tuple[str, ...]:
-        """Areas whose lamps really burn: driven and whole, or stuck on."""
+    def _burning(self) -> tuple[str, ...]:
+        """Areas whose lamps really burn: driven or stuck on, and whole."""
         bulbs = self._bulbs
         return tuple(
             area
             for area, lamp in LAMP.items()
-            if lamp in bulbs.stuck or (mask >> lamp & 1 and lamp not in bulbs.burnt)
+            if lamp not in bulbs.burnt and (bulbs.driven >> lamp & 1 or lamp in bulbs.stuck)
         )
 
     def _lamps_with(self, fault: str) -> set[int]:

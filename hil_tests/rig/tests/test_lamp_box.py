@@ -408,6 +408,17 @@ def test_a_box_in_fault_is_dark_and_lights_nothing(bench):
     assert bench.number(0x0010) == 0
 
 
+def test_the_rigs_own_eye_sees_every_lamp_that_burns_or_goes_out(bench):
+    seen = []
+    bench.box.on_change = lambda change: seen.append((change.round, set(change.areas)))
+    bench.show(5, (1, 2, 3))
+    bench.box.faults.inject("bulb_burnt", area="small")
+    bench.box.glance()
+    bench.command(CLEAR, 5)
+    lit = set(names_of(win((1, 2, 3))))
+    assert seen == [(5, lit), (5, lit - {"small"}), (0, set())]
+
+
 def test_a_fault_can_wait_for_what_the_box_does(bench):
     bench.box.faults.inject("lamp_restart", after=(1, "commit"))
     bench.stage(1, (1, 2, 3))

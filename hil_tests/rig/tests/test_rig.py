@@ -25,6 +25,8 @@ from hil_tests.rig.main import app
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
+LOGS = {"truth.jsonl", "lamps.jsonl", "lamp-memory.json"}
+"""What a rig leaves: what happened, and what its lamp box retains without power."""
 ENABLE, PWM, TACH = 23, 18, 24
 
 
@@ -117,7 +119,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     until(lambda: not any(is_alive(pid) for pid in pids))
     assert not any(is_listening(port) for port in ports)
     left = {path.name for path in rig.folder.iterdir()}
-    assert left == {"truth.jsonl", "lamp-memory.json"}
+    assert left == LOGS
 
 
 def camera_port(found: dict[str, Any]) -> int:
@@ -127,7 +129,7 @@ def camera_port(found: dict[str, Any]) -> int:
 @pytest.mark.rig
 def test_the_addresses_are_complete(rig):
     assert set(rig.addresses) == {
-        *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth"),
+        *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth", "lamps"),
         *("calibration", "geometry", "dice", "seed"),
     }
     assert rig.addresses["pigpiod"]["host"] == "127.0.0.1"
@@ -275,7 +277,7 @@ def test_a_rig_that_is_stopped_while_it_starts_leaves_nothing(tmp_path):
     assert process.stdout is not None
     process.stdout.close()
     until(lambda: not any(is_alive(pid) for pid in pids))
-    assert {path.name for path in tmp_path.iterdir()} == {"truth.jsonl", "lamp-memory.json"}
+    assert {path.name for path in tmp_path.iterdir()} == LOGS
 
 
 @pytest.mark.parametrize("command", ["run", "pigpiod"])

@@ -10,7 +10,6 @@ A damaged file is never mended here. Opening one may make SQLite drop a torn end
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -241,13 +240,16 @@ class SqliteJournal:
             problems = self._guard(lambda: db.execute("PRAGMA integrity_check(1)").fetchall())
             if problems != [("ok",)]:
                 return Damage(str(self.path), head.sequence, None, f"file: {problems[0][0]}")
-            rows = self._guard(lambda: db.execute("SELECT sequence, round, body FROM record"))
-            for sequence, number, body in rows:
-                if json.loads(body).get("round") != number:
-                    return Damage(
-                        str(self.path), sequence, None, f"indexed under round {number}, wrongly"
-                    )
-        return None
+            misfiled = self._guard(
+                lambda: db.execute(
+                    "SELECT sequence, round FROM record "
+                    "WHERE round IS NOT json_extract(CAST(body AS TEXT), '$.round') LIMIT 1"
+                ).fetchone()
+            )
+        if misfiled is None:
+            return None
+        sequence, number = misfiled
+        return Damage(str(self.path), sequence, None, f"filed under round {number}, wrongly")
 
     def preserve(self, note: str) -> Path:
         """Copy the file and its log, as found, beside it; return the folder. For evidence (O-4).

@@ -1,0 +1,60 @@
+"""Pictures are kept whole, found again after a restart, and dropped only by the quota."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.adapters.picture_folder import PictureFolder
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.ports import Pictures
+
+PICTURES = Pictures(frame=b"f" * 60_000, overlay=b"o" * 60_000)
+
+
+def test_both_pictures_are_kept_with_their_digests(tmp_path: Path) -> None:
+    folder = PictureFolder(tmp_path / "pictures", quota_mb=10)
+    saved = folder.save(12, 345, PICTURES)
+    folder.settle()
+    path = tmp_path / "pictures" / saved["frame"]["file"]
+    assert path.name == "00000012-0000000345-frame.jpg"
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == saved["frame"]["sha256"]
+    assert (tmp_path / "pictures" / saved["overlay"]["file"]).read_bytes() == PICTURES.overlay
+
+
+def names(folder: Path) -> list[int]:
+    return sorted({int(path.name[:8]) for path in folder.glob("*.jpg")})
+
+
+def test_the_quota_drops_the_oldest_but_never_the_last_ten_rounds_or_disputes(
+    tmp_path: Path,
+) -> None:
+    folder = PictureFolder(tmp_path, quota_mb=0.5, disputed=lambda: {3})
+    for number in range(1, 31):
+        folder.save(number, number, PICTURES)
+        folder.settle()
+    assert names(tmp_path) == [3, *range(21, 31)]
+
+
+def test_what_lies_there_after_a_restart_counts_for_the_quota(tmp_path: Path) -> None:
+    before = PictureFolder(tmp_path, quota_mb=100)
+    for number in range(1, 21):
+        before.save(number, number, PICTURES)
+    (tmp_path / "note.txt").write_text("not a picture of ours")
+    after = PictureFolder(tmp_path, quota_mb=1.21)
+    after.save(21, 21, PICTURES)
+    after.settle()
+    assert names(tmp_path) == list(range(12, 22))
+    assert (tmp_path / "note.txt").exists()
+
+
+def test_a_medium_that_refuses_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(JournalWriteError, match="cannot be kept"):
+        PictureFolder(tmp_path / "file" / "pictures", quota_mb=1)
+    folder = PictureFolder(tmp_path / "pictures", quota_mb=1)
+    (tmp_path / "pictures").rmdir()
+    with pytest.raises(JournalWriteError, match="cannot be kept"):
+        folder.save(1, 1, PICTURES)

@@ -52,7 +52,8 @@ class RestWatch:
         A change of the light is no motion, not even one that a rolling shutter spreads over the
         rows: what is compared is each place relative to its surroundings.
         """
-        change = np.log(after + _SOFTEN) - np.log(before + _SOFTEN)
+        level = after / self.light_ratio(before, after)
+        change = np.log(level + _SOFTEN) - np.log(before + _SOFTEN)
         change -= np.asarray(cv2.blur(change, (_SURROUNDINGS, 5)))
         return int((np.abs(change) > _MOVED_STEP).sum()) >= _MOVED_PLACES
 

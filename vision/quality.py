@@ -19,6 +19,8 @@ BLACK_MEDIAN = 14.0
 """Median grey below which the light is off or the lens covered; a dip to 55 % keeps it above."""
 BLACK_LEVEL = 10
 BLACK_SHARE = 0.85
+WHITE_MEDIAN = 235.0
+"""Median grey above which even a white floor has lost its shades."""
 CLIPPED_LEVEL = 250
 CLIPPED_SHARE = 0.35
 """White dice are at most 15 % of the compartment and seldom clip."""
@@ -74,13 +76,14 @@ class QualityGate:
         flat_rows = rows_without_grain(grey)
         if (median < BLACK_MEDIAN and dark > 0.3) or dark > BLACK_SHARE:
             fault, detail = Reason.BLACK, f"median grey {median:.0f} of 255"
-        elif clipped > CLIPPED_SHARE:
-            fault, detail = Reason.OVER_EXPOSED, f"{clipped:.0%} of the compartment is white"
-        elif flat_rows > TORN_ROWS:
-            fault, detail = Reason.TORN, f"{flat_rows:.0%} of the rows are empty or repeated"
+        elif clipped > CLIPPED_SHARE or median > WHITE_MEDIAN:
+            fault = Reason.OVER_EXPOSED
+            detail = f"{clipped:.0%} of the compartment is white, median grey {median:.0f} of 255"
         elif sharp < self.least_sharpness:
             fault = Reason.DEFOCUSED
             detail = f"sharpness {sharp:.3f}, needed {self.least_sharpness:.3f}"
+        elif flat_rows > TORN_ROWS:
+            fault, detail = Reason.TORN, f"{flat_rows:.0%} of the rows are empty or repeated"
         elif rim_px is not None and rim_px > RIM_TOLERANCE_MM * self.calibration.floor_px_per_mm:
             fault = Reason.CAMERA_MOVED
             detail = f"the compartment's rim is {rim_px:.1f} pixels off its calibrated place"

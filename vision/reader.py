@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import cv2
 import numpy as np
 
 from vision import tilt
@@ -55,6 +56,11 @@ class Seen:
     observation: Observation
     model: tuple[FoundDie, ...]
     second: SecondReading | None
+
+
+LEAST_SIDE = 0.6
+"""Mean side of a top face, in sides of a flat die's, below which it is no die of this table: a
+glint of the ring light measures 0.3-0.5, a die on its edge 0.85."""
 
 
 class TableReader:
@@ -119,7 +125,8 @@ class TableReader:
             FoundDie(d.corners + shift, d.value, d.value_p, d.flat_p, d.score, d.down)
             for d in found
         )
-        return tuple(sorted(moved, key=lambda die: float(die.centre[0])))
+        dice = (die for die in moved if _side_px(die) >= LEAST_SIDE * self.calibration.die_px)
+        return tuple(sorted(dice, key=lambda die: float(die.centre[0])))
 
     # ── Evidence ────────────────────────────────────────────────────────────
 
@@ -133,12 +140,17 @@ class TableReader:
         evidence = []
         for i, die in enumerate(found):
             other = pairs.get(i)
-            evidence.append(self._evidence(die, None if other is None else second.dice[other]))
+            is_something = other is not None or _is_foreground(die, second)
+            evidence.append(
+                self._evidence(die, None if other is None else second.dice[other], is_something)
+            )
         alone = set(range(len(second.dice))) - set(pairs.values())
         evidence += [self._evidence(None, second.dice[j]) for j in sorted(alone)]
         return tuple(sorted(evidence, key=lambda e: e.x_mm))
 
-    def _evidence(self, found: FoundDie | None, other: SecondDie | None) -> DieEvidence:
+    def _evidence(
+        self, found: FoundDie | None, other: SecondDie | None, is_something: bool = True
+    ) -> DieEvidence:
         corners = found.corners if found is not None else other.corners if other else None
         assert corners is not None
         place = self.calibration.to_mm(np.asarray(corners).mean(axis=0), self.calibration.die_mm)[0]
@@ -146,7 +158,7 @@ class TableReader:
             None if found is None else tilt.measure(found.corners, found.down, self.calibration)
         )
         vote = None if other is None else self._second_vote(other)
-        cues = self._not_flat_cues(found, measured, vote)
+        cues = self._not_flat_cues(found, measured, vote, is_something)
         return DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in corners),
             x_mm=float(place[0]),
@@ -187,7 +199,11 @@ class TableReader:
         return SecondVote(face.value, face.confidence, is_flat, note)
 
     def _not_flat_cues(
-        self, found: FoundDie | None, measured: Measured | None, vote: SecondVote | None
+        self,
+        found: FoundDie | None,
+        measured: Measured | None,
+        vote: SecondVote | None,
+        is_something: bool,
     ) -> tuple[str, ...]:
         cues = []
         if found is not None and found.flat_p < self.thresholds.not_flat_p:
@@ -199,7 +215,7 @@ class TableReader:
             )
         if vote is not None and vote.is_flat is False:
             cues.append(f"outline: {vote.note}")
-        elif vote is None and found is not None:
+        elif vote is None and found is not None and is_something:
             cues.append("no upright die fits the outline")
         return tuple(cues)
 
@@ -298,6 +314,20 @@ def turn_deg(corners: np.ndarray) -> float:
     edges = np.roll(corners, -1, axis=0) - corners
     angles = np.arctan2(edges[:, 1], edges[:, 0])
     return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
+
+
+def _side_px(die: FoundDie) -> float:
+    edges = np.roll(die.corners, -1, axis=0) - die.corners
+    return float(np.linalg.norm(edges, axis=1).mean())
+
+
+def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
+    """True if the second reader, too, sees something where the model sees a die."""
+    mask = second.ground.mask
+    face = np.zeros_like(mask)
+    corners = np.round(second.ground.to_view(die.corners)).astype(np.int32)
+    cv2.fillPoly(face, [corners], 1)
+    return bool(mask[face > 0].any()) and float((mask[face > 0] > 0).mean()) > 0.5
 
 
 def _kind(measured: Measured | None) -> Kind:

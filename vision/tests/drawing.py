@@ -95,7 +95,7 @@ def draw(
     if blur:
         picture = cv2.GaussianBlur(picture, (0, 0), blur)
     if noise:
-        picture += rng.normal(0, noise, picture.shape).astype(np.float32)
+        picture += noise * rng.standard_normal(picture.shape, np.float32)
     image = np.clip(picture, 0, 255).astype(np.uint8)
     if jpeg is not None:
         coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1]
@@ -137,19 +137,24 @@ def _draw_die(picture: np.ndarray, die: Die, calibration: Calibration) -> None:
             faces.append((float(np.linalg.norm(sight)), value, points, shade))
     for _, value, points, shade in sorted(faces, key=lambda face: -face[0]):
         texture = _texture(die.look, value) * shade
-        size = _TEXTURE_PX
         target = calibration.to_px(points).astype(np.float32)
+        low = np.maximum(np.floor(target.min(axis=0)).astype(int) - 2, 0)
+        high = np.ceil(target.max(axis=0)).astype(int) + 3
+        window = picture[low[1] : high[1], low[0] : high[0]]
+        if window.size == 0:
+            continue
+        size = _TEXTURE_PX
         source = np.array([(0, 0), (size, 0), (size, size), (0, size)], np.float32) - 0.5
-        matrix_px = cv2.getPerspectiveTransform(source, target)
-        shape = (picture.shape[1], picture.shape[0])
+        matrix_px = cv2.getPerspectiveTransform(source, target - low.astype(np.float32))
+        shape = (window.shape[1], window.shape[0])
         warped = cv2.warpPerspective(
             texture, matrix_px, shape, flags=cv2.INTER_AREA, borderMode=cv2.BORDER_REPLICATE
         )
-        mask = np.zeros(picture.shape[:2], np.uint8)
-        cv2.fillConvexPoly(mask, _fixed(target), 255, cv2.LINE_AA, 4)
+        mask = np.zeros(window.shape[:2], np.uint8)
+        cv2.fillConvexPoly(mask, _fixed(target - low), 255, cv2.LINE_AA, 4)
         share = (mask.astype(np.float32) / 255)[..., None]
-        blended = picture * (1 - share) + warped * share
-        picture[:] = np.where(share > 0, blended, picture)  # the warp is undefined far away
+        blended = window * (1 - share) + warped * share
+        window[:] = np.where(share > 0, blended, window)
 
 
 def _cube(top: int) -> list[tuple[int, int, int]]:

@@ -1,0 +1,47 @@
+"""A millimetre in the compartment is found in the picture, and back."""
+
+import numpy as np
+import pytest
+
+from vision.calibration import Calibration, CalibrationError
+from vision.tests.drawing import TABLE
+
+TABLE_KEYS = TABLE.to_table()
+
+
+def test_table_survives_the_way_to_a_file_and_back():
+    assert Calibration.from_table(TABLE_KEYS) == TABLE
+
+
+@pytest.mark.parametrize("k1", [0.0, -0.08, 0.25])
+@pytest.mark.parametrize("z", [0.0, 16.0, 32.0])
+def test_points_come_back_from_the_picture(k1, z):
+    calibration = Calibration.from_table(TABLE_KEYS | {"k1": k1, "compartment_mm": [3.0, -2.0]})
+    grid = np.array([(x, y, z) for x in (-45, 0, 30) for y in (-40, 5, 45)], float)
+    assert np.allclose(calibration.to_mm(calibration.to_px(grid), z), grid[:, :2], atol=1e-3)
+
+
+def test_a_die_on_another_appears_larger_by_the_known_share():
+    assert TABLE.px_per_mm(32.0) / TABLE.px_per_mm(16.0) == pytest.approx(284 / 268)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"die_mm": -1}, "die_mm"),
+        ({"k1": 0.9}, "k1"),
+        ({"height_mm": 20}, "height_mm"),
+        ({"image_size": [640]}, "calibration"),
+        ({"colour": 3}, "colour"),
+    ],
+)
+def test_an_impossible_calibration_is_refused_by_name(change, named):
+    with pytest.raises(CalibrationError, match=named):
+        Calibration.from_table(TABLE_KEYS | change)
+
+
+def test_a_missing_key_is_named():
+    table = dict(TABLE_KEYS)
+    del table["floor_px_per_mm"]
+    with pytest.raises(CalibrationError, match="floor_px_per_mm"):
+        Calibration.from_table(table)

@@ -1,0 +1,89 @@
+"""Pictures that are not fit to be read are refused by name; good ones are not."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.motion import RestWatch, poses_changed
+from vision.quality import QualityGate, digest
+from vision.reading import Reason
+from vision.tests.drawing import TABLE, Die, draw
+
+DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+
+
+@pytest.fixture(scope="module")
+def gate():
+    return QualityGate(TABLE)
+
+
+@pytest.fixture(scope="module")
+def good():
+    return draw(DICE)
+
+
+@pytest.mark.parametrize("light", [0.5, 0.8, 1.0, 1.1])
+@pytest.mark.parametrize("dice", [DICE, []])
+def test_a_good_picture_is_fit(gate, light, dice):
+    assert gate.judge(draw(dice, light=light)).fault is None
+
+
+def torn(image):
+    image = image.copy()
+    image[300:] = 128
+    return image
+
+
+def smeared(image):
+    image = image.copy()
+    image[200:] = image[200]
+    return image
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda i: (i * 0.03).astype(np.uint8), Reason.BLACK),
+        (lambda i: np.zeros_like(i), Reason.BLACK),
+        (lambda i: cv2.convertScaleAbs(i, alpha=1, beta=190), Reason.OVER_EXPOSED),
+        (lambda i: cv2.GaussianBlur(i, (0, 0), 7), Reason.DEFOCUSED),
+        (torn, Reason.TORN),
+        (smeared, Reason.TORN),
+        (lambda i: np.roll(i, 9, axis=1), Reason.CAMERA_MOVED),
+        (lambda i: np.roll(i, (6, 6), axis=(0, 1)), Reason.CAMERA_MOVED),
+        (lambda i: cv2.resize(i, (320, 240)), Reason.WRONG_SIZE),
+    ],
+)
+def test_a_spoilt_picture_is_refused_for_its_reason(gate, good, spoil, reason):
+    quality = gate.judge(spoil(good))
+    assert quality.fault is reason
+    assert quality.detail
+
+
+def test_grain_gives_every_picture_its_own_digest(good):
+    assert digest(good) == digest(good.copy())
+    assert digest(good) != digest(draw(DICE, seed=1))
+
+
+def test_grain_and_light_are_no_motion_and_a_creeping_die_is():
+    watch = RestWatch(TABLE)
+    before = watch.thumbnail(draw(DICE, seed=1))
+    for light in (1.0, 0.8, 0.6):
+        assert not watch.has_moved(before, watch.thumbnail(draw(DICE, seed=2, light=light)))
+    crept = [Die(-19.6, -10, 15, 6), *DICE[1:]]
+    assert watch.has_moved(before, watch.thumbnail(draw(crept, seed=3)))
+
+
+def test_the_dip_is_measured_from_the_picture():
+    watch = RestWatch(TABLE)
+    before = watch.thumbnail(draw(DICE, seed=1))
+    dipped = watch.thumbnail(draw(DICE, seed=2, light=0.7))
+    assert watch.light_ratio(before, dipped) == pytest.approx(0.7, abs=0.03)
+
+
+def test_poses_are_changed_by_moving_or_turning_and_not_by_a_quarter_turn():
+    before = [(0.0, 0.0, 10.0), (20.0, 5.0, 80.0)]
+    assert poses_changed(before, [(0.1, 0.1, 10.5), (20.0, 5.0, 80.0)]) == 0
+    assert poses_changed(before, [(20.0, 5.0, 80.0), (0.0, 0.0, 10.0)]) == 0
+    assert poses_changed(before, [(5.0, 0.0, 10.0), (20.0, 5.0, 30.0)]) == 2
+    assert poses_changed([(0.0, 0.0, 89.5)], [(0.0, 0.0, 0.5)]) == 0

@@ -1,0 +1,140 @@
+"""A frame states a value only where both readers and the geometry agree, and no roll only by two
+cues."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.frame import Frame
+from vision.overlay import draw_reading
+from vision.reader import TableReader, match, turn_deg
+from vision.reading import NoRoll, Reason, Unreadable, Verified
+from vision.tests.drawing import TABLE, Die, draw, toss
+from vision.tests.truth import TruthFinder, found_die
+
+DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+
+
+def read(dice, image=None, wanted=3, **lies):
+    reader = TableReader(TruthFinder([]), TABLE)
+    rows, columns = reader._crop
+    reader._finder = TruthFinder(dice, crop=(columns.start, rows.start), **lies)
+    return reader.read(Frame(draw(dice) if image is None else image), wanted)
+
+
+def test_three_flat_dice_are_verified():
+    opinion = read(DICE).opinion
+    assert isinstance(opinion, Verified)
+    assert opinion.values == (6, 3, 1)
+    assert opinion.confidence > 0.6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_lie_of_the_model_is_never_accepted(seed):
+    rng = np.random.default_rng(seed)
+    dice = toss(rng)
+    image = draw(dice, seed=seed)
+    values = [die.value for die in dice]
+    values[seed % 3] = values[seed % 3] % 6 + 1
+    assert isinstance(read(dice, image, values=values).opinion, Unreadable)
+
+
+def test_swapped_values_are_not_accepted():
+    opinion = read(DICE, values=[3, 6, 1]).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.READERS_DISAGREE
+
+
+def test_a_die_that_the_model_misses_is_not_accepted():
+    opinion = read(DICE, missing=[1]).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.COUNT
+
+
+def test_a_reflection_taken_for_a_die_is_not_accepted():
+    ghost = found_die(Die(-25, 25, 40, 2), TABLE, 2, 0.99, np.zeros(2, np.float32))
+    assert isinstance(read(DICE, extra=[ghost]).opinion, Unreadable)
+    two = [DICE[0], DICE[1]]
+    opinion = read(two, extra=[ghost]).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.READERS_DISAGREE
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_another_number_of_flat_dice_is_a_wrong_count(count):
+    dice = [*DICE, Die(-5, -33, 30, 2)][:count]
+    opinion = read(dice).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.COUNT
+
+
+def test_any_number_may_be_read_when_asked_for():
+    opinion = read(DICE[:2], wanted=None).opinion
+    assert isinstance(opinion, Verified)
+    assert opinion.values == (6, 3)
+
+
+@pytest.mark.parametrize("axis", range(0, 360, 45))
+def test_one_tilted_die_makes_a_no_roll_whatever_the_others_show(axis):
+    dice = [DICE[0], Die(8, 20, 50, 3, tilt_deg=14, tilt_axis_deg=axis), DICE[2]]
+    opinion = read(dice).opinion
+    assert isinstance(opinion, NoRoll)
+    assert opinion.die == 1
+    assert opinion.angle_deg == pytest.approx(14, abs=4)
+    assert len(opinion.cues) >= 2
+
+
+def test_a_die_on_a_die_is_stacked_though_only_two_are_seen():
+    dice = [DICE[0], Die(8, 20, 50, 3, z=24.0)]
+    opinion = read(dice, flat_p=[0.99, 0.05]).opinion
+    assert isinstance(opinion, NoRoll)
+    assert opinion.kind == "stacked"
+
+
+def test_one_cue_alone_is_doubt_and_not_a_no_roll():
+    opinion = read(DICE, flat_p=[0.99, 0.05, 0.99]).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.NOT_FLAT_DOUBTFUL
+
+
+def test_a_coin_and_a_hand_are_named():
+    coin = draw(DICE)
+    cv2.circle(coin, (250, 330), 42, (70, 150, 190), -1, cv2.LINE_AA)
+    opinion = read(DICE, coin).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason in (Reason.FOREIGN_OBJECT, Reason.READERS_DISAGREE)
+    hand = draw(DICE)
+    cv2.rectangle(hand, (150, 60), (520, 330), (120, 150, 200), -1)
+    assert isinstance(read(DICE, hand).opinion, Unreadable)
+
+
+def test_a_spoilt_picture_is_refused_before_any_value_counts():
+    opinion = read(DICE, (draw(DICE) * 0.03).astype(np.uint8)).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.BLACK
+    opinion = read(DICE, draw(DICE)[:240, :320]).opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.WRONG_SIZE
+
+
+def test_overlay_shows_every_verdict():
+    image = draw(DICE)
+    for lies in ({}, {"flat_p": [0.99, 0.05, 0.99]}, {"values": [1, 1, 1]}):
+        observation = read(DICE, image, **lies)
+        picture = draw_reading(image, observation, observation.opinion)
+        assert picture.shape[0] > image.shape[0]
+        assert (picture[: image.shape[0]] != image).any()
+
+
+def test_points_are_matched_nearest_first_and_once():
+    a, b = np.array([(0.0, 0), (10, 0)]), np.array([(9.0, 0), (1, 0), (50, 0)])
+    assert match(a, b, 5.0) == {0: 1, 1: 0}
+    assert match(a, np.zeros((0, 2)), 5.0) == {}
+
+
+@pytest.mark.parametrize("turn", [0.5, 20, 44, 46, 89])
+def test_orientation_of_a_square_is_found_mod_a_quarter_turn(turn):
+    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+    a = np.radians(turn)
+    matrix = np.array([(np.cos(a), -np.sin(a)), (np.sin(a), np.cos(a))])
+    assert turn_deg(corners @ matrix.T) == pytest.approx(turn, abs=0.01)

@@ -1,0 +1,114 @@
+"""The second reader alone: values of flat dice, silence or doubt about everything else."""
+
+import dataclasses
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.second_reader.pips import FACE_PX, read_face
+from vision.second_reader.table import SecondReader
+from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, _texture, draw, toss
+
+IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)
+BLUE = Look(face=(150, 60, 25), pip=(240, 240, 240))
+LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN, "ivory": IVORY, "blue": BLUE}
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return SecondReader(TABLE)
+
+
+def face_patch(look, value, quarter=0):
+    texture = cv2.resize(_texture(look, value), (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    return np.rot90(texture, quarter).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("value", range(1, 7))
+@pytest.mark.parametrize("quarter", range(4))
+def test_every_legal_face_is_read_in_every_orientation(name, value, quarter):
+    face = read_face(np.ascontiguousarray(face_patch(LOOKS[name], value, quarter)))
+    assert face.value == value
+    assert face.confidence > 0.6
+
+
+ILLEGAL = {
+    "two side by side": [(-1, 0), (1, 0)],
+    "three in a row along an edge": [(-1, 0), (0, 0), (1, 0)],
+    "four with one moved": [(-1, -1), (1, -1), (-1, 1), (0, 1)],
+    "seven": [(-1, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (1, 1)],
+    "one off the middle": [(1, 1)],
+    "five as a triangle": [(-1, -1), (1, -1), (0, 0), (0, 1), (0, -1)],
+}
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_a_pattern_that_no_die_has_is_no_value(name):
+    patch = np.full((FACE_PX, FACE_PX, 3), 230, np.uint8)
+    for x, y in ILLEGAL[name]:
+        cv2.circle(
+            patch, (round(36 + x * 18), round(36 + y * 18)), 7, (25, 25, 25), -1, cv2.LINE_AA
+        )
+    face = read_face(patch)
+    is_off = face.value == 1 and np.hypot(*face.offset) > 0.2
+    assert face.value is None or is_off
+
+
+def test_a_blank_face_and_a_logo_are_no_value():
+    patch = np.full((FACE_PX, FACE_PX, 3), 200, np.uint8)
+    assert read_face(patch).value is None
+    cv2.rectangle(patch, (20, 12), (52, 60), (20, 20, 20), -1)
+    assert read_face(patch).value is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_three_flat_dice_are_read_whatever_they_touch(reader, seed):
+    look = list(LOOKS.values())[seed % len(LOOKS)]
+    floor = [(60, 105, 45), (60, 60, 66), (40, 90, 130)][seed % 3]
+    dice = toss(np.random.default_rng(100 + seed), look=look)
+    seen = reader.read(draw(dice, floor=floor, seed=seed))
+    truth = sorted((die.x, die.y, die.value) for die in dice)
+    assert len(seen.dice) == 3
+    for die, (x, y, value) in zip(seen.dice, truth, strict=True):
+        assert die.face.value == value
+        assert np.hypot(die.pose.x_mm - x, die.pose.y_mm - y) < 0.8
+        assert np.hypot(*die.face.offset) < 0.06
+
+
+@pytest.mark.parametrize("light", [0.45, 0.7, 1.05])
+def test_brightness_does_not_change_a_value(reader, light):
+    dice = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+    seen = reader.read(draw(dice, light=light))
+    assert [die.face.value for die in seen.dice] == [6, 3, 1]
+
+
+@pytest.mark.parametrize("tilt", [10, 15, 25])
+def test_a_tilted_die_shows_more_than_an_upright_one_could(reader, tilt):
+    flat = reader.read(draw([Die(10, 5, 20, 4)])).dice[0].fit
+    for axis in range(0, 360, 60):
+        seen = reader.read(draw([Die(10, 5, 20, 4, tilt_deg=tilt, tilt_axis_deg=axis)]))
+        fit = seen.dice[0].fit if seen.dice else None
+        assert fit is None or fit.beyond_mm > flat.beyond_mm + 0.8 or fit.spread_mm > 0.6
+
+
+def test_a_coin_is_unexplained(reader):
+    dice = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+    image = draw(dice)
+    cv2.circle(image, (250, 330), 42, (70, 150, 190), -1, cv2.LINE_AA)
+    seen = reader.read(image)
+    assert [die.face.value for die in seen.dice if die.face.value] == [6, 3, 1]
+    assert seen.unexplained > 0.5 or len(seen.dice) == 4
+
+
+def test_an_empty_compartment_has_no_dice(reader):
+    assert reader.read(draw([])).dice == ()
+
+
+def test_reading_needs_no_particular_die_size():
+    for edge in (12.0, 19.0, 25.0):
+        calibration = dataclasses.replace(TABLE, die_mm=edge)
+        dice = [Die(-22, -12, 15, 5), Die(4, 24, 50, 2), Die(24, -14, 80, 6)]
+        seen = SecondReader(calibration).read(draw(dice, calibration))
+        assert [die.face.value for die in seen.dice] == [5, 2, 6]

@@ -191,16 +191,28 @@ def verify(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
 
 @app.command(name="replay")
 def replay_command(
-    config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
+    pictures: Annotated[bool, typer.Option(help="Read the stored frames again as well.")] = True,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Decide every recorded event again by today's rules, and list what would differ.
+    """Decide every recorded event again by today's rules, read every stored frame again by
+    today's reader, and list what would differ.
 
-    Ends with status 1 where anything differs.
+    A verdict rests on several frames, of which one is stored: frames of verdicts that gave a value
+    or a no roll are read again, those of an unreadable toss are not. Ends with status 1 where
+    anything differs.
     """
     parameters = _parameters(config, journal)
     rules = rulebook(settings_file.load(config).table)
     store = _opened(parameters)
     found = replay(store.read(), _decide(rules), to_record(machine.initial(rules)))
+    frames = 0
+    if pictures:
+        from shaker_ctl.commands.reread import reread
+
+        frames, differences = reread(store.read(), parameters.pictures, config)
+        found.differences += differences
     store.close()
     if as_json:
         typer.echo(json.dumps([_plain_difference(d) for d in found.differences], indent=2))
@@ -212,7 +224,7 @@ def replay_command(
                 soft_wrap=True,
             )
         screen.print(
-            f"{found.steps} decisions in {len(found.rounds)} rounds, "
+            f"{found.steps} decisions in {len(found.rounds)} rounds and {frames} frames, "
             f"{len(found.differences)} differences"
         )
     if found.differences:

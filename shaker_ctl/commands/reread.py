@@ -1,0 +1,83 @@
+"""The stored frames of a journal through today's reader: would any value differ?
+
+Loaded only when frames are to be read, since it brings OpenCV and the model with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.replay import Difference
+from vision.classifier import DieFinder
+from vision.errors import VisionError
+from vision.explain import read_calibration
+from vision.frame import Frame
+from vision.reader import TableReader
+from vision.reading import NoRoll, Verified
+
+COMPARED = ("Verified", "NoRoll")
+"""Verdicts that one frame can confirm. An unreadable toss may rest on frames that disagreed."""
+
+
+def reread(records: Iterable[Record], folder: Path, config: Path) -> tuple[int, list[Difference]]:
+    """Return how many frames were read again, and what differs.
+
+    A frame that the quota has dropped is passed over; one whose bytes are not those recorded is a
+    difference. Raises SettingsError where model or calibration cannot be used.
+    """
+    cv2.setNumThreads(1)
+    try:
+        reader = TableReader(DieFinder(), read_calibration(config))
+    except VisionError as error:
+        raise SettingsError(str(error)) from error
+    read, found = 0, []
+    for record in records:
+        if b'"ReadingMade"' not in record.body:
+            continue
+        plain = record.plain
+        then = plain.get("event", {}).get("verdict", {})
+        saved = plain["pictures"].get("frame")
+        path = folder / saved["file"] if saved else None
+        if then.get("type") not in COMPARED or path is None or not path.exists():
+            continue
+        read += 1
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != saved["sha256"]:
+            found.append(_difference(plain, "the stored frame is not the recorded one", path.name))
+            continue
+        now = _opinion(reader, content)
+        if not _agrees(then, now):
+            found.append(_difference(plain, then, now))
+    return read, found
+
+
+def _opinion(reader: TableReader, content: bytes) -> dict[str, Any]:
+    image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    if image is None:
+        return {"type": "Unreadable", "reason": "not a picture"}
+    opinion = reader.look(Frame(image), 3).observation.opinion
+    match opinion:
+        case Verified():
+            return {"type": "Verified", "values": list(opinion.values)}
+        case NoRoll():
+            return {"type": "NoRoll", "kind": str(opinion.kind.value)}
+    return {"type": "Unreadable", "reason": str(getattr(opinion, "reason", opinion))}
+
+
+def _agrees(then: dict[str, Any], now: dict[str, Any]) -> bool:
+    """The same values in any order, or no roll again: which kind, several frames decided."""
+    if then["type"] != now["type"]:
+        return False
+    return then["type"] == "NoRoll" or sorted(then["values"]) == sorted(now["values"])
+
+
+def _difference(plain: dict[str, Any], then: Any, now: Any) -> Difference:
+    return Difference(plain["sequence"], plain["round"], "ReadingMade: frame", then, now)

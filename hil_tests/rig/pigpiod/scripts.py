@@ -32,6 +32,10 @@ REST_US = 200
 """Pause of a script that used its slice, so that a spinning one takes half a core at most."""
 
 
+CATCH_UP_US = 50_000
+"""Lateness that a script makes good; after a longer stop of the whole process it does not hurry."""
+
+
 class State(IntEnum):
     """What PROCP answers."""
 
@@ -161,14 +165,19 @@ class Scripts:
         script.waits_for = None
         script.state = State.RUNNING
         self.on_masks()
-        self._wake_with(script, result)
-
-    def _wake_with(self, script: Script, result: int) -> None:
         if script.machine is not None:
             script.machine.resume(result)
         self._go_on(script)
 
-    def _go_on(self, script: Script) -> None:
+    def _end_delay(self, script: Script, result: int) -> None:
+        if script.machine is not None:
+            script.machine.resume(result)
+        self._go_on(script, late_us=now_us() - script.wakes_us)
+
+    def _go_on(self, script: Script, late_us: int = 0) -> None:
+        """Run until the next pause. A late waking is not added to the delay that follows: the
+        threads of a Pi wake on time, and a countdown must not take longer because Python was busy.
+        """
         if script.machine is None:
             return
         if script.is_stopping:
@@ -179,8 +188,8 @@ class Scripts:
                 script.wakes_us = now_us() + REST_US
                 self._loop.call_at(script.wakes_us, lambda: self._go_on(script))
             case Later(at_us=at_us, result=result):
-                script.wakes_us = at_us
-                self._loop.call_at(at_us, lambda: self._wake_with(script, result))
+                script.wakes_us = at_us - min(late_us, CATCH_UP_US)
+                self._loop.call_at(script.wakes_us, lambda: self._end_delay(script, result))
             case Ended(has_failed=has_failed):
                 script.state = State.FAILED if has_failed else State.HALTED
                 script.machine = None

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import pytest
@@ -23,8 +23,17 @@ from hil_tests.rig.modbus_unit import ModbusUnit
 from shaker_ctl.adapters.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
 from shaker_ctl.lamp.parameters import LampParameters
-from shaker_ctl.lamp.registers import Phase, State
-from shaker_ctl.rules.outcome import Layout, Toss
+from shaker_ctl.lamp.registers import (
+    STAGE,
+    Phase,
+    Stage,
+    State,
+    decode_stage,
+    encode_stage,
+    layout_options,
+    layout_word,
+)
+from shaker_ctl.rules.outcome import Layout, Toss, mask
 
 FIFTY = Layout(even_odd=False, even_odd_lose_on_triple=True, double_wins_on_triple=True)
 FIFTY_TWO = Layout(even_odd=True, even_odd_lose_on_triple=False, double_wins_on_triple=False)
@@ -116,10 +125,20 @@ def test_a_slow_line_shows_a_result_too(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER])
-def test_the_box_agrees_with_the_rules_on_all_56_results(tmp_path, layout) -> None:
+def test_box_and_rules_name_the_same_lamps_for_all_216_results(layout) -> None:
+    box = LampBox()
+    for values in product(range(1, 7), repeat=3):
+        expected = mask(Toss(values).areas(layout))
+        stage = Stage(1, 1, values, layout_word(layout), layout_options(layout), expected)
+        box.write(STAGE.address, encode_stage(stage))
+        back = decode_stage(box.read(STAGE.address, STAGE.words))
+        assert (back.verdict, back.own_mask) == (0, expected), values
+
+
+def test_every_result_travels_the_whole_line(tmp_path) -> None:
     bench = Bench(tmp_path, baudrate=None)
     bench.box.faults.inject("lamp_late", delay_s=0.0)
-    lamp = bench.lamp(layout)
+    lamp = bench.lamp(FIFTY)
     for round_id, values in enumerate(combinations_with_replacement(range(1, 7), 3), start=1):
         lamp.show(round_id, values)
         lamp.darken()

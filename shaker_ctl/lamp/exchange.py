@@ -60,31 +60,34 @@ class Patience:
 class FreshReplies:
     """Tells a reply of now from one that was late or is being repeated.
 
-    RTU replies carry no number. The box's uptime does the same service: between two status replies
-    it must have advanced, and as far as our own clock, within the time that a reply may travel.
-    After a reply that was not fresh the next is compared with that one, so that two which agree
-    with each other are needed to go on.
+    RTU replies carry no number. The box's uptime does the same service: it was read somewhere
+    between the end of the request and the arrival of the reply, so that between two replies it must
+    have advanced by a time that these two intervals allow, however late this program came to look.
+    After a reply that was not fresh the next is compared with that one: two which agree with each
+    other are needed to go on.
     """
 
-    SLACK_S = 0.12
-    """A request and its reply at 9600 baud, and a clock that is 0.5 % off."""
+    SLACK_S = 0.03
+    """Buffers of adapters and drivers, which the arithmetic of the wire does not know."""
     DRIFT = 0.005
 
     def __init__(self) -> None:
-        self._last: tuple[float, int, int] | None = None
+        self._last: tuple[r.LampStatus, float, float] | None = None
 
-    def check(self, status: r.LampStatus, now: float) -> None:
-        """Accept `status` as fresh, or raise `LampReplyError`."""
-        last, self._last = self._last, (now, status.uptime_ms, status.restarts)
-        if last is None or last[2] != status.restarts:
+    def check(self, status: r.LampStatus, asked_at: float, now: float) -> None:
+        """Accept `status`, asked for at `asked_at` and here `now`, or raise `LampReplyError`."""
+        last, self._last = self._last, (status, asked_at, now)
+        if last is None or last[0].restarts != status.restarts:
             return
-        passed_s = now - last[0]
-        box_passed_s = (status.uptime_ms - last[1]) % 2**32 / 1000
-        off_s = abs(box_passed_s - passed_s)
-        if box_passed_s == 0 or off_s > self.SLACK_S + self.DRIFT * passed_s:
+        before, asked_before, here_before = last
+        passed_s = (status.uptime_ms - before.uptime_ms) % 2**32 / 1000
+        slack_s = self.SLACK_S + self.DRIFT * (now - asked_before)
+        at_least_s = asked_at - here_before - slack_s
+        at_most_s = now - asked_before + slack_s
+        if passed_s == 0 or not at_least_s <= passed_s <= at_most_s:
             raise LampReplyError(
-                f"the lamp box's status is not fresh: its clock moved {box_passed_s:.3f} s while "
-                f"ours moved {passed_s:.3f} s",
+                f"the lamp box's status is not fresh: its clock moved {passed_s:.3f} s while ours "
+                f"moved {now - here_before:.3f} s",
                 remedy="Look for a repeater or a second controller on the lamp line",
             )
 
@@ -343,7 +346,7 @@ class LampExchange:
 
     def _fresh_status(self, words: list[int]) -> r.LampStatus:
         status = r.decode_status(words)
-        self._fresh.check(status, self._clock())
+        self._fresh.check(status, self._registers.left_at, self._clock())
         return status
 
     def _warm(self, switched_at: float, ends_at: float) -> None:

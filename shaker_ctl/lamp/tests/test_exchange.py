@@ -320,6 +320,31 @@ def test_a_box_that_only_repeats_its_status_is_refused(box):
             exchange.status()
 
 
+def test_a_program_that_slept_over_a_reply_still_believes_it(box):
+    exchange = box.exchange()
+    exchange.status()
+
+    def oversleep(request: str, words: list[int]) -> list[int]:
+        box.now += 0.15
+        return words
+
+    box.spoil = oversleep
+    exchange.status()
+    box.spoil = lambda request, words: words
+    exchange.status()
+    assert box.requests == ["status"] * 3
+
+
+def test_a_reply_that_is_a_tenth_of_a_second_old_is_found(box):
+    exchange = box.exchange()
+    exchange.status()
+    old = box.status()
+    box.now += 0.1
+    box.spoil = lambda request, words: old if box.requests.count("status") == 2 else words
+    exchange.status()
+    assert box.requests.count("status") > 2
+
+
 def test_a_box_that_restarted_is_fresh(box):
     exchange = box.exchange()
     exchange.status()

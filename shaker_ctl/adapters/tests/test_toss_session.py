@@ -1,0 +1,244 @@
+"""One toss through the camera's eyes, with drawn frames and no clock but theirs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from shaker_ctl.adapters.camera_messages import (
+    DiePose,
+    DipLight,
+    Rested,
+    RestoreLight,
+    TossWatched,
+)
+from shaker_ctl.adapters.toss_session import TossSession
+from vision.frame import Frame
+from vision.reader import TableReader
+from vision.reading import NoRoll, Reason, Unreadable, Verified
+from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.truth import TruthFinder
+
+BEFORE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+AFTER = [Die(-10, -20, 70, 2), Die(-18, 18, 10, 2), Die(22, 5, 35, 5)]
+PERIOD_S = 1 / 30
+
+
+class Table:
+    """Frames, light and time of a drawn table around a session."""
+
+    def __init__(self, *, obeys=True, lag_s=0.0, dip_delay_s=0.02):
+        self.now = 100.0
+        self.sent = []
+        self.light = 1.0
+        self.obeys = obeys
+        self.lag_s = lag_s
+        self.past = []
+        self.sequence = 0
+        self.finder = TruthFinder([])
+        self.reader = TableReader(self.finder, TABLE)
+        self.session = TossSession(
+            self.reader,
+            self.hear,
+            rest_timeout_s=1.0,
+            read_timeout_s=1.0,
+            dip_levels=(0.55, 0.75),
+            dip_delay_s=dip_delay_s,
+            dip_seen_within_s=0.18,
+            chance=random.Random(5),
+        )
+
+    def hear(self, message):
+        self.sent.append(message)
+        if isinstance(message, DipLight) and self.obeys:
+            self.light = message.level
+            self.session.light_dipped(message.toss_id, self.now)
+        elif isinstance(message, RestoreLight):
+            self.light = 1.0
+
+    def of(self, kind):
+        return [message for message in self.sent if isinstance(message, kind)]
+
+    def frame(self, dice, light=None):
+        """The next picture of these dice; with a lag, an older one."""
+        self.now += PERIOD_S
+        self.sequence += 1
+        brightness = (self.light if light is None else light) ** 0.45  # a camera's gamma
+        self.past.append((self.now, draw(dice, light=brightness, seed=self.sequence, jpeg=None), list(dice)))
+        shown = [p for p in self.past if p[0] <= self.now - self.lag_s + 1e-9] or self.past[:1]
+        _, image, lying = shown[-1]
+        rows, columns = self.reader._crop
+        self.reader._finder = TruthFinder(lying, crop=(columns.start, rows.start))
+        return Frame(image, self.now, self.sequence)
+
+    def watch(self, frames):
+        """Feed frames until there is an end."""
+        for dice in frames:
+            finished = self.session.see(self.frame(dice), lambda: self.now)
+            if finished is not None:
+                return finished
+        return None
+
+    def begin(self, toss_id=1, dice=BEFORE):
+        self.session.begin(toss_id, self.frame(dice), None)
+
+
+def tumbling(count):
+    return [
+        [Die(d.x + 7 * i, d.y - 5 * i, d.turn_deg + 20 * i, d.value) for d in BEFORE]
+        for i in range(1, count + 1)
+    ]
+
+
+def test_a_toss_is_watched_proved_dipped_and_verified():
+    table = Table()
+    table.begin()
+    assert len(table.of(TossWatched)[0].before) == 3
+    table.session.read(1, table.now)
+    finished = table.watch([*tumbling(2), *[AFTER] * 12])
+    assert finished is not None
+    assert finished.verdict == Verified((2, 2, 5), finished.verdict.confidence)
+    rested = table.of(Rested)[0]
+    assert (rested.dice, rested.poses_changed, rested.is_proved) == (3, 3, True)
+    assert finished.t_rest < finished.t_dip_seen <= finished.frame.t_capture
+    assert len(finished.observations) >= 3
+    assert all(o.t_capture >= finished.t_dip_seen for o in finished.observations)
+    assert not finished.unchanged
+    assert table.light == 1.0
+    order = [type(message) for message in table.sent]
+    assert order.index(Rested) < order.index(RestoreLight)
+
+
+def test_nothing_is_read_before_rest_and_motion_ends_unreadable():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    finished = table.watch(tumbling(8) * 5)
+    assert finished is not None
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.MOVING
+    assert not table.of(Rested)
+
+
+def test_a_stream_that_does_not_show_the_dip_is_refused():
+    table = Table(obeys=False)
+    table.begin()
+    table.session.read(1, table.now)
+    finished = table.watch([AFTER] * 40)
+    assert finished is not None
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.NO_DIP
+
+
+@pytest.mark.parametrize("lag_s", [0.5, 1.0])
+def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s):
+    table = Table(lag_s=lag_s)
+    table.begin()
+    table.session.read(1, table.now)
+    first = table.watch([*tumbling(1), *[AFTER] * 60])
+    assert isinstance(first.verdict, Unreadable)
+    table.session.read(1, table.now)
+    second = table.watch([AFTER] * 60)
+    assert isinstance(second.verdict, Unreadable)
+
+
+def test_last_rounds_dice_in_a_still_picture_are_no_toss():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    finished = table.watch([BEFORE] * 12)
+    assert finished.unchanged
+    rested = table.of(Rested)[0]
+    assert rested.poses_changed == 0
+    assert rested.is_proved is False
+
+
+def test_one_die_that_never_moved_is_no_proof_of_a_toss():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    table.watch([*tumbling(1), *[[BEFORE[0], *AFTER[1:]]] * 12])
+    assert table.of(Rested)[0].poses_changed == 2
+    assert table.of(Rested)[0].is_proved is False
+
+
+def test_a_tilted_die_ends_as_no_roll():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    cocked = [AFTER[0], Die(-18, 18, 10, 2, tilt_deg=15, tilt_axis_deg=40), AFTER[2]]
+    finished = table.watch([*tumbling(1), *[cocked] * 12])
+    assert isinstance(finished.verdict, NoRoll)
+
+
+def test_the_same_picture_over_and_over_proves_nothing():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    frozen = table.frame(AFTER)
+    finished = None
+    for _ in range(60):
+        table.now += PERIOD_S
+        finished = table.session.see(frozen, lambda: table.now)
+        if finished is not None:
+            break
+    assert finished is not None
+    assert isinstance(finished.verdict, Unreadable)
+    assert not table.of(Rested)
+
+
+def test_a_die_that_falls_over_after_rest_starts_everything_anew():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    late = [AFTER[0], AFTER[1], Die(24, 7, 80, 4)]
+    finished = table.watch([*tumbling(1), *[AFTER] * 4, *[late] * 12])
+    assert isinstance(finished.verdict, Verified)
+    assert finished.verdict.values == (2, 2, 4)
+    assert len(table.of(Rested)) == 2
+
+
+def test_poses_of_a_restarted_process_come_from_its_predecessor():
+    table = Table()
+    told = tuple(DiePose(d.x, d.y, d.turn_deg % 90, d.value) for d in AFTER)
+    table.session.begin(7, None, told)
+    table.session.read(7, table.now)
+    table.watch([AFTER] * 12)
+    assert table.of(Rested)[0].poses_changed == 0
+
+
+def test_covered_dice_are_taken_to_lie_as_last_read():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    table.watch([*tumbling(1), *[AFTER] * 12])
+    table.session.begin(2, None, None)
+    assert len(table.of(TossWatched)[-1].before) == 3
+
+
+def test_an_ended_reading_gives_the_light_back_and_no_verdict():
+    table = Table()
+    table.session.read(3, table.now)
+    table.watch([AFTER] * 4)
+    table.session.end(3)
+    assert not table.session.is_reading
+    assert table.light == 1.0
+    assert table.watch([AFTER] * 10) is None
+
+
+def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
+    table = Table()
+    for toss in range(4):
+        table.session.read(toss, table.now)
+        assert isinstance(table.watch([AFTER] * 14).verdict, Verified)
+    table.obeys = False
+    table.session.read(9, table.now)
+    finished = None
+    for _ in range(20):
+        light = 0.86 if table.of(DipLight)[-1].toss_id == 9 else 1.0
+        finished = table.session.see(table.frame(AFTER, light), lambda: table.now)
+        if finished is not None:
+            break
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.NO_DIP

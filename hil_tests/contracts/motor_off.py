@@ -91,7 +91,6 @@ def victim(port: int) -> None:
     link.open()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
-    time.sleep(0.5)  # The pull-up of a fresh tach line is its first edge, and edges deny a start.
     motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
     word = sys.stdin.readline().strip()
     if word == "stop":

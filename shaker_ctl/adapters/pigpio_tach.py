@@ -58,11 +58,12 @@ class PigpioTach:
     def _install(self, pi: Any) -> None:
         self._ticks.clear()
         self._unwrapper.restart()
-        # Subscribed first, as in `pigpio_interlock`.
-        pi.callback(self._pin, pigpio.RISING_EDGE, self._on_edge)
+        # Subscribed last, other than in `pigpio_interlock`: one edge that the client may miss then
+        # is harmless, and a false one from the pull-up would look like a cam that turns.
         pi.set_mode(self._pin, pigpio.INPUT)
         pi.set_pull_up_down(self._pin, pigpio.PUD_UP)
         pi.set_glitch_filter(self._pin, self._glitch_us)
+        pi.callback(self._pin, pigpio.RISING_EDGE, self._on_edge)
 
     def _on_edge(self, _gpio: int, level: int, tick: int) -> None:
         if level == 1:

@@ -16,7 +16,7 @@ from typing import Protocol
 Event = tuple[int, int]
 """(time in us, level 0 or 1)."""
 
-HISTORY_US = 500_000
+HISTORY_US = 2_000_000
 """Segments older than this are forgotten; a tap that sleeps longer loses them."""
 
 

@@ -330,7 +330,7 @@ DEADLINES: tuple[Row, ...] = (
         ev.TimerExpired,
         "out_of_order.steps",
         (*IN_TIME, g.in_play),
-        None,
+        P.REVEALING,
         (fx.broken(FaultKind.SHAKER),),
         (
             fx.raise_fault(FaultKind.SHAKER, "cover-stuck"),
@@ -370,7 +370,7 @@ DEADLINES: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "lamps-silent in an inspection or trial: out of service",
+        "lamps-silent in a lamp inspection or lamp trial: out of service",
         phases(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMP_TRIAL),
         ev.TimerExpired,
         "lamp_fault.presence",
@@ -575,8 +575,8 @@ CONTACTS: tuple[Row, ...] = (
         (fx.stop_motor(Cause.COVER), *END),
     ),
     Row(
-        "cover opened in a cycle: it begins again",
-        ph.ENERGISED,
+        "cover opened while the motor turns, in a cycle or a trial",
+        ph.ENERGISED | phases(P.JOGGING),
         ev.CoverOpened,
         "cover.interlock",
         (g.covered,),

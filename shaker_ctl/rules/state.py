@@ -10,7 +10,6 @@ A phase is where the table stands; phases marked *passing* are left again within
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import recorded
@@ -28,10 +27,11 @@ from shaker_ctl.rules.vocabulary import (
     Source,
     TossPlan,
     Verdict,
+    Word,
 )
 
 
-class Phase(Enum):
+class Phase(Word):
     """Where the table stands. Grouped: life of the table, inspection, toss, round, trials."""
 
     # life of a table
@@ -108,7 +108,7 @@ class Phase(Enum):
     LAMP_TRIAL = "lamp_trial"
 
 
-class Lamps(Enum):
+class Lamps(Word):
     """What the betting-area lamps show, as far as it is proved."""
 
     DARK = "dark"
@@ -116,7 +116,7 @@ class Lamps(Enum):
     UNKNOWN = "unknown"
 
 
-class After(Enum):
+class After(Word):
     """What is to follow the round in hand, when nothing is broken."""
 
     NEXT_ROUND = "next_round"

@@ -11,7 +11,9 @@ so that a property never asks the machine about itself. The explored node is sta
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from shaker_ctl.rules import events as ev
@@ -68,6 +70,12 @@ class Exploration:
     stuck: list[TableState] = field(default_factory=list)
     """States from which no path leads home."""
     complete: bool = True
+    seconds: float = 0.0
+    """Processor time."""
+    kept_nodes: list[Node] = field(default_factory=list, repr=False)
+    kept_before: list[list[int]] = field(default_factory=list, repr=False)
+    kept_taken: dict[str, list[tuple[int, ev.Event]]] = field(default_factory=dict, repr=False)
+    """Row to the transitions on which it was taken; kept only when asked for."""
 
     @property
     def holds(self) -> bool:
@@ -80,9 +88,17 @@ def explore(
     *,
     most_violations: int = 20,
     most_nodes: int | None = None,
+    keep: bool = False,
+    checked: bool = True,
+    progress: Callable[[int, int], None] = lambda visited, waiting: None,
 ) -> Exploration:
-    """Visit every reachable node of `table`. `most_nodes` bounds it for quick tests."""
+    """Visit every reachable node of `table`.
+
+    `most_nodes` bounds it for quick tests; `keep` keeps what mutants are judged on; `checked`
+    false only walks.
+    """
     found = Exploration(table.name)
+    began = time.process_time()
     letters = {purpose: _letters(machine, alphabet(table, purpose)) for purpose in Purpose}
     start: Node = (normal(initial(table.rules)), Watch())
     index: dict[Node, int] = {start: 0}
@@ -92,13 +108,16 @@ def explore(
         node = todo.popleft()
         state, watch = node
         here = index[node]
+        if here % 500 == 0:
+            progress(here, len(todo))
         dead, live = letters[state.purpose][state.phase]
         found.transitions += dead
         for event in live:
             step = machine.step(state, event, table.rules)
             found.transitions += 1
             seen = watched(table, watch, state, event, step)
-            for name, holds in check(table, watch, seen, state, event, step):
+            verdicts = check(table, watch, seen, state, event, step) if checked else ()
+            for name, holds in verdicts:
                 if holds:
                     found.reached[name] += 1
                 else:
@@ -106,7 +125,10 @@ def explore(
             if step.refused is not None and seen is watch:
                 continue
             found.accepted += step.refused is None
-            found.rows.update(row.name for row in step.rows)
+            for row in step.rows:
+                found.rows.add(row.name)
+                if keep:
+                    found.kept_taken.setdefault(row.name, []).append((here, event))
             after: Node = (normal(step.state), seen)
             there = index.get(after)
             if there is None:
@@ -126,6 +148,9 @@ def explore(
     found.phases = {state.phase for state in states}
     if found.complete:
         found.stuck = _stuck(list(index), before)
+    if keep:
+        found.kept_nodes, found.kept_before = list(index), before
+    found.seconds = time.process_time() - began
     return found
 
 

@@ -10,6 +10,7 @@ False; how often it did is its non-vacuous count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from shaker_ctl.rules import commands as do
@@ -23,7 +24,6 @@ from shaker_ctl.rules.vocabulary import (
     FaultKind,
     NoRoll,
     Notice,
-    Occasion,
     Part,
     Purpose,
     Role,
@@ -151,17 +151,21 @@ def check(
     table: Table, watch: Watch, after: Watch, state: TableState, event: ev.Event, step: Step
 ) -> Iterator[tuple[str, bool]]:
     """Yield (property, holds) for every property that has something to say."""
-    asked = list(_BY_EVENT.get(type(event), ()))
-    if step.refused is not None:
-        asked += _ON_REFUSED
-    else:
-        asked += _ON_ACCEPTED
-        for kind in {type(command) for command in step.commands}:
-            asked += _BY_COMMAND.get(kind, ())
-    for one in asked:
+    kind = type(event)
+    for one in _asked(kind, step.refused is not None):
         verdict = one.judge(table, watch, after, state, event, step)
         if verdict is not None:
             yield one.name, verdict
+    for said in {type(command) for command in step.commands}:
+        for one in _BY_COMMAND.get(said, ()):
+            verdict = one.judge(table, watch, after, state, event, step)
+            if verdict is not None:
+                yield one.name, verdict
+
+
+@cache
+def _asked(kind: type[ev.Event], refused: bool) -> tuple[Property, ...]:
+    return (*_BY_EVENT.get(kind, ()), *(_ON_REFUSED if refused else _ON_ACCEPTED))
 
 
 SUPERVISED = frozenset(
@@ -839,6 +843,10 @@ def _count(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) ->
 # ── The clock, the dice, the faults ─────────────────────────────────────────
 
 
+BEGUN = (P.READY, P.ADMITTING, P.BETTING, P.COVERING, P.PLANNING)
+"""Open, and as far as a table that paces itself goes on at once."""
+
+
 @proves(
     "no opening and no round with untrusted time, a text not in force, or old dice",
     events=(ev.TimeChecked,),
@@ -851,7 +859,7 @@ def _clock_admits(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: S
     good = trusted and e.now == t.day and s.dice is not None
     if good and s.phase is P.ADMITTING and (w.estop or w.shift_due):
         return x.state.phase is P.READY
-    starts = x.state.phase in (P.BETTING, P.COVERING, P.READY) and x.state.barred is None
+    starts = x.state.phase in BEGUN and x.state.barred is None
     told = (x.state.barred is not None) and _notices(x, Notice.BARRED)
     return starts if good else told
 
@@ -1220,7 +1228,7 @@ def _due_after_power_up(
 
 
 def _notices(x: Step, notice: Notice) -> bool:
-    return any(isinstance(each, do.Announce) and each.notice is notice for each in x.commands)
+    return any(type(each) is do.Announce and each.notice is notice for each in x.commands)
 
 
 def _record(x: Step) -> do.RecordRound:
@@ -1366,19 +1374,16 @@ def _odds_again(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Ste
 @proves("every command belongs to the occasion in hand", accepted=True)
 def _occasions(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
     """The occasion before the step, or after it: a cycle's announcement may begin the next."""
-    found = [each.occasion for each in x.commands if hasattr(each, "occasion")]
-    if not found:
-        return None
-    present = {s.occasion, x.state.occasion}
-    return all(_is_occasion(each) and each in present for each in found) and not any(
-        each.occasion != x.state.occasion
-        for each in x.commands
-        if type(each) in ANSWERS or isinstance(each, do.StartTimer)
-    )
-
-
-def _is_occasion(value: object) -> bool:
-    return isinstance(value, Occasion)
+    now, before, any_at_all = x.state.occasion, s.occasion, False
+    for each in x.commands:
+        occasion = getattr(each, "occasion", None)
+        if occasion is None:
+            continue
+        any_at_all = True
+        awaited = type(each) in ANSWERS or type(each) is do.StartTimer
+        if occasion != now and (awaited or occasion != before):
+            return False
+    return True if any_at_all else None
 
 
 PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
@@ -1724,7 +1729,5 @@ def _deadline(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step)
     self_paced = t.rules.autonomous and phase in (P.COLLECTING, P.PAYING, P.WITHOUT_RESULT)
     driven = t.rules.cover_driven and phase in (P.COVERING, P.REVEALING)
     if phase not in SUPERVISED and not self_paced and not driven:
-        return None
-    if phase is s.phase and isinstance(e, ev.TimerExpired):
         return None
     return n.timer is not None

@@ -6,7 +6,7 @@ a second time from the texts and not read from the profiles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from shaker_ctl.rules.parameters import TableParameters
@@ -54,28 +54,37 @@ TODAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 RETURNED, SILENT = WagersDo.RETURNED, WagersDo.SILENT
 
 
+NOBODY: frozenset[Role] = frozenset()
+PA = Expected(
+    nmb_before_reveal=False,
+    wagers_without_result=RETURNED,
+    presence=FLOOR_UP,
+    signs=FLOOR,
+    shift=NOBODY,
+)
+"""Pennsylvania, all three texts."""
+
+
 def _rules(**settings: object) -> Rulebook:
     return rulebook(TableParameters.model_validate(settings))
 
 
 def tables() -> tuple[Table, ...]:
     """Return all tables that are proved."""
-    pa = {"wagers_without_result": RETURNED, "presence": FLOOR_UP, "signs": FLOOR}
-    none: frozenset[Role] = frozenset()
     early = datetime(2019, 8, 30, 12, 0, tzinfo=UTC)
     b_days = (datetime(2023, 8, 4, 12, 0, tzinfo=UTC), datetime(2026, 8, 5, 0, 0, tzinfo=UTC))
     return (
         Table(
             "pa-625a, no cover, dealer confirms",
             _rules(profile="pa-625a"),
-            Expected(nmb_before_reveal=False, shift=none, **pa),
+            replace(PA, nmb_before_reveal=False),
             TODAY,
             (early,),
         ),
         Table(
             "pa-625a, cover moved by hand, dealer enters",
             _rules(profile="pa-625a", cover_fitted=True, entry_mode="dealer_entry"),
-            Expected(nmb_before_reveal=True, shift=none, **pa),
+            replace(PA, nmb_before_reveal=True),
             TODAY,
         ),
         Table(
@@ -89,20 +98,20 @@ def tables() -> tuple[Table, ...]:
                 approval="letter of approval",
                 autonomous=True,
             ),
-            Expected(nmb_before_reveal=False, shift=none, player=True, auto=True, **pa),
+            replace(PA, nmb_before_reveal=False, player=True, auto=True),
             TODAY,
         ),
         Table(
             "pa-625b, no cover, dealer confirms",
             _rules(profile="pa-625b"),
-            Expected(nmb_before_reveal=False, shift=none, multipliers=True, **pa),
+            replace(PA, nmb_before_reveal=False, multipliers=True),
             TODAY,
             b_days,
         ),
         Table(
             "pa-625b, driven cover, dealer confirms",
             _rules(profile="pa-625b", cover_fitted=True, cover_driven=True),
-            Expected(nmb_before_reveal=True, shift=none, multipliers=True, **pa),
+            replace(PA, nmb_before_reveal=True, multipliers=True),
             TODAY,
             b_days,
         ),
@@ -121,7 +130,7 @@ def tables() -> tuple[Table, ...]:
         Table(
             "pa-539, dealer enters, in its time",
             _rules(profile="pa-539", entry_mode="dealer_entry"),
-            Expected(nmb_before_reveal=False, shift=none, **pa),
+            replace(PA, nmb_before_reveal=False),
             datetime(2011, 3, 2, 12, 0, tzinfo=UTC),
             (datetime(2012, 4, 4, 0, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
         ),
@@ -133,7 +142,7 @@ def tables() -> tuple[Table, ...]:
                 wagers_without_result=RETURNED,
                 presence=FLOOR_UP,
                 signs=FLOOR_UP,
-                shift=none,
+                shift=NOBODY,
             ),
             TODAY,
         ),
@@ -145,7 +154,7 @@ def tables() -> tuple[Table, ...]:
                 wagers_without_result=RETURNED,
                 presence=FLOOR_UP,
                 signs=FLOOR_UP,
-                shift=none,
+                shift=NOBODY,
                 attended=False,
                 auto=True,
                 reads_after_interruption=False,
@@ -163,14 +172,13 @@ def tables() -> tuple[Table, ...]:
                 entry_mode=EntryMode.AUTO,
                 as_demonstration=True,
             ),
-            Expected(
+            replace(
+                PA,
                 nmb_before_reveal=True,
-                shift=none,
                 multipliers=True,
                 attended=False,
                 auto=True,
                 reads_after_interruption=False,
-                **pa,
             ),
             TODAY + timedelta(days=365),
         ),

@@ -1,0 +1,179 @@
+"""A table in a test: events go in by short calls, the last step stays to be looked at."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.commands import Command
+from shaker_ctl.rules.machine import initial, step
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import (
+    NoRoll,
+    NoRollKind,
+    Person,
+    Role,
+    Timer,
+    TimeTrust,
+    TossPlan,
+    TossProof,
+    Unreadable,
+    Verified,
+)
+
+DEALER = Person("Dana", Role.DEALER)
+FLOOR = Person("Flora", Role.FLOORPERSON)
+SUPERVISOR = Person("Sam", Role.SUPERVISOR)
+TECHNICIAN = Person("Tess", Role.TECHNICIAN)
+PLAN = TossPlan(720.0, 3.0, "steady")
+PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
+UNREADABLE = Unreadable("glare")
+
+
+class Playing:
+    """A table that a test plays on. Unexpected refusals fail at once."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.rules = rulebook(TableParameters.model_validate(settings))
+        self.state: TableState = initial(self.rules)
+        self.now = NOON
+        self.last = Step(self.state, (), ())
+        self.history: list[tuple[ev.Event, Step]] = []
+
+    def tell(self, event: ev.Event) -> Step:
+        """Step, whatever comes of it."""
+        self.last = step(self.state, event, self.rules)
+        self.state = self.last.state
+        self.history.append((event, self.last))
+        return self.last
+
+    def do(self, *events: ev.Event) -> Playing:
+        """Step through events that must all be accepted."""
+        for event in events:
+            refused = self.tell(event).refused
+            assert refused is None, refused
+        return self
+
+    @property
+    def phase(self) -> Phase:
+        return self.state.phase
+
+    @property
+    def commands(self) -> list[type[Command]]:
+        return [type(command) for command in self.last.commands]
+
+    def last_of(self, kind: type[Command]) -> Any:
+        """The command of this kind in the last step."""
+        return next(each for each in self.last.commands if type(each) is kind)
+
+    # ── stretches ──
+
+    def locked(self) -> Playing:
+        """A powered-up table with known dice."""
+        self.do(ev.Restarted(False, False, False))
+        return self.do(ev.DiceChanged(TECHNICIAN, ("1", "2", "3"), self.now - timedelta(hours=1)))
+
+    def lamps_inspected(self, seen_by: Person = FLOOR) -> Playing:
+        self.do(ev.InspectionRequested(seen_by))
+        for _ in range(3):
+            assert self.state.values is not None
+            self.do(ev.LampsShown(self.state.occasion, self.state.values))
+            self.do(ev.LampsDark(self.state.occasion))
+        self.do(ev.EachLampProved(self.state.occasion, self.rules.areas))
+        return self.do(ev.LampsSeen(seen_by))
+
+    def tossed(self) -> Playing:
+        """From the drawn plan until settled."""
+        if self.phase is Phase.COVERING:
+            self.do(ev.CoverClosed())
+        o = self.state.occasion
+        self.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+        return self.do(ev.TossStarted(o), ev.TossSettled(o, PROOF))
+
+    def at_rest(self) -> Playing:
+        if self.phase is Phase.REVEALING:
+            self.do(ev.CoverOpened())
+        return self.do(ev.AtRest(self.state.occasion))
+
+    def read(self, verdict: Verified | NoRoll | Unreadable) -> Playing:
+        return self.do(ev.ReadingMade(self.state.occasion, verdict))
+
+    def inspected(self, by: Person = FLOOR) -> Playing:
+        """Lamps, three good cycles, signature."""
+        self.locked().lamps_inspected(by)
+        for _ in range(3):
+            self.tossed().at_rest().read(Verified((1, 2, 3)))
+        return self.do(ev.Signed(by))
+
+    def open(self, by: Person = FLOOR) -> Playing:
+        self.inspected(by).do(ev.OpenRequested(by))
+        self.clock()
+        if self.state.shift_due and self.phase is Phase.READY:
+            self.do(ev.ShiftInspectionRequested(SUPERVISOR))
+            for _ in range(3):
+                self.tossed().at_rest().read(Verified((1, 2, 3)))
+            self.do(ev.Signed(SUPERVISOR))
+        return self
+
+    def clock(self, trust: TimeTrust = TimeTrust.RTC) -> Playing:
+        return self.do(ev.TimeChecked(self.state.occasion, self.now, trust))
+
+    def betting(self) -> Playing:
+        if self.phase is Phase.READY:
+            self.do(ev.BetsRequested(DEALER))
+        if self.phase is Phase.ADMITTING:
+            self.clock()
+        return self
+
+    def no_more_bets(self) -> Playing:
+        if self.rules.autonomous:
+            return self.do(ev.TimerExpired(Timer.BETTING, self.state.occasion))
+        return self.do(ev.NoMoreBetsCalled(DEALER, self.state.round))
+
+    def settled(self) -> Playing:
+        """An open table: bets, and a toss that has settled (under the cover where there is one)."""
+        self.betting()
+        if self.rules.nmb_before.value == "activate":
+            self.no_more_bets()
+        if self.phase in (Phase.BETTING, Phase.NO_MORE_BETS):
+            self.do(ev.ActivationRequested(DEALER, self.state.round))
+        return self.tossed()
+
+    def revealed(self) -> Playing:
+        if self.phase is Phase.COVERED:
+            self.no_more_bets()
+            if self.phase is Phase.NO_MORE_BETS:
+                self.do(ev.RevealRequested(DEALER, self.state.round))
+        if self.phase is Phase.REVEALING:
+            self.do(ev.CoverOpened())
+        return self
+
+    def awaiting_dealer(self, verdict: Verified | NoRoll | Unreadable) -> Playing:
+        return self.settled().revealed().at_rest().read(verdict)
+
+    def lit(self, values: Values = (1, 4, 4)) -> Playing:
+        """A round up to proved lamps."""
+        self.awaiting_dealer(Verified(values))
+        if self.phase is Phase.AWAITING_DEALER:
+            confirms = self.rules.entry.value == "dealer_confirm"
+            kind = ev.ValuesConfirmed if confirms else ev.ValuesEntered
+            self.do(kind(DEALER, self.state.round, values))
+        return self.do(ev.LampsShown(self.state.occasion, values))
+
+    def cleared(self) -> Playing:
+        """From lit lamps to the next round."""
+        o = self.state.occasion
+        if self.rules.autonomous:
+            self.do(ev.TimerExpired(Timer.SETTLING, o), ev.TimerExpired(Timer.PAYOUT, o))
+        else:
+            self.do(ev.WagersSettled(DEALER, self.state.round))
+            self.do(ev.LampsOffRequested(DEALER, self.state.round))
+        self.do(ev.LampsDark(o))
+        return self.do(ev.TimerExpired(Timer.LEAST_ROUND, self.state.occasion))

@@ -1,0 +1,199 @@
+"""All 56 multisets, every profile and paytable, against an oracle written from the definitions.
+
+The oracle below is a second author: it reads the wagers as the texts define them, and never calls
+the product to find out what wins or what it pays.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, permutations, product
+
+import pytest
+
+from shaker_ctl.rules import outcome
+from shaker_ctl.rules.outcome import AREAS, Layout, Toss
+from shaker_ctl.rules.paytable import edge, layout_of, pays, prices
+from shaker_ctl.rules.regulation import PROFILES, load
+
+MULTISETS = list(combinations_with_replacement(range(1, 7), 3))
+
+A = {
+    "three": 150, "two": 8, "any": 24, "pair": 5,
+    4: 50, 5: 18, 6: 14, 7: 12, 8: 8, 9: 6, 10: 6,
+    11: 6, 12: 6, 13: 8, 14: 12, 15: 14, 16: 18, 17: 50,
+    "one": (1, 2, 3),
+}  # fmt: skip
+B = {
+    "three": 180, "two": 11, "any": 31, "pair": 6,
+    4: 62, 5: 31, 6: 18, 7: 12, 8: 8, 9: 7, 10: 6,
+    11: 6, 12: 7, 13: 8, 14: 12, 15: 18, 16: 31, 17: 62,
+    "one": (1, 2, 12),
+}  # fmt: skip
+SUPER = A | {"any": 30, 5: 20, 6: 15, 15: 15, 16: 20}
+ORACLE = {
+    ("pa-625a", "A"): A,
+    ("pa-625a", "B"): B,
+    ("pa-625b", "A"): SUPER,
+    ("ma", "A"): A,
+    ("pa-539", "A"): A,
+    ("md", "A"): A,
+    ("house-auto", "A"): A,
+}
+"""Odds to 1, typed from the texts. `ma` prints its first one of a kind "1 to 10": see below."""
+
+
+def wins(area: str, dice: tuple[int, ...], super_sic_bo: bool) -> bool:
+    """Does a wager on `area` win with these dice? By the words of 625a.3 and 625b.1(c)."""
+    name, *numbers = area.replace("any-triple", "anytriple").split("-")
+    n = [int(number) for number in numbers]
+    same = dice[0] == dice[1] == dice[2]
+    match name:
+        case "triple":  # "the same number is showing on all three dice", the one selected
+            return same and dice[0] == n[0]
+        case "double":  # "the same number on two of the three dice"; a triple holds two
+            return [n[0], n[0]] in ([dice[i], dice[j]] for i, j in ((0, 1), (0, 2), (1, 2)))
+        case "anytriple":
+            return same
+        case "total":
+            return dice[0] + dice[1] + dice[2] == n[0]
+        case "pair":  # "two specific but different values … showing"
+            return n[0] in dice and n[1] in dice
+        case "small":  # 4 to 10, and loses if a three of a kind appears
+            return sum(dice) in (4, 5, 6, 7, 8, 9, 10) and not same
+        case "big":
+            return sum(dice) in (11, 12, 13, 14, 15, 16, 17) and not same
+        case "one":
+            return n[0] in dice
+        case "even":  # no exception for triples in the text
+            return super_sic_bo and sum(dice) in range(2, 19, 2)
+        case "odd":
+            return super_sic_bo and sum(dice) in range(3, 19, 2)
+    raise AssertionError(area)
+
+
+def odds(area: str, dice: tuple[int, ...], table: dict) -> int:
+    """What the oracle's table pays for a winning `area`."""
+    name, _, number = area.partition("-")
+    match name:
+        case "triple":
+            return table["three"]
+        case "double":
+            return table["two"]
+        case "any":
+            return table["any"]
+        case "total":
+            return table[int(number)]
+        case "pair":
+            return table["pair"]
+        case "one":
+            return table["one"][sum(die == int(number) for die in dice) - 1]
+    return 1
+
+
+@pytest.mark.parametrize("values", MULTISETS, ids=str)
+@pytest.mark.parametrize(("name", "letter"), list(ORACLE))
+def test_every_multiset_lights_what_wins_and_pays_what_is_printed(name, letter, values):
+    profile = load(name)
+    layout, lines = layout_of(profile), profile.payout.tables[letter]
+    for dice in set(permutations(values)):
+        lit = Toss(dice).areas(layout)
+        assert lit == {area for area in AREAS if wins(area, dice, name == "pa-625b")}
+        for area in layout.areas():
+            paid = pays(area, dice, layout, lines)
+            if area in lit:
+                assert paid == odds(area, dice, ORACLE[name, letter]), area
+            else:
+                assert paid is None, area
+
+
+def test_the_canonical_order_is_that_of_the_lamps():
+    pairs = [f"pair-{a}-{b}" for a in range(1, 7) for b in range(a + 1, 7)]
+    expected = ["small", "big", "even", "odd", "any-triple"]
+    expected += [f"triple-{n}" for n in range(1, 7)] + [f"double-{n}" for n in range(1, 7)]
+    expected += pairs + [f"total-{n}" for n in range(4, 18)] + [f"one-{n}" for n in range(1, 7)]
+    assert list(AREAS) == expected
+    assert len(AREAS) == 52
+
+
+def test_a_mask_and_its_areas_are_one_to_one():
+    for bit, area in enumerate(AREAS):
+        assert outcome.mask(frozenset({area})) == 1 << bit
+        assert outcome.areas_of(1 << bit) == {area}
+    with pytest.raises(ValueError, match="above 51"):
+        outcome.areas_of(1 << 52)
+
+
+def test_how_many_lamps_light():
+    layout = Layout(even_odd=False, even_odd_lose_on_triple=False, double_wins_on_triple=True)
+    counts: dict[int, int] = {}
+    for dice in product(range(1, 7), repeat=3):
+        lit = len(Toss(dice).areas(layout))
+        counts[lit] = counts.get(lit, 0) + 1
+    assert counts == {8: 120, 6: 90, 5: 4, 4: 2}
+
+
+@pytest.mark.parametrize(
+    ("even_odd", "triple_loses", "expected"), [(True, True, 105), (True, False, 108)]
+)
+def test_even_and_odd_on_a_triple_is_a_choice(even_odd, triple_loses, expected):
+    layout = Layout(even_odd, triple_loses, double_wins_on_triple=True)
+    ways = sum("even" in Toss(d).areas(layout) for d in product(range(1, 7), repeat=3))
+    assert ways == expected
+
+
+def test_two_of_a_kind_on_a_triple_is_a_choice():
+    layout = Layout(even_odd=False, even_odd_lose_on_triple=False, double_wins_on_triple=False)
+    assert "double-4" not in Toss((4, 4, 4)).areas(layout)
+    assert "double-4" in Toss((4, 1, 4)).areas(layout)
+
+
+@pytest.mark.parametrize("bad", [(0, 1, 2), (1, 2, 7), (1, 2), (1, 2, 3, 4)])
+def test_a_toss_is_three_values_of_one_to_six(bad):
+    with pytest.raises(ValueError, match="three values of 1 to 6"):
+        Toss(bad)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_paytables_are_symmetric_about_ten_and_a_half(name):
+    for lines in load(name).payout.tables.values():
+        for total in range(4, 18):
+            assert lines[f"total-{total}"].odds == lines[f"total-{21 - total}"].odds
+
+
+@pytest.mark.parametrize(("name", "letter"), list(ORACLE))
+def test_house_edges_are_the_exact_fractions(name, letter):
+    profile = load(name)
+    table = ORACLE[name, letter]
+    for price in prices(profile, letter):
+        won = [
+            1 + odds(price.area, dice, table)
+            for dice in product(range(1, 7), repeat=3)
+            if wins(price.area, dice, name == "pa-625b")
+        ]
+        assert price.edge == 1 - Fraction(sum(won), 216)
+        assert price.ways == len(won)
+
+
+def test_known_edges():
+    lines = load("pa-625a").payout.tables["A"]
+    layout = layout_of(load("pa-625a"))
+    assert edge("small", layout, lines) == Fraction(6, 216)
+    assert edge("triple-3", layout, lines) == Fraction(65, 216)
+    assert edge("any-triple", layout, lines) == Fraction(66, 216)
+    assert edge("one-2", layout, lines) == Fraction(17, 216)
+
+
+def test_one_of_a_kind_of_ma_shows_both_readings():
+    ma = next(price for price in prices(load("ma"), "A") if price.area == "one-1")
+    assert ma.odds[0] == "1 to 10"
+    assert ma.edge == Fraction(17, 216)
+    # 75 outcomes show the number once: 1/10 instead of 1 costs 75 * 9/10 of 216.
+    assert ma.edge_as_printed == Fraction(17, 216) + Fraction(75 * 9, 2160)
+    assert round(float(ma.edge_as_printed), 3) == 0.391
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_odds_are_worded_to_and_never_for(name):
+    for lines in load(name).payout.tables.values():
+        assert all(" to " in line.printed and "for" not in line.printed for line in lines.values())

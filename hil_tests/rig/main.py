@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 import shutil
+import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path

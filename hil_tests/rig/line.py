@@ -103,9 +103,12 @@ class Terminal:
             raise
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the device; what its full buffer does not take is lost, as on a UART."""
+        """Hand bytes to the device; what its full buffer does not take is lost, as on a UART.
+
+        So is what comes in the moment in which the device is closed.
+        """
         if self._fd is not None and self.is_open():
-            with contextlib.suppress(BlockingIOError):
+            with contextlib.suppress(OSError):
                 os.write(self._fd, data)
 
 
@@ -138,8 +141,8 @@ class BoxEnd:
 
     def receive(self, timeout_s: float | None) -> bytes | None:
         """For the box: bytes, b"" after `timeout_s` of silence, None when the line has ended."""
-        self._box_side.settimeout(timeout_s)
         try:
+            self._box_side.settimeout(timeout_s)
             return self._box_side.recv(4096) or None
         except TimeoutError:
             return b""

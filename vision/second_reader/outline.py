@@ -82,7 +82,7 @@ class CubeOutline:
         along = np.linspace(-0.84, 0.84, _SAMPLES)
         tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
         rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
-        self._rim = _raised(rim.reshape(-1, 2), calibration.die_mm)
+        self._rim = rim.reshape(-1, 2)
         self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2])
 
     def corners_mm(self, pose: Pose) -> np.ndarray:
@@ -111,18 +111,17 @@ class CubeOutline:
         pixel_mm = ground.scale / self.calibration.floor_px_per_mm
         offsets, found = np.zeros(len(_SIDES)), np.zeros(len(_SIDES), bool)
         for turn in range(_ROUNDS):
-            at, jacobian = self._project(pose, self._rim)
+            at, strip = self._rim_px(pose, ground.scale)
             normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
             offsets, found = _search(ground, ground.to_view(at), normal, others)
             # Where a side face is seen, the step of brightness may be at its top edge (a side in
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
             # right, and the other sides decide.
-            strip = self._strips(ground, pose, at, normal)
             offsets = np.where(offsets > 0, np.maximum(offsets - strip, 0.0), offsets)
             if found.sum() < _LEAST_FOUND or turn == _ROUNDS - 1:
                 break
             weights = found / (1.0 + (offsets / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
-            rows = (jacobian * normal[:, :, None]).sum(axis=1) / ground.scale
+            rows = self._slopes(pose, normal) / ground.scale
             # Where little is seen (touching dice) the pose stays near its start.
             lhs = (rows * weights[:, None]).T @ rows + self._damping
             step = np.linalg.solve(lhs, rows.T @ (weights * offsets))
@@ -152,7 +151,7 @@ class CubeOutline:
 
     def _beyond(self, ground: Foreground, pose: Pose, others: np.ndarray | None) -> float:
         """View pixels by which the foreground next to the worst side exceeds its strip."""
-        at, _ = self._project(pose, self._rim)
+        at, strip = self._rim_px(pose, ground.scale)
         normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
         view = ground.to_view(at)
         xs = (view[:, :1] + normal[:, :1] * _OUTWARD).astype(np.float32)
@@ -166,36 +165,37 @@ class CubeOutline:
         rows = np.arange(len(view))
         # A sample tells something only if floor is met before a neighbour or the wall.
         known = is_floor.any(axis=1) & np.logical_and.accumulate(known, axis=1)[rows, ends]
-        excess = _OUTWARD[ends] - self._strips(ground, pose, at, normal)
+        excess = _OUTWARD[ends] - strip
         return float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
 
-    def _strips(
-        self, ground: Foreground, pose: Pose, at: np.ndarray, normal: np.ndarray
-    ) -> np.ndarray:
-        """(4 · _SAMPLES,) view pixels: width of the side face that is seen beyond each top edge."""
-        below = self._rim.copy()
-        below[:, 2] = 0.0
-        strip = ((self._project(pose, below)[0] - at) * normal).sum(axis=1) / ground.scale
-        return np.asarray(np.maximum(strip, 0.0))
+    def _rim_px(self, pose: Pose, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) frame pixels of the samples along the top face's edges; and (N,) view pixels:
+        how far the side face below each of them is seen beyond it."""
+        turned = _turned(pose.turn)
+        xy = self._rim @ turned + (pose.x_mm, pose.y_mm)
+        count = len(xy)
+        both = self.calibration.to_px(
+            np.concatenate([_raised(xy, self.calibration.die_mm), _raised(xy, 0.0)])
+        )
+        normal = (_NORMALS @ turned)[_SIDES]
+        strip = ((both[count:] - both[:count]) * normal).sum(axis=1) / scale
+        return both[:count], np.maximum(strip, 0.0)
 
-    def _project(self, pose: Pose, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(N, 2) frame pixels of points in the die's frame, and (N, 2, 3) their derivatives by
-        x, y and turn. The distortion's own slope is left out: a few percent of a step."""
-        xy = local[:, :2] @ _turned(pose.turn) + (pose.x_mm, pose.y_mm)
-        at = self.calibration.to_px(_raised(xy, local[:, 2]))
-        scale = self.calibration.focal_px / (self.calibration.height_mm - local[:, 2])
-        jacobian = np.zeros((len(local), 2, 3))
-        jacobian[:, 0, 0] = jacobian[:, 1, 1] = scale
-        jacobian[:, 0, 2] = -scale * (xy[:, 1] - pose.y_mm)
-        jacobian[:, 1, 2] = scale * (xy[:, 0] - pose.x_mm)
-        return at, jacobian
+    def _slopes(self, pose: Pose, normal: np.ndarray) -> np.ndarray:
+        """(N, 3): how far the samples move along their normals, frame pixels, per mm in x and y
+        and per radian. The distortion's own slope is left out: a few percent of a step."""
+        scale = self.calibration.px_per_mm(self.calibration.die_mm)
+        xy = self._rim @ _turned(pose.turn)
+        across = normal[:, 1] * xy[:, 0] - normal[:, 0] * xy[:, 1]
+        return np.stack([normal[:, 0], normal[:, 1], across], axis=1) * scale
 
     # ── Hypotheses ──────────────────────────────────────────────────────────
 
     def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
         """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
         edge = self.calibration.die_px / ground.scale
-        poses: list[Pose] = []
+        centres: list[np.ndarray] = []
+        turns: list[float] = []
         polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
         following = np.roll(polygon, -1, axis=0)
         # Shoelace: on which side of its edges the polygon has its inside.
@@ -210,16 +210,20 @@ class CubeOutline:
             if abs(length - edge) < 0.2 * edge:
                 places = [(a + b) / 2, *places]
             turn = float(np.arctan2(along[1], along[0]))
-            poses += [self._pose_at(ground, p + inward * edge / 2, turn) for p in places]
+            centres += [p + inward * edge / 2 for p in places]
+            turns += [turn] * len(places)
         (x, y), (w, h), angle = cv2.minAreaRect(contour)
         if max(w, h) < 1.45 * edge:
-            poses.append(self._pose_at(ground, np.array((x, y)), np.radians(angle)))
-        return poses
-
-    def _pose_at(self, ground: Foreground, centre: np.ndarray, turn: float) -> Pose:
+            centres.append(np.array((x, y)))
+            turns.append(float(np.radians(angle)))
+        if not centres:
+            return []
         mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges
-        xy = self.calibration.to_mm(ground.to_frame(centre), mid)[0]
-        return Pose(float(xy[0]), float(xy[1]), turn % (np.pi / 2))
+        places_mm = self.calibration.to_mm(ground.to_frame(np.array(centres)), mid)
+        return [
+            Pose(float(x), float(y), turn % (np.pi / 2))
+            for (x, y), turn in zip(places_mm, turns, strict=True)
+        ]
 
     def cover(self, mask: np.ndarray, ground: Foreground, poses: Sequence[Pose]) -> np.ndarray:
         """(P,) share of each pose's top face that is foreground, of what lies over the floor."""
@@ -305,6 +309,8 @@ def _search(
 def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     """Indices of the subset that explains the mask best: least foreground missed, least area
     invented, least overlap."""
+    if len(poses) == 1:
+        return [0]
     silhouettes = []
     for fit in poses:
         area = np.zeros(mask.shape, np.uint8)

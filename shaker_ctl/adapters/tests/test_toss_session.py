@@ -65,7 +65,8 @@ class Table:
         self.now += PERIOD_S
         self.sequence += 1
         brightness = (self.light if light is None else light) ** 0.45  # a camera's gamma
-        self.past.append((self.now, draw(dice, light=brightness, seed=self.sequence, jpeg=None), list(dice)))
+        image = draw(dice, light=brightness, seed=self.sequence, jpeg=None)
+        self.past.append((self.now, image, list(dice)))
         shown = [p for p in self.past if p[0] <= self.now - self.lag_s + 1e-9] or self.past[:1]
         _, image, lying = shown[-1]
         rows, columns = self.reader._crop
@@ -136,10 +137,10 @@ def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s):
     table = Table(lag_s=lag_s)
     table.begin()
     table.session.read(1, table.now)
-    first = table.watch([*tumbling(1), *[AFTER] * 60])
+    first = table.watch([*tumbling(1), *[AFTER] * 36])
     assert isinstance(first.verdict, Unreadable)
     table.session.read(1, table.now)
-    second = table.watch([AFTER] * 60)
+    second = table.watch([AFTER] * 36)
     assert isinstance(second.verdict, Unreadable)
 
 

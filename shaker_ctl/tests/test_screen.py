@@ -1,0 +1,74 @@
+"""The live screen shows what the bulbs measured, not what was commanded."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.console import Console
+
+from shaker_ctl.commands.screen import curve, draw, layout
+from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
+
+FIFTY = [area for area in AREAS if area not in (EVEN, ODD)]
+
+
+def view(**changes: Any) -> dict[str, Any]:
+    """A view as the status socket sends it."""
+    whole: dict[str, Any] = {
+        "table": "Table 7",
+        "life": "open",
+        "phase": "collecting",
+        "says": "Losing wagers are collected.",
+        "marks": ["DEMONSTRATION"],
+        "round_id": 41,
+        "last_result": [2, 3, 3],
+        "profile": {"key": "pa-625a"},
+        "areas": FIFTY,
+        "faults": [],
+        "lamps": {"measured": ["small", "total-8"], "commanded": ["small", "total-8"]},
+        "motor": {"rpm": 0.0, "duty": 0.0, "last_toss_rpm": [0.0, 700.0, 810.0, 0.0]},
+        "camera": {"last_reading": "play 41: 2 3 3 verified, confidence 0.998"},
+    }
+    return {**whole, **changes}
+
+
+def shown(renderable: Any) -> str:
+    console = Console(
+        width=112, force_terminal=True, color_system="truecolor", record=True, file=io.StringIO()
+    )
+    console.print(renderable)
+    return console.export_text(styles=True)
+
+
+def test_everything_a_bystander_needs_is_on_the_screen() -> None:
+    text = shown(draw(view(), [{"round": 40, "values": [1, 1, 6], "ending": "settled"}]))
+    for word in ("OPEN", "round 41", "pa-625a", "DEMONSTRATION", "confidence 0.998", "settled"):
+        assert word in text
+
+
+def test_a_fault_is_shown_with_its_remedy() -> None:
+    fault = {"code": "motor-stall", "cause": "the shaker slowed down", "remedy": "look for a jam"}
+    text = shown(draw(view(faults=[fault])))
+    assert "motor-stall" in text
+    assert "look for a jam" in text
+
+
+def test_only_measured_lamps_shine() -> None:
+    lit = shown(layout(view()))
+    dark = shown(layout(view(lamps={"measured": [], "commanded": ["small", "total-8"]})))
+    assert lit != dark
+    assert "no answer" in shown(layout(view(lamps={"measured": None, "commanded": []})))
+
+
+def test_even_and_odd_stand_on_the_layouts_that_have_them() -> None:
+    assert "EVEN" not in shown(layout(view()))
+    assert "EVEN" in shown(layout(view(areas=list(AREAS))))
+
+
+def test_the_speed_curve_has_its_size_and_rises_with_speed() -> None:
+    rows = curve([0.0, 450.0, 900.0], width=9, height=3)
+    assert [len(row) for row in rows] == [9, 9, 9]
+    assert rows[0][0] == " "
+    assert rows[0][-1] == "█"
+    assert curve([], 5, 2) == ["     ", "     "]

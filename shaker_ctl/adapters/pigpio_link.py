@@ -119,14 +119,16 @@ class PigpioLink:
 
     def call(self, use: Callable[[Any], T]) -> T:
         """Return `use(pi)`. Raises GpioLinkError: at once when lost, else within the deadline."""
-        if (trouble := self._trouble) is not None:
-            raise GpioLinkError(str(trouble), remedy=trouble.remedy)
+        pi, generation, trouble = self._pi, self._generation, self._trouble
+        if trouble is not None or pi is None:
+            text = str(trouble or "the GPIO link is being opened again")
+            raise GpioLinkError(text, remedy=REMEDY if trouble is None else trouble.remedy)
         try:
-            return use(self._pi)
+            return use(pi)
         except TimeoutError as error:
-            raise self._lose(f"no answer within {self._p.answer_s:g} s") from error
+            raise self._lose(f"no answer within {self._p.answer_s:g} s", generation) from error
         except (OSError, struct.error) as error:
-            raise self._lose(f"the connection broke ({error})") from error
+            raise self._lose(f"the connection broke ({error})", generation) from error
         except pigpio.error as error:
             raise GpioLinkError(
                 f"the GPIO daemon refused: {error.value}",
@@ -225,9 +227,14 @@ class PigpioLink:
         self._heard_s = time.monotonic()
         self._heard.set()
 
-    def _lose(self, what: str) -> GpioLinkError:
-        """Give the connection up; return the error that says why."""
+    def _lose(self, what: str, generation: int) -> GpioLinkError:
+        """Give the connection up; return the error that says why.
+
+        A call that was caught in an earlier connection says nothing about this one.
+        """
         with self._state:
+            if generation != self._generation:
+                return GpioLinkError(f"the GPIO link was lost: {what}", remedy=REMEDY)
             if self._trouble is None:
                 self._trouble = GpioLinkError(f"the GPIO link was lost: {what}", remedy=REMEDY)
                 log.error("%s", self._trouble.line())
@@ -261,7 +268,7 @@ class PigpioLink:
                     return
                 self._wire.replies(left_s)
         except OSError as error:
-            self._lose(str(error))
+            self._lose(str(error), self._generation)
 
     def _reopen(self) -> None:
         self._dismantle()

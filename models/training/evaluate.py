@@ -205,6 +205,13 @@ def measure(
     return tally
 
 
+def measure_scenes(
+    finder: DieFinder, folders: list[Path], score: float, most: int = 10_000
+) -> dict[str, Tally]:
+    """Read the first `most` pictures of each rendered set."""
+    return {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
+
+
 def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Path) -> None:
     """Precision and recall over the score, value accuracy, flat_p over the tilt."""
     out.mkdir(parents=True, exist_ok=True)
@@ -248,7 +255,8 @@ def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Pa
     axes[2].set(xlabel="tilt, degrees", title="called flat; dotted: median flat_p", ylim=(0, 1.02))
     for axis in axes:
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(out / "curves.png")
     plt.close(figure)
@@ -294,13 +302,11 @@ def main() -> None:
     finder = DieFinder(given.out)
     manifest = read_manifest(given.out)
     score = float(manifest["thresholds"]["score"])
-    tallies = {f.name: measure(finder, scene_pictures(f, given.most), score) for f in given.scenes}
+    tallies = measure_scenes(finder, given.scenes, score, given.most)
     if given.choose:
         manifest["thresholds"] = choose_thresholds(list(tallies.values()))
         score = float(manifest["thresholds"]["score"])
-        tallies = {
-            f.name: measure(finder, scene_pictures(f, given.most), score) for f in given.scenes
-        }
+        tallies = measure_scenes(finder, given.scenes, score, given.most)
     tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in given.photos}
     for name, tally in tallies.items():
         manifest.setdefault("figures", {})[name] = tally.figures()

@@ -22,6 +22,9 @@ _MOSAIC = 0.2
 """Share of training pictures put together from four: many small dice of many looks."""
 
 
+_LITTERED = 0.3
+"""Share of training pictures with keys and labels pasted beside the dice."""
+
 _KEPT = 6000
 """Decoded pictures kept in memory, some 0.6 MB each: decoding takes a third of a sample's time."""
 
@@ -74,6 +77,8 @@ class Samples(Dataset):
         cv2.setNumThreads(1)
         rng = np.random.default_rng([self.seed, self.start + index])
         image, marks = self._compose(rng)
+        if rng.random() < _LITTERED:
+            image = augment.litter(rng, image, marks)
         image = augment.relight(rng, image)
         maps = encode(marks, self.size, self.size)
         return (

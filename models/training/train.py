@@ -55,17 +55,26 @@ def train(
     peak_rate: float,
     begin: Path | None,
     workers: int,
+    is_base_fixed: bool = False,
 ) -> Path:
-    """Train to the end of the schedule; returns the checkpoint with the averaged weights."""
+    """Train to the end of the schedule; returns the checkpoint with the averaged weights.
+
+    With `is_base_fixed` the two finest layers keep their weights: they see edges and dots, which
+    look alike everywhere, and cost more than half of a step.
+    """
     torch.manual_seed(seed)
     out.mkdir(parents=True, exist_ok=True)
     net, average = DieNet(), DieNet()
     if begin is not None:
         _take_over(net, torch.load(begin, weights_only=True)["average"])
     average.load_state_dict(net.state_dict())
+    if is_base_fixed:
+        net.stem.requires_grad_(False)
+        net.to4.requires_grad_(False)
     net = net.to(memory_format=torch.channels_last)
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    plain = [p for p in net.parameters() if p.ndim <= 1]
+    learnt = [p for p in net.parameters() if p.requires_grad]
+    decayed = [p for p in learnt if p.ndim > 1]
+    plain = [p for p in learnt if p.ndim <= 1]
     optimiser = torch.optim.AdamW(
         [{"params": decayed, "weight_decay": 0.02}, {"params": plain, "weight_decay": 0.0}],
         lr=peak_rate,
@@ -81,6 +90,9 @@ def train(
     samples = Samples(sources, size, seed, step * BATCH, steps * BATCH)
     loader = DataLoader(samples, BATCH, num_workers=workers, prefetch_factor=4 if workers else None)
     net.train()
+    if is_base_fixed:
+        net.stem.eval()
+        net.to4.eval()
     sums: dict[str, float] = {}
     began = time.monotonic()
     bar = Progress(
@@ -146,6 +158,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--begin", type=Path, help="start from this checkpoint's weights")
+    parser.add_argument("--fix-base", action="store_true", help="keep the two finest layers")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("var/run"))
@@ -159,7 +172,7 @@ def main() -> None:
         print(f"{source.name}: {len(source.rows)} pictures, share {source.share}")
     print(
         train(sources, given.out, given.images, given.size, given.seed, given.rate, given.begin,
-              given.workers)
+              given.workers, given.fix_base)
     )  # fmt: skip
 
 

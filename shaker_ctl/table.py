@@ -35,6 +35,7 @@ from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.statistics import figures
+from shaker_ctl.motion.reports import MotionReport, TossJudged
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
@@ -95,7 +96,7 @@ class Table:
             parameters=p.motion,
             state_is_alive=self._heartbeat.is_fresh,
             post=self._post,
-            report=lambda report: log.info("%s", report),
+            report=_log_motion,
             alive=self._notifier.alive,
             button=self._button,
         )
@@ -308,6 +309,23 @@ class Table:
         plain["reading"] = _plain(self._reader.last)
         plain["monotonic_s"] = time.monotonic()
         return plain
+
+
+def _log_motion(report: MotionReport) -> None:
+    """One line a report; a toss's whole speed trace is for screens, not for the log."""
+    if isinstance(report, TossJudged):
+        proof = report.proof
+        log.info(
+            "%s %d: %.2f s in the band, %.0f to %.0f rpm, %s",
+            report.occasion.purpose.value,
+            report.occasion.number,
+            proof.in_band_s,
+            proof.slowest_rpm,
+            proof.fastest_rpm,
+            proof.why_not or "proved a toss",
+        )
+    else:
+        log.info("%s", report)
 
 
 def _newest_first(journal: SqliteJournal) -> Iterator[Record]:

@@ -156,14 +156,14 @@ class LampThread:
                         f"areas {sorted(lit)} are lit, {sorted(areas)} were commanded",
                         remedy="layout of profile and lamp box differ: check both",
                     )
-                self._note(box.status(), self._now())
                 self._post(events.LampsShown(occasion, values))
+                self._note(box.status(), self._now())
             case commands.ClearLamps(occasion):
                 self._picture(commanded=frozenset())
                 self._shown = None
                 box.clear(_round(occasion))
-                self._note(box.prove_dark(), self._now())
                 self._post(events.LampsDark(occasion))
+                self._note(box.status(), self._now())
             case commands.DarkenLamps(occasion):
                 self._picture(commanded=frozenset())
                 self._shown = None

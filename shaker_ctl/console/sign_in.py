@@ -1,0 +1,98 @@
+"""A login: who, where, the passphrase, and the delay after wrong ones, which go on record.
+
+Owns one console's attempt in hand. Must not know how a passphrase is asked for or typed. The check
+takes tens of milliseconds in the thread that calls `finish`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shaker_ctl.console import codes
+from shaker_ctl.console.accounts import LONGEST, Accounts
+from shaker_ctl.console.desk import Actor, Desk, Note
+from shaker_ctl.console.editor import Line
+from shaker_ctl.console.grammar import Refusal
+from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.rules.vocabulary import Role
+
+PASSPHRASE_S = 60.0
+"""Seconds to type a passphrase before the console takes commands again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A login whose passphrase is awaited."""
+
+    role: Role
+    name: str
+    line: str
+    """As typed, for the history once it has succeeded."""
+    asked_at: float
+
+
+class SignIn:
+    """The door of one console."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        port: str,
+        roles: tuple[Role, ...],
+        accounts: Accounts,
+        lockout: Lockout,
+    ) -> None:
+        self._desk = desk
+        self._port = port
+        self._roles = roles
+        self._accounts = accounts
+        self._lockout = lockout
+        self.attempt: Attempt | None = None
+
+    def begin(self, role: Role, name: str, line: str, now: float) -> Refusal | None:
+        """Await a passphrase, or return why none is asked for."""
+        if role not in self._roles:
+            return Refusal(codes.NOT_ON_THIS_PORT, f"{role.value} logs in at the other console")
+        if wait := self._lockout.remaining_s(now):
+            return Refusal(codes.LOCKED_OUT, f"wait {wait:.0f} s")
+        self.attempt = Attempt(role, name, line, now)
+        return None
+
+    def give_up(self) -> None:
+        self.attempt = None
+
+    def is_late(self, now: float) -> bool:
+        """True when a passphrase is awaited for too long."""
+        return self.attempt is not None and now - self.attempt.asked_at > PASSPHRASE_S
+
+    def finish(self, line: Line, now: float) -> Actor | Refusal:
+        """Judge the passphrase; a wrong one is on record when this returns."""
+        attempt, self.attempt = self.attempt, None
+        assert attempt is not None
+        try:
+            is_right = (
+                line.is_whole
+                and line.is_clean
+                and len(line.text) <= LONGEST
+                and self._accounts.verify(attempt.name, attempt.role, line.text)
+            )
+            is_known = self._accounts.knows(attempt.name)
+        except ShakerError as error:
+            return Refusal(codes.NO_USERS, error.line())
+        if not is_right:
+            # A name that nobody has may be a passphrase typed too early: it is not recorded.
+            return self._refused(attempt.name if is_known else "?", now)
+        self._lockout.right(attempt.name)
+        return Actor(attempt.name, attempt.role, self._port)
+
+    def _refused(self, name: str, now: float) -> Refusal:
+        delay = self._lockout.wrong(name, now)
+        failures = self._lockout.failures(name)
+        kind = "login-locked" if failures >= LOCKED_AFTER else "login-refused"
+        text = f"{failures} wrong in a row, next in {delay:.0f} s"
+        self._desk.note(Note(kind, Actor(name, None, self._port), text))
+        wait = f"; wait {delay:.0f} s" if delay else ""
+        return Refusal(
+            codes.WRONG_PASSPHRASE, f"name, role and passphrase do not belong together{wait}"
+        )

@@ -61,11 +61,11 @@ ROUGH = Geometry(
     die_friction=0.5,
     floor="rubber",
     wall="rough",
-    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 2.5),),
+    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 2.5), Ridge((-26.0, 21.9), (-30.3, 25.4), 2.5)),
     wall_ribs=9,
     wall_rib_mm=2.0,
 )
-"""A worn tube: a ridge on the floor, ribs on a wall that grips, dice that stick to each other. One
+"""A worn tube: two ridges on the floor, ribs on a wall that grips, dice that stick to each other. One
 toss in five ends not flat."""
 
 GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}

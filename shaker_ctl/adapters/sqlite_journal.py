@@ -83,6 +83,7 @@ class SqliteJournal:
         journal.
         """
         self.path = path
+        self._read_only = read_only
         self._guard(self._open, identity, read_only)
 
     def _open(self, identity: str | None, read_only: bool) -> None:
@@ -305,6 +306,11 @@ class SqliteJournal:
             return JournalCorruptError(
                 f"the journal {self.path} is damaged: {text}",
                 remedy="Keep the file; shaker-ctl journal verify names the first bad record",
+            )
+        if self._read_only:
+            return JournalError(
+                f"the journal {self.path} cannot be read: {text or type(error).__name__}",
+                remedy="Read it as the service's user: sudo -u shaker-ctl shaker-ctl journal ...",
             )
         return JournalWriteError(
             f"the journal {self.path} cannot be written: {text or type(error).__name__}",

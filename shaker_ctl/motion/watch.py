@@ -8,7 +8,7 @@ follows from a verdict, and it shares no state with the control loop that it jud
 | driver fault | the driver's fault line is low | one loop, 8 ms |
 | tach silent | driven without any edge; or edges cease at full speed | 0.25 s; 0.15 s |
 | slow start | driven, and the band is not reached | 0.60 s |
-| stall | was in the band, then a full turn below it | one turn, 95 ms |
+| stall | was in the band, then a full turn below it | one turn, 85 ms |
 | stall | was up to speed, then under 60 % of the plan, or edges slow down and cease | 0.20 s |
 | overspeed | a full turn faster than the limit | one turn and one loop, 75 ms |
 | tach unreliable | edge gaps jump: lost or extra edges | two turns, 170 ms |

@@ -10,7 +10,6 @@ False; how often it did is its non-vacuous count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from shaker_ctl.rules import commands as do
@@ -163,9 +162,15 @@ def check(
                 yield one.name, verdict
 
 
-@cache
-def _asked(kind: type[ev.Event], refused: bool) -> tuple[Property, ...]:
-    return (*_BY_EVENT.get(kind, ()), *(_ON_REFUSED if refused else _ON_ACCEPTED))
+_ASKED: dict[tuple[type, bool], tuple[Property, ...]] = {}
+
+
+def _asked(kind: type, refused: bool) -> tuple[Property, ...]:
+    found = _ASKED.get((kind, refused))
+    if found is None:
+        found = (*_BY_EVENT.get(kind, ()), *(_ON_REFUSED if refused else _ON_ACCEPTED))
+        _ASKED[kind, refused] = found
+    return found
 
 
 SUPERVISED = frozenset(

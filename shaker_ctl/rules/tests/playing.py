@@ -149,7 +149,7 @@ class Playing:
     def revealed(self) -> Playing:
         if self.phase is Phase.COVERED:
             self.no_more_bets()
-            if self.phase is Phase.NO_MORE_BETS:
+            if self.state.phase.value == "no_more_bets":
                 self.do(ev.RevealRequested(DEALER, self.state.round))
         if self.phase is Phase.REVEALING:
             self.do(ev.CoverOpened())

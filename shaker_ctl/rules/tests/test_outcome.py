@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
+from typing import Any
 
 import pytest
 
 from shaker_ctl.rules import outcome
 from shaker_ctl.rules.outcome import AREAS, Layout, Toss
-from shaker_ctl.rules.paytable import edge, layout_of, pays, prices
+from shaker_ctl.rules.paytable import OUTCOMES, edge, layout_of, pays, prices
 from shaker_ctl.rules.regulation import PROFILES, load
 
 MULTISETS = list(combinations_with_replacement(range(1, 7), 3))
@@ -72,7 +73,7 @@ def wins(area: str, dice: tuple[int, ...], super_sic_bo: bool) -> bool:
     raise AssertionError(area)
 
 
-def odds(area: str, dice: tuple[int, ...], table: dict) -> int:
+def odds(area: str, dice: tuple[int, ...], table: dict[Any, Any]) -> Any:
     """What the oracle's table pays for a winning `area`."""
     name, _, number = area.partition("-")
     match name:
@@ -96,7 +97,8 @@ def odds(area: str, dice: tuple[int, ...], table: dict) -> int:
 def test_every_multiset_lights_what_wins_and_pays_what_is_printed(name, letter, values):
     profile = load(name)
     layout, lines = layout_of(profile), profile.payout.tables[letter]
-    for dice in set(permutations(values)):
+    for a, b, c in set(permutations(values)):
+        dice = (a, b, c)
         lit = Toss(dice).areas(layout)
         assert lit == {area for area in AREAS if wins(area, dice, name == "pa-625b")}
         for area in layout.areas():
@@ -127,8 +129,8 @@ def test_a_mask_and_its_areas_are_one_to_one():
 def test_how_many_lamps_light():
     layout = Layout(even_odd=False, even_odd_lose_on_triple=False, double_wins_on_triple=True)
     counts: dict[int, int] = {}
-    for dice in product(range(1, 7), repeat=3):
-        lit = len(Toss(dice).areas(layout))
+    for a, b, c in product(range(1, 7), repeat=3):
+        lit = len(Toss((a, b, c)).areas(layout))
         counts[lit] = counts.get(lit, 0) + 1
     assert counts == {8: 120, 6: 90, 5: 4, 4: 2}
 
@@ -138,7 +140,7 @@ def test_how_many_lamps_light():
 )
 def test_even_and_odd_on_a_triple_is_a_choice(even_odd, triple_loses, expected):
     layout = Layout(even_odd, triple_loses, double_wins_on_triple=True)
-    ways = sum("even" in Toss(d).areas(layout) for d in product(range(1, 7), repeat=3))
+    ways = sum("even" in Toss(values).areas(layout) for values in OUTCOMES)
     assert ways == expected
 
 

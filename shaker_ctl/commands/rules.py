@@ -1,0 +1,232 @@
+"""`shaker-ctl rules`: a profile as a person wants to see it.
+
+Owns the wording on the screen. Every value stands with its clause; what rests on a reading is
+marked with ※ and says which. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules import diagram as drawing
+from shaker_ctl.rules import regulation
+from shaker_ctl.rules.paytable import prices
+from shaker_ctl.rules.regulation import PROFILES, Cited, Profile, Strict
+from shaker_ctl.rules.rulebook import out_of_force
+from shaker_ctl.rules.vocabulary import Barrier
+
+app = typer.Typer(
+    help="Show, compare and check the rule profiles.", no_args_is_help=True, add_completion=False
+)
+console = Console()
+
+ProfileName = Annotated[
+    str, typer.Argument(help=f"One of {', '.join(PROFILES)}; or the path of a profile file.")
+]
+
+
+def _load(name: str) -> Profile:
+    try:
+        return regulation.load(name)
+    except SettingsError as error:
+        Console(stderr=True).print(f"[red]{escape(error.line())}[/]", highlight=False)
+        raise typer.Exit(2) from error
+
+
+def said(value: object) -> str:
+    """Return a profile's value in words: enums by value, tuples by commas."""
+    if isinstance(value, Enum):
+        return said(value.value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(said(each) for each in value) or "nobody"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).replace("_", " ")
+
+
+def cited(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
+    """Yield (key, cited value) for every value of a profile, in the order of the file."""
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        key = f"{where}.{name}" if where else name
+        if isinstance(value, Cited):
+            yield key, value
+        elif isinstance(value, Strict):
+            yield from cited(value, key)
+
+
+def standing(profile: Profile, day: date) -> str:
+    """Say whether a profile governs `day`, and since when or until when."""
+    first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
+    match out_of_force(profile, day):
+        case Barrier.EXPIRED:
+            return f"not in force since the end of {last} ({profile.in_force.last_day.clause})"
+        case Barrier.NOT_YET_IN_FORCE:
+            return f"not in force before {first} ({profile.in_force.effective_from.clause})"
+    if not profile.rests_on_instrument:
+        return "rests on no instrument"
+    since = f"since {first}" if isinstance(first, date) else "undated"
+    return f"in force, {since}" + (f", until {last}" if isinstance(last, date) else "")
+
+
+@app.command("list")
+def list_profiles() -> None:
+    """List the profiles that come with the product, and whether they are in force today."""
+    grid = Table("profile", "what it is", "today")
+    for profile in regulation.shipped_profiles():
+        words = standing(profile, date.today())
+        style = "red" if words.startswith("not in force") else ""
+        grid.add_row(profile.name, escape(profile.title), Text(words, style=style))
+    console.print(grid)
+
+
+@app.command()
+def show(profile: ProfileName) -> None:
+    """Show every value of a profile with the clause it stands on."""
+    one = _load(profile)
+    _head(one)
+    grid = Table("what", "value", "clause")
+    before = ""
+    for key, value in cited(one):
+        group, _, name = key.partition(".")
+        if before and group != before:
+            grid.add_section()
+        before = group
+        words = escape(said(value.value)) + (" ※" if value.reading else "")
+        grid.add_row(f"{said(group)}: {said(name)}", words, escape(value.clause))
+        if value.reading:
+            grid.add_row("", f"[dim]※ {escape(value.reading)}[/]", "")
+    console.print(grid)
+    if one.multipliers.ranges:
+        odds = Table("multiplied position", "pays", "clause", title="Multipliers")
+        for name, span in one.multipliers.ranges.items():
+            odds.add_row(said(name), f"{span.least} to {span.most}, to 1", span.clause)
+        console.print(odds)
+    console.print(f"Paytables: {', '.join(one.payout.tables)} (`shaker-ctl rules paytable`)")
+    for oddity in one.oddities:
+        console.print(f"[dim]as printed:[/] {escape(oddity)}")
+
+
+def _head(one: Profile) -> None:
+    console.print(f"[bold]{one.name}[/]  {escape(one.title)}")
+    console.print(escape(one.instrument))
+    console.print(standing(one, date.today()))
+    if one.caution:
+        console.print(f"[yellow]{escape(one.caution)}[/]")
+
+
+@app.command()
+def compare(
+    profiles: Annotated[list[str], typer.Argument(help="Two or more profiles.")],
+    every: Annotated[bool, typer.Option("--all", help="Also what they have in common.")] = False,
+) -> None:
+    """Show where profiles differ, side by side, each value with its clause."""
+    if len(profiles) < 2:
+        raise typer.BadParameter("name two profiles or more")
+    chosen = [_load(name) for name in profiles]
+    grid = Table("what", *(one.name for one in chosen))
+    columns = [dict(cited(one)) for one in chosen]
+    for key in columns[0]:
+        cells = [column[key] for column in columns]
+        words = [said(cell.value) for cell in cells]
+        if every or len(set(words)) > 1:
+            grid.add_row(
+                said(key).replace(".", ": "),
+                *(
+                    f"{escape(word)}{' ※' if cell.reading else ''}\n[dim]{escape(cell.clause)}[/]"
+                    for word, cell in zip(words, cells, strict=True)
+                ),
+            )
+    console.print(grid)
+    console.print("[dim]※ rests on a reading: see `shaker-ctl rules show`[/]")
+
+
+@app.command()
+def paytable(
+    profile: ProfileName,
+    table: Annotated[str, typer.Option(help="Letter of the paytable.")] = "A",
+) -> None:
+    """Show odds as printed, true probability and exact house edge of every wager."""
+    one = _load(profile)
+    if table not in one.payout.tables:
+        Console(stderr=True).print(
+            f"[red]{one.name} has no paytable `{escape(table)}`: it has "
+            f"{', '.join(one.payout.tables)}[/]"
+        )
+        raise typer.Exit(2)
+    _head(one)
+    grid = Table(
+        "wager",
+        "pays, as printed",
+        "wins in 216",
+        "probability",
+        "house edge",
+        "exactly",
+        title=f"{one.name}, paytable {table}",
+    )
+    flagged = False
+    for price in prices(one, table):
+        literal = price.edge_as_printed != price.edge
+        flagged = flagged or literal
+        edge = f"{float(price.edge):.2%}"
+        exact = str(price.edge)
+        if literal:
+            edge += f"\n{float(price.edge_as_printed):.2%} as printed"
+            exact += f"\n{price.edge_as_printed}"
+        odds = " / ".join(price.odds) + (" ※" if literal else "")
+        ways, chance = str(price.ways), f"{float(price.probability):.2%}"
+        grid.add_row(price.wager, odds, ways, chance, edge, exact)
+    console.print(grid)
+    force = said(one.payout.force.value)
+    console.print(f"Odds: {force} ({one.payout.force.clause}); worded {one.payout.wording.value}.")
+    if any("/" in " / ".join(price.odds) for price in prices(one, table)):
+        console.print("[dim]One of a kind: by one, two or three dice showing the number.[/]")
+    if flagged:
+        for line in one.payout.tables[table].values():
+            if line.pays:
+                console.print(f"※ {line.clause}: {escape(line.reading)}.")
+    for name, span in one.multipliers.ranges.items():
+        if span.least < span.most:
+            console.print(f"[dim]multiplied {said(name)}: {span.least} to {span.most}, to 1[/]")
+
+
+@app.command()
+def diagram(
+    out: Annotated[Path, typer.Option(help="File to write, ending in .svg.")] = Path("table.svg"),
+) -> None:
+    """Draw the state diagram from the table itself."""
+    if out.suffix != ".svg":
+        raise typer.BadParameter("the diagram is drawn as SVG: end the name in .svg")
+    try:
+        out.write_text(drawing.svg(), encoding="utf-8")
+    except OSError as error:
+        Console(stderr=True).print(f"[red]{escape(str(out))}: {error.strerror}[/]")
+        raise typer.Exit(2) from error
+    console.print(f"{escape(str(out))}: {drawing.summary()}")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A profile file.")],
+) -> None:
+    """Check a profile file: every key, bound and clause."""
+    one = _load(str(file))
+    readings = sum(bool(value.reading) for _, value in cited(one))
+    console.print(
+        f"{escape(str(file))}: profile {one.name} is complete. "
+        f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
+        f"{standing(one, date.today())}."
+    )

@@ -1,0 +1,233 @@
+"""Profiles: what they hold, and how a bad one is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules import multipliers, regulation
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.regulation import DiceAge, load
+from shaker_ctl.rules.rulebook import dice_end, out_of_force, rulebook
+from shaker_ctl.rules.vocabulary import Barrier, DiceSet, Multiplied, TimeTrust
+
+COMPARISON = {
+    # profile: cover, nmb before, entry, signers, shift, no roll, void, presence, dice, areas
+    "pa-625a": ("optional", "reveal", "floorperson", False, "returned", "floorperson supervisor",
+                "1 month", 50, "dice_removed covered_or_signed"),
+    "pa-625b": ("optional", "reveal", "floorperson", False, "returned", "floorperson supervisor",
+                "1 month", 52, "dice_removed covered_or_signed"),
+    "ma": ("forbidden", "activate", "floorperson", True, "silent", "supervisor",
+           "24 hours", 50, "shaker_removed"),
+    "pa-539": ("forbidden", "activate", "floorperson", False, "returned", "floorperson supervisor",
+               "24 hours", 50, "shaker_removed"),
+    "md": ("required", "reveal", "floorperson supervisor", False, "returned",
+           "floorperson supervisor", "1 month", 50, "dice_removed covered_or_signed"),
+}  # fmt: skip
+"""The five texts, typed from the comparison a second time."""
+
+
+@pytest.mark.parametrize("name", COMPARISON)
+def test_profiles_say_what_the_texts_say(name):
+    p = load(name)
+    assert (
+        p.cover.use.value.value,
+        p.order.nmb_before.value.value,
+        " ".join(role.value for role in p.opening_inspection.signed_by.value),
+        p.shift_inspection.required.value,
+        p.no_roll.wagers.value.value,
+        " ".join(role.value for role in p.lamp_fault.presence.value),
+        p.dice.automated.value.value,
+        p.wagers.areas.value,
+        " ".join(step.value for step in p.out_of_order.steps.value),
+    ) == COMPARISON[name]
+    assert p.void.wagers.value is p.no_roll.wagers.value
+    assert p.entry.mode.value.value == "dealer_confirm"
+    assert p.attendance.shaker.value.value == "required"
+    assert p.activation.by_player.value == name.startswith("pa-625")
+    assert p.multipliers.offered.value == (name == "pa-625b")
+
+
+def test_the_house_profile_says_that_it_rests_on_no_instrument():
+    rules = rulebook(TableParameters(profile="house-auto", attended=False, autonomous=True))
+    assert rules.marks == ("rests on no instrument",)
+    assert not rules.profile.rests_on_instrument
+    assert "no instrument" in rules.profile.title
+
+
+def test_super_sic_bo_ends_with_the_4th_of_august_2026():
+    b = load("pa-625b")
+    assert out_of_force(b, date(2023, 8, 4)) is Barrier.NOT_YET_IN_FORCE
+    assert out_of_force(b, date(2023, 8, 5)) is None
+    assert out_of_force(b, date(2026, 8, 4)) is None
+    assert out_of_force(b, date(2026, 8, 5)) is Barrier.EXPIRED
+    rules = rulebook(TableParameters(profile="pa-625b"))
+    said = rules.explain(Barrier.EXPIRED)
+    assert "2026-08-04" in said
+    assert "53 Pa.B. 4409" in said
+
+
+def test_an_expired_text_bars_play_but_for_a_demonstration():
+    day = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    dice = DiceSet(("1", "2", "3"), day - timedelta(hours=2))
+    real = rulebook(TableParameters(profile="pa-625b"))
+    show = rulebook(TableParameters(profile="pa-625b", as_demonstration=True))
+    assert real.bars(day, TimeTrust.RTC, False, dice) is Barrier.EXPIRED
+    assert show.bars(day, TimeTrust.RTC, False, dice) is None
+    assert show.marks == ("DEMONSTRATION",)
+
+
+def test_the_clock_must_be_trusted_and_not_behind_the_last_record():
+    day = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    dice = DiceSet(("1", "2", "3"), day - timedelta(hours=2))
+    rules = rulebook(TableParameters())
+    assert rules.bars(day, TimeTrust.NONE, False, dice) is Barrier.TIME_UNTRUSTED
+    assert rules.bars(day, TimeTrust.RTC, True, dice) is Barrier.TIME_UNTRUSTED
+    assert rules.bars(day, TimeTrust.CONFIRMED, False, dice) is None
+    assert rules.bars(day, TimeTrust.RTC, False, None) is Barrier.DICE_UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("since", "age", "end"),
+    [
+        ("2026-03-02", DiceAge.DAY, "2026-03-03"),
+        ("2026-01-31", DiceAge.MONTH, "2026-02-28"),  # calendar month, cut to February
+        ("2026-02-10", DiceAge.MONTH, "2026-03-10"),  # 28 days: the calendar month is shorter
+        ("2026-03-10", DiceAge.MONTH, "2026-04-09"),  # 31 days: 30 are shorter
+        ("2026-12-15", DiceAge.MONTH, "2027-01-14"),
+    ],
+)
+def test_a_month_of_dice_is_the_shorter_reading(since, age, end):
+    start = datetime.fromisoformat(since).replace(tzinfo=UTC)
+    assert dice_end(start, age) == datetime.fromisoformat(end).replace(tzinfo=UTC)
+
+
+def test_dice_that_are_not_locked_or_not_compliant_have_a_day():
+    day = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    dice = DiceSet(("1", "2", "3"), day - timedelta(hours=25))
+    locked = rulebook(TableParameters())
+    loose = rulebook(TableParameters(dice_locked_and_compliant=False))
+    assert locked.bars(day, TimeTrust.RTC, False, dice) is None
+    assert loose.bars(day, TimeTrust.RTC, False, dice) is Barrier.DICE_EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"profile": "md"}, "requires a cover (1.D(2)(a)"),
+        ({"profile": "ma", "cover_fitted": True}, "forbids a cover (5(f))"),
+        ({"profile": "pa-539", "cover_fitted": True}, "forbids a cover"),
+        ({"profile": "pa-625a", "entry_mode": "auto"}, "needs an approval"),
+        ({"profile": "pa-625a", "attended": False}, "requires attendance"),
+        ({"profile": "house-auto", "attended": False}, "read and pace itself"),
+        ({"profile": "ma", "player_activated": True}, "has the dealer activate"),
+        ({"profile": "ma", "paytable": "B"}, "has no paytable `B`"),
+        ({"profile": "pa-625a", "cover_driven": True}, "no cover to drive"),
+        ({"profile": "nowhere"}, "there is no profile `nowhere`"),
+    ],
+)
+def test_what_the_profile_does_not_allow_is_refused_at_start(settings, says):
+    with pytest.raises(SettingsError) as error:
+        rulebook(TableParameters.model_validate(settings))
+    assert says in error.value.line()
+    assert error.value.remedy
+
+
+def test_automatic_entry_names_its_approval():
+    rules = rulebook(TableParameters(entry_mode="auto", approval="BGLO letter of 1 May"))
+    assert rules.marks == ("automatic entry by approval: BGLO letter of 1 May",)
+
+
+OPTIONAL = 'value = "optional", clause = "625a.1(d)(2)(i)"'
+CYCLES = 'cycles = { value = 3, clause = "625a.5(a)(2)" }'
+BAD = [
+    (
+        OPTIONAL,
+        OPTIONAL.replace("optional", "optionl"),
+        ("cover.use.value", "optionl", ".1(d)(2)(i)"),
+    ),
+    (CYCLES, CYCLES.replace("3", "2", 1), ("opening_inspection.cycles.value", "or equal to 3")),
+    ("[round]", "[rounds]", ("rounds", "Extra inputs")),
+    ('"50 to 1"', '"50 for 1"', ("payout.tables.A.total-4.printed", "50 for 1", "625a.6(a)")),
+    ("total-9 =", "total-19 =", ("`total-9` is missing", "`total-19` is no wager")),
+    ("areas = { value = 50", "areas = { value = 52", ("52 areas have Even and Odd",)),
+    ('name = "pa-625a"', 'name = "pa-625a"\nname = "twice"', ("Cannot overwrite",)),
+]
+
+
+@pytest.mark.parametrize(("good", "wrong", "says"), BAD)
+def test_a_bad_profile_names_file_key_bound_and_clause(tmp_path: Path, good, wrong, says):
+    text = regulation.source(load("pa-625a")).read_text(encoding="utf-8")
+    assert good in text
+    bad = tmp_path / "bad.toml"
+    bad.write_text(text.replace(good, wrong, 1), encoding="utf-8")
+    with pytest.raises(SettingsError) as error:
+        load(bad)
+    for words in ("bad.toml", *says):
+        assert words in error.value.line()
+
+
+def test_a_new_jurisdiction_is_a_new_file(tmp_path: Path):
+    new = tmp_path / "nj.toml"
+    new.write_text(
+        'on_top_of = "pa-625a"\nname = "nj"\ntitle = "Elsewhere"\ninstrument = "a text"\n'
+        '[no_roll]\nwagers = { value = "silent", clause = "7.1" }\n',
+        encoding="utf-8",
+    )
+    rules = rulebook(TableParameters(profile=str(new)))
+    assert rules.profile.no_roll.wagers.clause == "7.1"
+    assert rules.profile.void.wagers.clause == "625a.7(c)"
+    assert rules.cite("no_roll.wagers").clause == "7.1"
+
+
+def test_every_row_cites_a_clause_of_every_profile():
+    from shaker_ctl.rules.machine import ROWS
+
+    words = ("O-", "architecture", "technician's trial", "lamps answered")
+    for profile in regulation.shipped_profiles():
+        settings = {"profile": profile.name, "as_demonstration": True}
+        settings["cover_fitted"] = profile.cover.use.value.value == "required"
+        rules = rulebook(TableParameters.model_validate(settings))
+        for row in ROWS:
+            own = row.cites.startswith(words)
+            assert own or rules.cite(row.cites).clause != row.cites, (row.name, row.cites)
+
+
+def test_draws_are_lawful_and_reach_every_position():
+    p = load("pa-625b")
+    ranges = p.multipliers.ranges
+    areas = rulebook(TableParameters(profile="pa-625b")).areas
+    import random
+
+    luck = random.Random(5)
+    seen = set()
+    for _ in range(2000):
+        drawn = multipliers.draw(ranges, areas, luck.randrange)
+        assert len(drawn) <= multipliers.MOST_POSITIONS
+        assert multipliers.lawful(drawn, ranges, areas)
+        seen |= {(each.area, each.dice) for each in drawn}
+    assert seen == set(multipliers.positions(ranges, areas))
+    assert not {area for area, _ in seen} & {"small", "big", "even", "odd"}
+    assert len(seen) == 6 + 6 + 1 + 14 + 15 + 12
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        (Multiplied("small", 2),),
+        (Multiplied("odd", 2),),
+        (Multiplied("triple-1", 1000),),
+        (Multiplied("triple-1", 149),),
+        (Multiplied("one-1", 2, 1),),
+        (Multiplied("one-1", 20, 2),),
+        (Multiplied("total-4", 60), Multiplied("total-4", 61)),
+        (Multiplied("total-3", 60),),
+    ],
+)
+def test_unlawful_multipliers_are_known(bad):
+    p = load("pa-625b")
+    areas = rulebook(TableParameters(profile="pa-625b")).areas
+    assert not multipliers.lawful(bad, p.multipliers.ranges, areas)

@@ -1,0 +1,534 @@
+"""Whole rounds, told as stories; and what irregularities do to them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.machine import step_together
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.tests.playing import (
+    DEALER,
+    FLOOR,
+    PLAN,
+    SUPERVISOR,
+    TECHNICIAN,
+    TILTED,
+    UNREADABLE,
+    Playing,
+)
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Multiplied,
+    Notice,
+    Source,
+    Timer,
+    TimeTrust,
+    Verified,
+    WagersDo,
+)
+
+READ = Verified((1, 4, 4))
+COVERED = {"profile": "md", "cover_fitted": True, "cover_driven": True}
+HOUSE = {"profile": "house-auto", "attended": False, "autonomous": True}
+SUPER = {"profile": "pa-625b"}
+
+
+# ── Life of a table ─────────────────────────────────────────────────────────
+
+
+def test_a_table_plays_a_round_with_its_dealer():
+    t = Playing().open()
+    t.lit().cleared()
+    assert t.phase is Phase.READY
+    assert t.state.round == 1
+    records = [c for _, s in t.history for c in s.commands if isinstance(c, do.RecordRound)]
+    assert [(r.ending, r.values, r.source) for r in records] == [
+        (Ending.SETTLED, (1, 4, 4), Source.CONFIRMED)
+    ]
+
+
+def test_an_unattended_table_plays_rounds_by_itself():
+    t = Playing(**HOUSE).open()
+    for number in (1, 2):
+        t.lit().cleared()
+        assert t.state.round == number
+    assert t.phase is Phase.ADMITTING
+
+
+def test_the_reveal_order_keeps_light_and_reader_off_under_the_cover():
+    t = Playing(**COVERED).open().betting()
+    start = len(t.history)
+    t.settled()
+    assert t.phase is Phase.COVERED
+    kinds = [type(c) for _, s in t.history[start:] for c in s.commands]
+    assert do.LightOff in kinds
+    assert do.StartReading not in kinds
+    assert do.LightOn not in kinds[kinds.index(do.LightOff) :]
+    t.no_more_bets().do(ev.RevealRequested(DEALER, t.state.round), ev.CoverOpened())
+    assert t.commands[:2] == [do.LightOn, do.StartReading]
+
+
+def test_a_closed_table_opens_only_through_an_inspection():
+    t = Playing().open().do(ev.CloseRequested(FLOOR))
+    assert t.phase is Phase.CLOSED
+    t.do(ev.OpenRequested(FLOOR))
+    assert t.phase is Phase.INSPECTION_DUE
+    assert t.tell(ev.OpenRequested(FLOOR)).refused
+
+
+def test_the_inspection_shows_a_triple_a_pair_and_three_different_values():
+    t = Playing().inspected()
+    pushed = [c.values for _, s in t.history for c in s.commands if isinstance(c, do.PushLamps)]
+    assert [len(set(values)) for values in pushed] == [1, 2, 3]
+    proved = [c for _, s in t.history for c in s.commands if isinstance(c, do.ProveEachLamp)]
+    assert [len(each.areas) for each in proved] == [50]
+
+
+def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
+    t = Playing().locked().lamps_inspected()
+    for verdict in (READ, READ, TILTED, READ, READ, READ):
+        t.tossed().at_rest().read(verdict)
+    assert t.phase is Phase.TO_BE_SIGNED
+    t = Playing().locked().lamps_inspected()
+    for verdict in (TILTED, UNREADABLE, TILTED):
+        t.tossed().at_rest().read(verdict)
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.state.faults == {FaultKind.SHAKER}
+
+
+def test_only_the_role_of_the_profile_signs():
+    t = Playing().locked().lamps_inspected()
+    for _ in range(3):
+        t.tossed().at_rest().read(READ)
+    for person in (DEALER, TECHNICIAN, SUPERVISOR):
+        assert t.tell(ev.Signed(person)).refused
+    t.do(ev.Signed(FLOOR))
+    md = Playing(**COVERED).inspected(SUPERVISOR)
+    assert md.phase is Phase.INSPECTED
+
+
+def test_the_two_parts_of_an_inspection_may_be_run_one_by_one():
+    t = Playing().locked()
+    t.do(ev.InspectionRequested(FLOOR, ev.Part.SHAKER))
+    for _ in range(3):
+        t.tossed().at_rest().read(READ)
+    assert t.phase is Phase.INSPECTION_DUE
+    t.do(ev.InspectionRequested(FLOOR, ev.Part.LAMPS))
+    for _ in range(3):
+        assert t.state.values
+        t.do(ev.LampsShown(t.state.occasion, t.state.values), ev.LampsDark(t.state.occasion))
+    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas), ev.LampsSeen(FLOOR))
+    assert t.phase is Phase.TO_BE_SIGNED
+
+
+def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
+    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
+    assert t.tell(ev.BetsRequested(DEALER)).refused
+    assert t.tell(ev.ShiftInspectionRequested(FLOOR)).refused
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR))
+    for _ in range(3):
+        t.tossed().at_rest().read(READ)
+    t.do(ev.Signed(SUPERVISOR), ev.BetsRequested(DEALER)).clock()
+    t.do(ev.ShiftBegan(FLOOR))
+    t.lit().cleared()
+    assert t.tell(ev.BetsRequested(DEALER)).refused
+
+
+@pytest.mark.parametrize(
+    "event",
+    [ev.CompartmentOpened(), ev.ConditionChanged(ev.Condition.LIGHT)],
+)
+def test_what_disturbs_an_open_table_makes_an_inspection_due(event):
+    t = Playing().open().do(event)
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+def test_other_dice_make_an_inspection_due_and_start_their_age():
+    t = Playing().open().do(ev.DiceChanged(TECHNICIAN, ("7", "8", "9"), Playing().now))
+    assert t.phase is Phase.INSPECTION_DUE
+    assert t.state.dice is not None
+    assert t.state.dice.serials == ("7", "8", "9")
+
+
+def test_untrusted_time_bars_until_a_named_person_confirms_it():
+    t = Playing().inspected().do(ev.OpenRequested(FLOOR)).clock(TimeTrust.NONE)
+    assert t.phase is Phase.INSPECTED
+    assert t.tell(ev.TimeConfirmed(DEALER)).refused
+    t.do(ev.TimeConfirmed(FLOOR))
+    assert do.TrustTime in t.commands
+    t.do(ev.OpenRequested(FLOOR)).clock(TimeTrust.CONFIRMED)
+    assert t.phase is Phase.READY
+
+
+def test_an_expired_profile_does_not_open_and_a_demonstration_does():
+    from datetime import UTC, datetime
+
+    for shown, phase in ((False, Phase.INSPECTED), (True, Phase.READY)):
+        t = Playing(profile="pa-625b", as_demonstration=shown)
+        t.now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+        t.inspected().do(ev.OpenRequested(FLOOR)).clock()
+        assert t.phase is phase
+        shows = [c for _, s in t.history for c in s.commands if isinstance(c, do.ShowPhase)]
+        assert shows
+        assert all(each.demonstration == shown for each in shows)
+
+
+def test_broken_comes_back_only_through_repair_and_inspection():
+    t = Playing().open().do(ev.ShakerFault(None, "motor-stall"))
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.tell(ev.ReturnRequested(TECHNICIAN)).refused
+    assert t.tell(ev.FaultCleared(FLOOR, FaultKind.SHAKER)).refused
+    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.SHAKER), ev.ReturnRequested(FLOOR))
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+@pytest.mark.parametrize(
+    ("profile", "steps"),
+    [("pa-625a", {"dice_removed", "covered_or_signed"}), ("ma", {"shaker_removed"})],
+)
+def test_a_manual_shaker_waits_for_the_out_of_order_procedure(profile, steps):
+    t = Playing(profile=profile).open().do(ev.OutOfServiceRequested(TECHNICIAN))
+    part = frozenset({ev.RetireStep.DICE_REMOVED})
+    assert t.tell(ev.ShakerRetired(TECHNICIAN, part)).refused
+    t.do(ev.ShakerRetired(TECHNICIAN, frozenset(ev.RetireStep(step) for step in steps)))
+    assert t.phase is Phase.SHAKER_RETIRED
+    assert t.state.dice is None
+
+
+# ── Multipliers ─────────────────────────────────────────────────────────────
+
+
+def test_multipliers_are_in_force_when_shown_before_the_toss():
+    t = Playing(**SUPER).open().betting().no_more_bets()
+    assert t.phase is Phase.DRAWING_MULTIPLIERS
+    drawn = (Multiplied("triple-6", 999), Multiplied("one-4", 19, 2))
+    o = t.state.occasion
+    t.do(ev.MultipliersDrawn(o, drawn))
+    assert t.last_of(do.ShowMultipliers).multipliers == drawn
+    t.do(ev.MultipliersShown(o))
+    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(READ)
+    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)), ev.LampsShown(o, (1, 4, 4)))
+    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1), ev.LampsDark(o))
+    assert t.last_of(do.RecordRound).multipliers == drawn
+    assert do.HideMultipliers in t.commands
+
+
+def test_multipliers_not_proved_to_be_shown_are_not_in_force():
+    t = Playing(**SUPER).open().betting().no_more_bets()
+    o = t.state.occasion
+    t.do(ev.MultipliersDrawn(o, (Multiplied("total-4", 499),)))
+    t.do(ev.MultipliersNotShown(o, "readback differs"))
+    assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS
+    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(READ)
+    t.do(ev.NoRollCalled(FLOOR, 1), ev.DisputeDecided(FLOOR, 1, None))
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.last_of(do.RecordRound).multipliers == ()
+
+
+def test_an_unlawful_draw_is_refused():
+    t = Playing(**SUPER).open().betting().no_more_bets()
+    o = t.state.occasion
+    assert t.tell(ev.MultipliersDrawn(o, (Multiplied("small", 2),))).refused
+    t.do(ev.TimerExpired(Timer.DRAW, o))
+    assert t.phase is Phase.NO_MORE_BETS
+
+
+# ── Dealer and reader ───────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("verdict", [READ, TILTED, UNREADABLE], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("act", ["confirm", "enter same", "enter other", "no roll"])
+def test_dealer_and_reader_agree_or_the_floorperson_decides(verdict, act):
+    t = Playing().open().awaiting_dealer(verdict)
+    event: ev.Event = {
+        "confirm": ev.ValuesConfirmed(DEALER, 1, (4, 1, 4)),
+        "enter same": ev.ValuesEntered(DEALER, 1, (4, 4, 1)),
+        "enter other": ev.ValuesEntered(DEALER, 1, (2, 2, 2)),
+        "no roll": ev.NoRollCalled(DEALER, 1),
+    }[act]
+    refused = t.tell(event).refused
+    expected = {
+        ("Verified", "confirm"): Phase.PUSHING,
+        ("Verified", "enter same"): Phase.PUSHING,
+        ("Verified", "enter other"): Phase.DISPUTED,
+        ("Verified", "no roll"): Phase.DISPUTED,
+        ("NoRoll", "confirm"): None,
+        ("NoRoll", "enter same"): Phase.DISPUTED,
+        ("NoRoll", "enter other"): Phase.DISPUTED,
+        ("NoRoll", "no roll"): Phase.WITHOUT_RESULT,
+        ("Unreadable", "confirm"): None,
+        ("Unreadable", "enter same"): Phase.PUSHING,
+        ("Unreadable", "enter other"): Phase.PUSHING,
+        ("Unreadable", "no roll"): Phase.WITHOUT_RESULT,
+    }[type(verdict).__name__, act]
+    if expected is None:
+        assert refused
+    else:
+        assert t.phase is expected
+
+
+def test_a_dispute_waits_for_the_floorperson():
+    t = Playing().open().awaiting_dealer(READ).do(ev.ValuesEntered(DEALER, 1, (2, 2, 2)))
+    assert t.tell(ev.DisputeDecided(DEALER, 1, (2, 2, 2))).refused
+    t.do(ev.DisputeDecided(FLOOR, 1, (2, 2, 2)))
+    assert t.state.source is Source.DECIDED
+    assert t.last_of(do.PushLamps).values == (2, 2, 2)
+
+
+def test_a_confirmation_of_other_values_or_another_round_is_refused():
+    t = Playing().open().awaiting_dealer(READ)
+    assert "differ" in t.tell(ev.ValuesConfirmed(DEALER, 1, (1, 4, 5))).refused.reason
+    assert "another round" in t.tell(ev.ValuesConfirmed(DEALER, 2, (1, 4, 4))).refused.reason
+
+
+@pytest.mark.parametrize(
+    ("profile", "wagers"), [("pa-625a", WagersDo.RETURNED), ("ma", WagersDo.SILENT)]
+)
+def test_no_roll_says_what_happens_to_the_wagers(profile, wagers):
+    t = Playing(profile=profile).open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
+    said = t.last_of(do.Announce)
+    assert (said.notice, said.wagers, said.cause) == (Notice.NO_ROLL, wagers, Cause.NOT_FLAT)
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.last_of(do.RecordRound).wagers is wagers
+
+
+# ── Irregularities that meet ────────────────────────────────────────────────
+
+TOSS = ("shaker", "compartment", "not moved", "no roll", "lamp", "reader", "unreadable", "verified")
+
+
+def _moment(t: Playing, name: str) -> ev.Event:
+    o = t.state.occasion
+    return {
+        "shaker": ev.ShakerFault(o, "motor-stall"),
+        "estop": ev.EstopPressed(),
+        "compartment": ev.CompartmentOpened(),
+        "not moved": ev.TossDisproved(o),
+        "no roll": ev.ReadingMade(o, TILTED),
+        "lamp": ev.LampFault(o, "lamp-readback"),
+        "reader": ev.ReaderFault(o, "camera"),
+        "unreadable": ev.ReadingMade(o, UNREADABLE),
+        "verified": ev.ReadingMade(o, READ),
+    }[name]
+
+
+def _end(t: Playing) -> tuple[str, Phase]:
+    """Bring the round to its end as the dealer and the floorperson would; say how it ended."""
+    if t.phase is Phase.TOSSING:
+        t.do(ev.TossSettled(t.state.occasion, ev.TossProof(3.0, 700.0, 740.0, 36.0)))
+    if t.phase is Phase.COMING_TO_REST:
+        t.at_rest()
+    if t.phase is Phase.READING:
+        t.read(READ)
+    if t.phase is Phase.AWAITING_DEALER:
+        flat = not isinstance(t.state.reading, ev.Verdict.__args__[1])
+        act = ev.ValuesEntered(DEALER, 1, (1, 4, 4)) if flat else ev.NoRollCalled(DEALER, 1)
+        t.do(act)
+    if t.phase is Phase.PUSHING:
+        t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)))
+        t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
+        t.do(ev.LampsDark(t.state.occasion))
+    if t.phase is Phase.AWAITING_PRESENCE:
+        t.do(ev.PresenceGiven(FLOOR, 1), ev.WagersSettled(DEALER, 1))
+    if t.phase is Phase.WITHOUT_RESULT:
+        t.do(ev.WagersSettled(DEALER, 1))
+    return t.last_of(do.RecordRound).ending.value, t.phase
+
+
+OUT, NEXT, DUE = Phase.OUT_OF_SERVICE, Phase.PACING, Phase.INSPECTION_DUE
+
+IN_TOSS = {
+    # in the toss: what each pair leads to, in either order and in the same moment
+    frozenset({"shaker", "lamp"}): ("void", OUT),
+    frozenset({"shaker", "reader"}): ("void", OUT),
+    frozenset({"shaker", "compartment"}): ("void", OUT),
+    frozenset({"shaker", "estop"}): ("void", OUT),
+    frozenset({"lamp", "reader"}): ("settled_by_hand", OUT),
+    frozenset({"lamp", "compartment"}): ("void", OUT),
+    frozenset({"lamp", "estop"}): ("void", OUT),
+    frozenset({"reader", "compartment"}): ("void", OUT),
+    frozenset({"reader", "estop"}): ("void", OUT),
+    frozenset({"compartment", "estop"}): ("void", DUE),
+}
+WHEN_READ = {
+    # while the reader reads the dice at rest
+    frozenset({"no roll", "lamp"}): ("no_roll", OUT),
+    frozenset({"no roll", "shaker"}): ("no_roll", OUT),
+    frozenset({"lamp", "unreadable"}): ("settled_by_hand", OUT),
+    frozenset({"lamp", "verified"}): ("settled_by_hand", OUT),
+    frozenset({"lamp", "shaker"}): ("settled_by_hand", OUT),
+    frozenset({"lamp", "reader"}): ("settled_by_hand", OUT),
+    frozenset({"lamp", "compartment"}): ("void", OUT),
+    frozenset({"shaker", "verified"}): ("settled", OUT),
+    frozenset({"shaker", "unreadable"}): ("settled", OUT),
+    frozenset({"shaker", "reader"}): ("settled", OUT),
+    frozenset({"shaker", "compartment"}): ("void", OUT),
+    frozenset({"reader", "compartment"}): ("void", OUT),
+}
+
+
+def _pairs(table):
+    return [(*pair, *ending) for names, ending in table.items() for pair in permutations(names)]
+
+
+@pytest.mark.parametrize(("first", "second", "ending", "phase"), _pairs(IN_TOSS))
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+def test_faults_that_meet_in_the_toss(first, second, ending, phase, together):
+    t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
+    o = t.state.occasion
+    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0), ev.TossStarted(o))
+    _both(t, first, second, together)
+    assert _end(t) == (ending, phase)
+
+
+@pytest.mark.parametrize(("first", "second", "ending", "phase"), _pairs(WHEN_READ))
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+def test_faults_that_meet_when_the_dice_are_read(first, second, ending, phase, together):
+    t = Playing().open().settled().at_rest()
+    _both(t, first, second, together)
+    assert _end(t) == (ending, phase)
+
+
+def _both(t: Playing, first: str, second: str, together: bool) -> None:
+    events = [_moment(t, first), _moment(t, second)]
+    if together:
+        t.state = step_together(t.state, events, t.rules)[-1][1].state
+    else:
+        for event in events:
+            t.tell(event)
+
+
+def test_no_roll_against_a_lost_reader_depends_on_which_is_known():
+    t = Playing().open().settled().at_rest()
+    _both(t, "reader", "no roll", together=True)
+    assert t.state.reading == TILTED
+    assert _end(t) == ("no_roll", OUT)
+    late = Playing().open().settled().at_rest()
+    _both(late, "reader", "no roll", together=False)
+    assert _end(late) == ("settled", OUT)  # the dealer has read three flat dice by eye
+
+
+def test_a_compartment_opened_with_the_reading_voids_and_after_it_does_not():
+    t = Playing().open().settled().at_rest()
+    _both(t, "verified", "compartment", together=True)
+    assert _end(t) == ("void", DUE)
+    later = Playing().open().settled().at_rest()
+    _both(later, "verified", "compartment", together=False)
+    assert _end(later) == ("settled", DUE)
+
+
+def test_an_unmoved_toss_is_void_and_out_of_order():
+    t = Playing().open().settled()
+    t.do(ev.TossDisproved(t.state.occasion))
+    assert _end(t) == ("void", OUT)
+
+
+def test_a_lamp_fault_at_an_unattended_table_holds_the_result_for_a_person():
+    t = Playing(**HOUSE).open().settled().at_rest().read(READ)
+    t.do(ev.LampFault(t.state.occasion, "lamp-readback"))
+    assert do.DarkenLamps in t.commands
+    assert t.phase is Phase.AWAITING_PRESENCE
+    assert t.state.values == (1, 4, 4)
+    assert t.tell(ev.PresenceGiven(DEALER, 1)).refused
+    t.do(ev.PresenceGiven(FLOOR, 1), ev.WagersSettled(FLOOR, 1))
+    assert t.last_of(do.RecordRound).ending is Ending.SETTLED_BY_HAND
+
+
+def test_an_unreadable_toss_at_an_unattended_table_is_void():
+    t = Playing(**HOUSE).open().awaiting_dealer(UNREADABLE)
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.READER)
+
+
+def test_ma_settles_by_hand_only_before_the_casino_supervisor():
+    t = Playing(profile="ma").open().lit()
+    t.do(ev.LampFault(None, "bulb"))
+    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
+    t.do(ev.PresenceGiven(SUPERVISOR, 1))
+
+
+def test_the_lamps_answer_may_be_asked_for_once_more_when_it_was_old():
+    t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
+    o = t.state.occasion
+    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+    t.do(ev.TossNotStarted(o, "lamps-stale"))
+    assert t.commands[0] is do.ProveLampsDark
+    t.do(ev.LampsProvedDark(o, 1.0), ev.TossNotStarted(o, "lamps-stale"))
+    assert t.state.ending is Ending.NOT_STARTED
+
+
+# ── Restart ─────────────────────────────────────────────────────────────────
+
+
+def _restart(t: Playing, *, latched: bool = False) -> Playing:
+    return t.do(ev.Restarted(False, False, t.state.cover_closed, latched))
+
+
+def test_restart_in_the_toss_is_void_and_turns_nothing():
+    t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
+    o = t.state.occasion
+    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+    _restart(t)
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
+    assert do.StartToss not in t.commands
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+@pytest.mark.parametrize(("latched", "phase"), [(True, Phase.AWAITING_DEALER),
+                                                (False, Phase.WITHOUT_RESULT)])  # fmt: skip
+def test_restart_without_a_value_lets_the_dealer_read_dice_that_stayed_locked(latched, phase):
+    t = Playing().open().settled()
+    assert _restart(t, latched=latched).phase is phase
+
+
+def test_restart_keeps_a_verified_value_for_its_confirmation():
+    t = Playing().open().awaiting_dealer(READ)
+    _restart(t).do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+    assert t.phase is Phase.PUSHING
+
+
+def test_restart_shows_a_committed_result_again():
+    t = Playing().open().lit()
+    _restart(t)
+    assert t.last_of(do.PushLamps).values == (1, 4, 4)
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)), ev.WagersSettled(DEALER, 1))
+    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+def test_restart_never_draws_multipliers_again():
+    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
+    o = t.state.occasion
+    t.do(ev.MultipliersDrawn(o, (Multiplied("total-4", 499),)))
+    _restart(t, latched=True)
+    assert do.DrawMultipliers not in t.commands
+    assert t.last_of(do.ShowMultipliers).multipliers == (Multiplied("total-4", 499),)
+
+
+def test_out_of_service_survives_a_restart():
+    t = Playing().open().do(ev.LampFault(None, "bulb"))
+    assert _restart(t).phase is Phase.OUT_OF_SERVICE
+
+
+# ── Refusals ────────────────────────────────────────────────────────────────
+
+
+def test_a_refusal_says_why_and_changes_nothing():
+    t = Playing().open()
+    before = t.state
+    refused = t.tell(ev.BetsRequested(TECHNICIAN)).refused
+    assert t.state is before
+    assert refused.code == "condition"
+    assert "dealer" in refused.reason
+    assert "phase `ready`" in t.tell(ev.NoMoreBetsCalled(DEALER, 0)).refused.reason
+
+
+def test_every_step_can_say_on_what_it_rests():
+    t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
+    assert t.last.because(t.rules)[0][1].clause == "6(a)"

@@ -2,7 +2,8 @@
 
 Owns the sessions as a person would type them: from a jam at night to the table open again
 (`picocom`), and a dealer's three rounds with one disagreement (`miniterm`). The tests run them;
-`python -m hil_tests.scenarios.console_sessions DIR` writes what was on the screen, for the README.
+`python -m hil_tests.scenarios.console_sessions` records what was on the screen into the consoles'
+README.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pexpect
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import Plan, Session
 from hil_tests.rig.control import ask
+from shaker_ctl import console
 from shaker_ctl.adapters.serial_port import SerialPort
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson
@@ -30,7 +32,7 @@ from shaker_ctl.rules.outcome import Values
 PICOCOM = ("picocom", "--quiet", "--baud", "115200")
 MINITERM = (sys.executable, "-m", "serial.tools.miniterm", "--quiet")
 PROMPT = r"\rDemonstration 1( \w+)?> $"
-READING = re.compile(r"confirm, read (\d) (\d) (\d)")
+READING = r"\* Announce and confirm the values: (\d) (\d) (\d)\."
 CODES = re.compile(r"faults +\d+: (\S+?),?\s")
 
 
@@ -104,13 +106,20 @@ class Person:
         self._child.expect(f"ok {name}, {role}")
         self._child.expect(PROMPT)
 
+    def hear(self, pattern: str, *, timeout_s: float = 30) -> re.Match[str]:
+        """Wait until the console says so unasked, and draws the prompt again."""
+        self._child.expect(pattern, timeout=timeout_s)
+        found: re.Match[str] = self._child.match
+        self._child.expect(PROMPT)
+        return found
+
     def wait_for(self, line: str, pattern: str, *, timeout_s: float = 30) -> str:
         """Ask until the answer shows the pattern."""
         deadline = time.monotonic() + timeout_s
         while not re.search(pattern, said := self.type(line)):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"`{line}` never said {pattern!r}: {said}")
-            time.sleep(0.3)
+            time.sleep(1.0)
         return said
 
     def leave(self) -> None:
@@ -195,21 +204,20 @@ def three_rounds(session: Session) -> str:
             dan.wait_for("bets", "ok ")
             dan.type("nmb")
             dan.type("activate")
-            said = screen(dan.wait_for("status", READING.pattern))
-            found = READING.search(said)
-            assert found
+            found = dan.hear(READING)
             read: Values = (int(found[1]), int(found[2]), int(found[3]))
+            values = " ".join(map(str, read))
             if number == 2:
-                misread = 1 + read[2] % 6
-                dan.type(f"enter {number} {read[0]} {read[1]} {misread}")
+                dan.type(f"enter {number} {read[0]} {read[1]} {1 + read[2] % 6}")
                 dan.type("status")
                 dan.login("floorperson", "fay")
-                dan.type(f"decide {number} {read[0]} {read[1]} {read[2]}")
+                dan.type(f"decide {number} {values}")
                 dan.login("dealer", "dan")
             else:
-                dan.type(f"confirm {number} {read[0]} {read[1]} {read[2]}")
+                dan.type(f"confirm {number} {values}")
             dan.wait_for("status", "settled")
-            dan.type("lamps")
+            if number == 1:
+                dan.type("lamps")
             dan.type("settled")
             dan.type("lamps-off")
         dan.type("round 2")
@@ -217,16 +225,30 @@ def three_rounds(session: Session) -> str:
         return dan.screen
 
 
+# ── Recording ───────────────────────────────────────────────────────────────
+
+README = Path(console.__file__).with_name("README.md")
+
+
+def put_into(page: str, name: str, recorded: str) -> str:
+    """Return `page` with the block of that name filled anew."""
+    block = re.compile(rf"(<!-- recorded: {name} -->\n```\n).*?(```\n)", re.DOTALL)
+    filled, count = block.subn(lambda found: found[1] + recorded + found[2], page)
+    if count != 1:
+        raise ValueError(f"the page has {count} blocks for {name}")
+    return filled
+
+
 def main() -> None:
-    """Run both sessions and write their screens into the folder that was named."""
-    into = Path(sys.argv[1])
+    """Run both sessions and put their screens into the README."""
     for name, table, run in (
-        ("jam_at_night.txt", Session, jam_at_night),
-        ("three_rounds.txt", Attended, three_rounds),
+        ("jam_at_night", Session, jam_at_night),
+        ("three_rounds", Attended, three_rounds),
     ):
         folder = Path(tempfile.mkdtemp())
         with table(Plan(pace="brisk", seed=5), folder) as session:
-            (into / name).write_text(run(session), "utf-8")
+            recorded = run(session)
+        README.write_text(put_into(README.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 
 

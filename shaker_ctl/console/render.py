@@ -157,7 +157,8 @@ def status(view: TableView, style: Style) -> Lines:
     lines += pair("round", f"{shown(view.round_id)}, {last}")
     if view.pending:
         by = " or ".join(role.value for role in view.pending.roles)
-        read = f", read {dice(view.pending.values)}" if view.pending.values else ""
+        is_reading = view.pending.values and view.pending.kind == "confirm"
+        read = f", read {dice(view.pending.values)}" if is_reading else ""
         waits = f"{view.pending.kind}{read}{' by ' + by if by else ''}"
         lines += pair("waits for", f"{waits}. {view.pending.text}".strip())
     if view.faults:

@@ -324,11 +324,29 @@ def _draw(shown: dict[str, Any]) -> None:
         f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
         + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
     )
-    _bars("face", shown["faces"], shown["dice"] / 6, shown["face_by_hand_rate"])
+    if shown["tosses"]:
+        _bars("face", shown["faces"], shown["dice"] / 6, shown["face_by_hand_rate"])
+        screen.print(_pair_table(shown["pairs"]))
+    if shown["tests"]:
+        screen.print(_test_table(shown["tests"]))
+    screen.print(shown["note"])
+
+
+def _pair_table(pairs: dict[str, int]) -> Table:
+    """How often two dice of one toss showed each pair of faces."""
+    table = Table(title="pairs of faces in one toss")
+    for name in ("", *"123456"):
+        table.add_column(name, justify="right")
+    for low in range(1, 7):
+        table.add_row(str(low), *(str(pairs.get(f"{low}-{high}", "")) for high in range(1, 7)))
+    return table
+
+
+def _test_table(tests: list[dict[str, Any]]) -> Table:
     table = Table(title="tests at 99 %")
     for name in ("test", "N", "statistic", "p", "", "power", "to see"):
         table.add_column(name)
-    for test in shown["tests"]:
+    for test in tests:
         table.add_row(
             test["name"],
             str(test["n"]),
@@ -338,8 +356,7 @@ def _draw(shown: dict[str, Any]) -> None:
             "-" if test["power"] is None else f"{test['power']:.0%}",
             test["against"] or "-",
         )
-    screen.print(table)
-    screen.print(shown["note"])
+    return table
 
 
 def _bars(name: str, counts: dict[Any, int], expected: float, by_hand: dict[Any, Any]) -> None:

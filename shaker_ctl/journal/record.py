@@ -84,7 +84,7 @@ def round_of(body: Mapping[str, Plain]) -> int | None:
     for owner in (body, event if isinstance(event, dict) else {}):
         number = owner.get("round")
         if isinstance(number, int):
-            return number
+            return number or None  # Rounds are numbered from 1; 0 is the time before the first.
         occasion = owner.get("occasion")
         if isinstance(occasion, dict) and occasion.get("purpose") == "play":
             number = occasion.get("number")

@@ -103,6 +103,7 @@ def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one() -> Non
         ({"event": {"type": "TossSettled", "occasion": {"purpose": "play", "number": 8}}}, 8),
         ({"event": {"type": "TossSettled", "occasion": {"purpose": "trial", "number": 8}}}, None),
         ({"round": 9}, 9),
+        ({"round": 0, "event": {"type": "OpenRequested"}}, None),
         ({"event": {"type": "EstopPressed"}}, None),
     ],
 )

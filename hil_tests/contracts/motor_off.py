@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,10 +34,13 @@ from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
 from shaker_ctl.adapters.pigpio_link import PigpioLink
 from shaker_ctl.adapters.pigpio_motor import PigpioMotor
 from shaker_ctl.adapters.pigpio_tach import PigpioTach
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.motion_thread import MotionThread
 
 LIMIT_S = 0.150
@@ -52,10 +55,32 @@ HEARTBEAT_S = 0.05
 ATTEMPTS = 4
 """Tosses begun for one trial, before it counts as not measured."""
 
+HUNG_SYNC_S = 2.0
+"""A journal sync that must neither stop a motor nor delay a stop."""
+
 LONG_SHAKE = ShakeParameters(shortest_s=6.0, longest_s=6.0)
 
 
 # ── The victim ──────────────────────────────────────────────────────────────
+
+
+class HangingMedium:
+    """A journal's medium that takes two seconds for its next sync once it was told to."""
+
+    def __init__(self) -> None:
+        self.hangs = False
+        self._head = genesis("a victim")
+
+    def head(self) -> Head:
+        return self._head
+
+    def write(self, records: Sequence[Record]) -> None:
+        if self.hangs:
+            time.sleep(HUNG_SYNC_S)
+        self._head = Head(records[-1].sequence, records[-1].hash)
+
+    def check_tail(self) -> None:
+        """Nothing is kept that could be damaged."""
 
 
 def victim(port: int) -> None:
@@ -65,13 +90,25 @@ def victim(port: int) -> None:
     motor = PigpioMotor(link, parameters)
     heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
     hung = {"state": False, "motion": False}
+    medium = HangingMedium()
+    journal = JournalThread(
+        main=medium,
+        second=None,
+        pictures=None,
+        clock=SystemClock(),
+        parameters=JournalParameters(),
+        digests={},
+        on_fault=lambda error: None,
+    )
 
     def alive() -> None:
         while hung["motion"]:
             time.sleep(1.0)
 
     def beat() -> None:
+        """The state thread's turns: each hands a record over and goes on."""
         while not hung["state"]:
+            journal.append("turn", {})
             heartbeat.beat()
             time.sleep(0.02)
 
@@ -92,6 +129,7 @@ def victim(port: int) -> None:
         alive=alive,
     )
     link.open()
+    journal.start()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
     motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
@@ -100,6 +138,8 @@ def victim(port: int) -> None:
         motion.stop("asked to")
     elif word == "hang-interpreter":
         ctypes.PyDLL(None).sleep(10)  # Holds the interpreter's lock: every thread stands still.
+    elif word == "hang-journal":
+        medium.hangs = True
     elif word:
         hung[word.removeprefix("hang-")] = True
     time.sleep(10.0)
@@ -140,6 +180,8 @@ class EnableLine:
 
 
 Act = Callable[[Rig, "subprocess.Popen[str]"], None]
+"""Takes control away; the time until EN is low counts from its end, or from its begin where it
+returns at once."""
 
 
 def _tell(word: str) -> Act:
@@ -156,6 +198,15 @@ def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
     rig.machine.wake()
 
 
+def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
+    """The motor must go on through the sync, and the e-stop must not wait for its end."""
+    _tell("hang-journal")(rig, process)
+    time.sleep(HUNG_SYNC_S / 2)
+    if not rig.machine.inputs.motor_enabled:
+        raise RuntimeError("the motor stopped while the journal hung")
+    _estop(rig, process)
+
+
 WAYS: dict[str, Act] = {
     "killed (SIGKILL)": lambda _, p: os.kill(p.pid, signal.SIGKILL),
     "stopped (SIGSTOP)": lambda _, p: os.kill(p.pid, signal.SIGSTOP),
@@ -165,6 +216,7 @@ WAYS: dict[str, Act] = {
     "link cut": lambda rig, _: rig.pigpiod.vanish(),
     "daemon hung": lambda rig, _: rig.pigpiod.hang(),
     "e-stop pressed": _estop,
+    "e-stop, journal hung": _estop_in_a_hung_sync,
     "stop commanded": _tell("stop"),
 }
 
@@ -214,7 +266,8 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
             return None
         began_s = time.monotonic()
         act(rig, process)
-        return line.off_since(2.0) - began_s
+        ended_s = time.monotonic()
+        return line.off_since(2.0) - (ended_s if ended_s - began_s > SETTLED_S else began_s)
     finally:
         process.kill()
         process.communicate()

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.rig
 
 def test_the_motor_is_off_within_150_ms_of_losing_its_controller() -> None:
     ways = ["killed (SIGKILL)", "stopped (SIGSTOP)", "state thread hung", "motion thread hung"]
+    ways.append("e-stop, journal hung")
     found = measure(1, ways)
     assert all(distribution.times_s for distribution in found)
     told = "\n".join(distribution.line() for distribution in found)

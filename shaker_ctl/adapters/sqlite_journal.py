@@ -255,8 +255,13 @@ class SqliteJournal:
     def preserve(self, note: str) -> Path:
         """Copy the file and its log, as found, beside it; return the folder. For evidence (O-4).
 
-        Call before `close`: closing folds the log into the file.
+        Call before `close`: closing folds the log into the file. The same finding is kept once, so
+        that restarts in a row do not fill the medium.
         """
+        for earlier in self.path.parent.glob(f"{self.path.name}.evidence-*"):
+            why = earlier / "why.txt"
+            if why.exists() and why.read_text(encoding="utf-8") == note + "\n":
+                return earlier
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         folder = self.path.with_name(f"{self.path.name}.evidence-{stamp}")
         folder.mkdir(exist_ok=True)

@@ -43,11 +43,12 @@ STILL_MM = 0.05
 STILL_DEG = 0.2
 STILL_FOR_S = 0.06
 STILL_COCKED_FOR_S = 0.4
-"""A die that stays within both for so long is at rest; the rest began at the start of that time.
+"""A die that strays by less than both in any STILL_FOR_S is at rest; the rest began with the first.
 
 Judged by where the die is and not by its speed: a resting contact of the physics engine buzzes by
-some micrometres for ever. A die that lies not level must keep still for longer, so that one which
-balances for a moment before it falls is not taken for a cocked one.
+some micrometres for ever, and where real friction sticks, the engine's creeps (seen: 0.1 mm and 1°
+a second, for seconds, in a stacked die). A die that lies not level must keep still for longer, so
+that one which balances for a moment before it falls is not taken for a cocked one.
 """
 
 BOUNCY_DAMPING = 0.27
@@ -104,6 +105,7 @@ class Dice:
         self._still_s = 0.0
         self._still_pos = np.zeros((DICE, 3))
         self._still_quat = np.zeros((DICE, 4))
+        self._still_since = 0.0
         self._bodies = [self._model.body(f"die{i}").id for i in range(DICE)]
         self._geoms = [self._model.geom(f"die{i}").id for i in range(DICE)]
         self.lay()
@@ -217,15 +219,21 @@ class Dice:
             self._model.geom_solref[:, 1] = SOFT_DAMPING if soft else BOUNCY_DAMPING
 
     def _keeps_still(self) -> bool:
-        """Compare with where the dice were when they last moved; remember it when they move."""
+        """Compare with where the dice were a moment ago; remember where they are now and then."""
         xpos, xquat = self._data.xpos[self._bodies], self._data.xquat[self._bodies]
         moved_m = np.abs(xpos - self._still_pos).max()
         # For unit quaternions |q·p| = cos(angle / 2), so 1 - |q·p| is angle² / 8 for small angles.
         turned = 1.0 - np.abs(np.einsum("ij,ij->i", xquat, self._still_quat)).min()
         if moved_m <= STILL_MM / 1000.0 and turned <= math.radians(STILL_DEG) ** 2 / 8.0:
+            if self._data.time - self._still_since >= STILL_FOR_S:
+                self._remember(xpos, xquat)
             return True
-        self._still_pos, self._still_quat = xpos, xquat
+        self._remember(xpos, xquat)
         return False
+
+    def _remember(self, xpos: NDArray[np.float64], xquat: NDArray[np.float64]) -> None:
+        self._still_pos, self._still_quat = xpos, xquat
+        self._still_since = self._data.time
 
     def _all_level(self) -> bool:
         return all(top_face(m.reshape(3, 3))[1] <= FLAT_DEG for m in self._data.xmat[self._bodies])

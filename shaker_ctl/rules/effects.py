@@ -161,7 +161,7 @@ def one_more_bad(c: Context) -> Changes:
 
 
 def no_cycles_left(_: Context) -> Changes:
-    return {"good": 0, "bad": 0, "reading": None, "plan": None}
+    return {"good": 0, "bad": 0, "reading": None}
 
 
 def passed(part: Part) -> Note:

@@ -133,7 +133,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.may_sign,),
         to=P.INSPECTION_DUE,
         notes=(fx.passed(Part.LAMPS),),
-        do=(fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE),),
+        do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE)),
     ),
     # ── shaker ──
     *_cycle(
@@ -162,6 +162,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.negated(g.inspecting),),
         to=P.INSPECTION_DUE,
         notes=(fx.no_cycles_left,),
+        do=(fx.show(ShownPhase.CLOSED),),
     ),
     Row(
         "last good cycle of a shift inspection",
@@ -191,7 +192,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.read_verified, g.last_good_cycle),
         to=P.INSPECTION_DUE,
         notes=(fx.no_cycles_left, fx.passed(Part.SHAKER)),
-        do=(fx.announce(Notice.INSPECTION_DUE, LAMPS_CITE),),
+        do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, LAMPS_CITE)),
     ),
     *_cycle(
         "good cycle",

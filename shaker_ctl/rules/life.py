@@ -189,7 +189,10 @@ ROWS: tuple[Row, ...] = (
         when=(g.technician_or_in_charge,),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed, fx.dice_recorded),
-        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
     ),
     # ── out of service and back ──
     Row(
@@ -269,6 +272,7 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.of_this,),
         to=P.INSPECTION_DUE,
+        do=(fx.show(ShownPhase.CLOSED),),
     ),
     Row(
         "lamp trial",
@@ -288,6 +292,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.INSPECTION_DUE,
         notes=(fx.lamps_dark,),
+        do=(fx.show(ShownPhase.CLOSED),),
     ),
     Row(
         "trial toss, under the cover",

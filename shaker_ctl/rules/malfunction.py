@@ -591,7 +591,7 @@ CONTACTS: tuple[Row, ...] = (
         "order.nmb_before",
         (),
         P.WITHOUT_RESULT,
-        (cover_open, fx.ends(Ending.VOID, Cause.COVER), fx.inspection_afterwards),
+        (cover_open, fx.ends(Ending.VOID, Cause.COVER)),
         END,
     ),
     Row(

@@ -18,7 +18,11 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.toss import END
 from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, ShownPhase
 
-INSPECT_THEN: tuple[Note, ...] = (fx.contacts_as_read, fx.inspection_afterwards)
+INSPECT_THEN: tuple[Note, ...] = (
+    fx.contacts_as_read,
+    fx.inspection_afterwards,
+    fx.lamps_unknown,
+)
 WITHOUT_VALUE: Phases = ph.AFTER_TOSS | ph.BETS_CLOSED
 VOID_IT: tuple[Note, ...] = (*INSPECT_THEN, fx.ends(Ending.VOID, Cause.INTERRUPTED))
 DARK_AND_OVER: tuple[Act, ...] = (fx.stop_motor(Cause.INTERRUPTED), fx.clear_lamps, *END)
@@ -247,7 +251,7 @@ ROWS: tuple[Row, ...] = (
         "O-13: shows the last legal result again",
         (),
         P.PUSHING,
-        (*INSPECT_THEN, fx.lamps_unknown),
+        INSPECT_THEN,
         (
             fx.show(ShownPhase.RESULT),
             fx.show_multipliers_again,
@@ -261,7 +265,7 @@ ROWS: tuple[Row, ...] = (
         "O-13: shows the last legal result again",
         (),
         P.SETTLED_LIT,
-        (*INSPECT_THEN, fx.lamps_unknown),
+        INSPECT_THEN,
         (
             fx.show(ShownPhase.RESULT),
             fx.announce_values(Notice.RESULT, "entry.announce"),
@@ -274,7 +278,7 @@ ROWS: tuple[Row, ...] = (
         "settling.clear",
         (),
         P.CLEARING,
-        (*INSPECT_THEN, fx.lamps_unknown),
+        INSPECT_THEN,
         (fx.clear_lamps,),
     ),
     _row(
@@ -283,7 +287,7 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         (),
         P.AWAITING_PRESENCE,
-        (*INSPECT_THEN, fx.lamps_unknown),
+        INSPECT_THEN,
         (
             fx.clear_lamps,
             fx.show(ShownPhase.FAULT),
@@ -298,7 +302,7 @@ ROWS: tuple[Row, ...] = (
         "settling.order",
         (),
         P.WITHOUT_RESULT,
-        (*INSPECT_THEN, fx.lamps_unknown),
+        INSPECT_THEN,
         (fx.clear_lamps, *END),
     ),
 )

@@ -491,7 +491,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "lamps proved dark later",
-        ph.BY_HAND | ph.SHUT | ph.STOPPED | phases(P.WITHOUT_RESULT),
+        ph.BY_HAND
+        | ph.SHUT
+        | ph.STOPPED
+        | ph.BETS_CLOSED
+        | phases(P.WITHOUT_RESULT, P.COVERED, P.AWAITING_DEALER, P.DISPUTED),
         ev.LampsDark,
         "settling.clear",
         when=(g.of_this,),

@@ -12,7 +12,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Row
-from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, ShownPhase
 
 END = (fx.show_ending, fx.announce_ending)
 """Tell everybody that the round ends without a result, and what happens to the wagers."""
@@ -103,7 +103,10 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed,),
-        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),
+        ),
     ),
     Row(
         "settled under the cover, bets still open",

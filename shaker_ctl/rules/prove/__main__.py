@@ -36,9 +36,6 @@ MUTANT_TABLES = (0, 4, 5, 8, 2)
 """Tables on which mutants are judged: both orders, covered by drive, shift inspection, unattended,
 self-paced with the player's button. Together they take every row but those of a cover by hand."""
 
-NODES = 6000
-"""Nodes per table on which mutants are judged: enough for every row to be taken many times."""
-
 
 @app.callback(invoke_without_command=True)
 def prove(
@@ -120,9 +117,7 @@ def try_mutants(
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("exploring", total=len(chosen))
         for table in chosen:
-            grounds.append(
-                Ground.of(table, explore(table, keep=True, checked=False, most_nodes=NODES))
-            )
+            grounds.append(Ground.of(table, explore(table, keep=True, checked=False)))
             progress.advance(task)
         tried = [mutant for number, mutant in enumerate(mutants()) if number % every == 0]
         task = progress.add_task("mutants", total=len(tried))

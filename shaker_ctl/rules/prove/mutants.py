@@ -34,10 +34,10 @@ from shaker_ctl.rules.row import Act, Context, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Occasion, Purpose
 
-MOST_NEW_NODES = 400
+MOST_NEW_NODES = 150
 """How far a mutant is followed into nodes that the original never reaches."""
 
-MOST_TRIALS = 4000
+MOST_TRIALS = 1500
 """Original transitions that a mutant is tried on, per table, spread evenly."""
 
 

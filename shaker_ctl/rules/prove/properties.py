@@ -16,7 +16,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.prove.tables import Table
 from shaker_ctl.rules.row import Step
-from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -49,6 +49,8 @@ class Watch(NamedTuple):
     cover: bool = False
     faults: frozenset[FaultKind] = frozenset()
     # devices, as commanded and answered
+    lamps: Lamps = Lamps.UNKNOWN
+    """As last proved; unknown from every lamp command, fault or restart until then."""
     lit: bool = False
     """Lamps were told to light and have not been proved dark since."""
     hidden: bool = False
@@ -223,7 +225,7 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     w = _heard(table, w, state, event, step)
     for command in step.commands:
         w = _told(table, w, command, step.state)
-    if step.state.phase is not state.phase:
+    if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
         return _tidied(w, state.phase, step, event)
     return w if w.awaited is None or _waits(state.phase) else w._replace(awaited=None)
 
@@ -242,20 +244,20 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     if phase not in LIGHTING and left in LIGHTING and not isinstance(event, ev.Restarted):
         w = w._replace(lit=False) if _darkens(step) else w
     if phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.CLOSED):
-        w = _disturbed(w)._replace(posed=False, lit=False)
+        w = _disturbed(w)._replace(posed=False, lit=False, hidden=True)
     elif phase is P.INSPECTION_DUE:
-        w = w._replace(posed=False, lit=False, good_so_far=False)
+        w = w._replace(posed=False, lit=False, good_so_far=False, hidden=True)
         if not (w.entries == {1, 2, 3} and w.each and w.seen):
             w = w._replace(entries=frozenset(), each=False, seen=False)
         if w.cycles < 3:
             w = w._replace(cycles=0)
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
-        w = w._replace(posed=False, bets_closed=False)
+        w = w._replace(posed=False, bets_closed=False, hidden=True)
     elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
         w = w._replace(verdict="unreadable")
     elif w.stands is not None:
-        w = w._replace(verdict="")
+        w = w._replace(verdict="", hidden=True)
     return w
 
 
@@ -299,6 +301,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             cover=event.cover_closed and has_contact,
             energised=False,
             reading=False,
+            hidden=True,
+            lamps=Lamps.UNKNOWN,
         )
     kind = FAULTS.get(type(event))
     if kind is not None and is_current(state, event):
@@ -307,6 +311,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             w = w._replace(lamp_failed=True)
         if kind is FaultKind.SHAKER:
             w = w._replace(energised=False)
+        if kind is FaultKind.LAMP:
+            w = w._replace(lamps=Lamps.UNKNOWN)
     if isinstance(event, DISTURBS) or (w.energised and _stops_toss(table, event)):
         w = _disturbed(w)
     return w
@@ -330,11 +336,13 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
     """Answers and acts, once accepted."""
     match event:
         case ev.LampsProvedDark() | ev.LampsDark() | ev.EachLampProved():
-            w = w._replace(lit=False)
+            w = w._replace(lit=False, lamps=Lamps.DARK)
             if isinstance(event, ev.EachLampProved):
                 w = w._replace(each=set(event.areas) == set(table.rules.areas))
-        case ev.LampsShown() if event.occasion.purpose is Purpose.INSPECTION:
-            w = w._replace(entries=w.entries | {len(set(event.values))})
+        case ev.LampsShown():
+            w = w._replace(lamps=Lamps.LIT)
+            if event.occasion.purpose is Purpose.INSPECTION:
+                w = w._replace(entries=w.entries | {len(set(event.values))})
         case ev.LampsSeen():
             w = w._replace(seen=True)
         case ev.TossStarted():
@@ -445,7 +453,11 @@ def _told(table: Table, w: Watch, command: do.Command, now: TableState) -> Watch
         case do.StopMotor():
             w = w._replace(energised=False)
         case do.PushLamps() | do.ProveEachLamp():
-            w = w._replace(lit=True)
+            w = w._replace(lit=True, lamps=Lamps.UNKNOWN)
+        case do.ClearLamps() | do.DarkenLamps():
+            # A clear command that the inspection gives for its own entry leaves proved light lit.
+            kept = w.lamps is Lamps.LIT and now.phase is P.LAMP_ENTRY_CLEARING
+            w = w if kept else w._replace(lamps=Lamps.UNKNOWN)
         case do.LightOff():
             w = w._replace(hidden=True)
         case do.LightOn():
@@ -733,6 +745,13 @@ def _darkened(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step)
     return any(isinstance(each, do.DarkenLamps) for each in x.commands)
 
 
+@proves("the state says of the lamps what was last proved, and no more", accepted=True)
+def _lamps_as_proved(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    return x.state.lamps is n.lamps
+
+
 # ── What nobody may see too early ───────────────────────────────────────────
 
 
@@ -759,6 +778,8 @@ def _light(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) ->
         return w.hidden == t.rules.covered
     if do.StartReading in kinds:
         return do.LightOn in kinds and kinds.index(do.LightOn) < kinds.index(do.StartReading)
+    if x.state.phase is P.AWAITING_DEALER and n.verdict == "unreadable":
+        return not n.hidden
     return not w.hidden or do.LightOn in kinds if do.NotePoses in kinds else None
 
 
@@ -887,6 +908,10 @@ def _queued(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -
     if isinstance(e, ev.FaultCleared):
         cleared = do.ClearFaults(e.kind) in x.commands and e.kind not in x.state.faults
         return cleared and e.person.role is Role.TECHNICIAN and e.kind in w.faults
+    new = x.state.faults - s.faults
+    raised = {each.kind for each in x.commands if isinstance(each, do.RaiseFault) and each.code}
+    if not new <= raised:
+        return False
     return n.faults == x.state.faults if n.faults or x.state.faults else None
 
 
@@ -1220,6 +1245,25 @@ def _stays_out(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
     return x.state.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
 
 
+@proves("after a restart the contacts are as they are read now", events=(ev.Restarted,))
+def _contacts(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    y = x.state
+    return (y.compartment_open, y.estop_pressed, y.cover_closed) == (
+        n.compartment,
+        n.estop,
+        n.cover,
+    )
+
+
+@proves("the state knows every contact as it is", accepted=True)
+def _contacts_known(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    y = x.state
+    known = (y.compartment_open, y.estop_pressed, y.cover_closed)
+    return known == (n.compartment, n.estop, n.cover) if any(known) or n.cover else None
+
+
 @proves("after a power-up an inspection is due", events=(ev.Restarted,))
 def _due_after_power_up(
     t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
@@ -1407,6 +1451,7 @@ PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
     P.OUT_OF_SERVICE: frozenset({ShownPhase.OUT_OF_SERVICE}),
     P.SHAKER_RETIRED: frozenset({ShownPhase.OUT_OF_SERVICE}),
     P.CLOSED: frozenset({ShownPhase.CLOSED}),
+    P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
     P.INSPECTED: frozenset({ShownPhase.CLOSED}),
     P.LAMP_ENTRY: frozenset({ShownPhase.INSPECTION}),
     P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
@@ -1424,6 +1469,8 @@ def _phase_lamps(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: St
     if expected is None:
         return None
     shown = shows[-1].phase if shows else w.shown
+    if shown is None:
+        return None  # not started up yet
     right = shown in expected
     if x.state.phase is P.WITHOUT_RESULT:
         no_roll = x.state.ending is Ending.NO_ROLL
@@ -1464,6 +1511,26 @@ def _told_what(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
     if phase is P.INSPECTION_DUE and s.purpose is Purpose.TRIAL:
         return None
     return _notices(x, notice)
+
+
+@proves("a beginning shift is announced", events=(ev.ShiftBegan,))
+def _shift_told(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if x.refused is not None:
+        return None
+    return bool(t.expected.shift) and x.state.shift_due and _notices(x, Notice.SHIFT_DUE)
+
+
+EMPTY_HANDED = frozenset({P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.READY, P.PACING})
+
+
+@proves("a table that is shut or between rounds holds nothing of an inspection", accepted=True)
+def _nothing_left(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    y = x.state
+    if y.phase not in EMPTY_HANDED:
+        return None
+    left = (y.entry, y.good, y.bad, y.reading, y.values, y.plan, y.retried)
+    unproved = y.phase in (P.CLOSED, P.OUT_OF_SERVICE) and y.passed
+    return not any(left) and not unproved
 
 
 @proves("a result is announced with its values", commands=(do.PushLamps, do.RecordRound))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -33,14 +34,14 @@ ACCEPTED_FIRST = 8
 """A walk takes an event that is accepted, this often in nine, so that it gets somewhere."""
 
 
-@given(st.integers(0, len(TABLES) - 1), st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_random_walks_keep_every_property_and_survive_the_journal(number, luck):
+@given(st.integers(0, len(TABLES) - 1), st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_walks_keep_every_property_and_survive_the_journal(number, seed):
     """The same walk, through the journal and back: the recorded events give the recorded states."""
-    table = TABLES[number]
+    table, luck = TABLES[number], Random(seed)
     state, watch = normal(initial(table.rules)), Watch()
     journal: list[str] = [json.dumps(to_record(state))]
-    for _ in range(120):
+    for _ in range(100):
         letters = LETTERS[number, state.purpose]
         event = luck.choice(letters)
         if luck.randrange(ACCEPTED_FIRST + 1):
@@ -53,8 +54,8 @@ def test_random_walks_keep_every_property_and_survive_the_journal(number, luck):
         assert permits(state, event, table.rules) == (taken.refused is None)
         state, watch = normal(taken.state), after
         commands = [to_record(command) for command in taken.commands]
-        line = {"event": to_record(event), "commands": commands, "state": to_record(state)}
-        journal.append(json.dumps(line))
+        entry = {"event": to_record(event), "commands": commands, "state": to_record(state)}
+        journal.append(json.dumps(entry))
     replayed = from_record(json.loads(journal[0]), TableState)
     for line in journal[1:]:
         recorded = json.loads(line)
@@ -65,11 +66,11 @@ def test_random_walks_keep_every_property_and_survive_the_journal(number, luck):
         assert replayed == from_record(recorded["state"], TableState)
 
 
-@given(st.integers(0, len(TABLES) - 1), st.randoms(use_true_random=False), st.integers(1, 900))
+@given(st.integers(0, len(TABLES) - 1), st.integers(0, 2**32), st.integers(1, 900))
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-def test_numbers_and_names_never_decide(number, luck, shift):
+def test_numbers_and_names_never_decide(number, seed, shift):
     """The proof brings every state to round 2: sound, because rows only compare and count on."""
-    table = TABLES[number]
+    table, luck = TABLES[number], Random(seed)
     state = normal(initial(table.rules))
     for _ in range(80):
         event = luck.choice(LETTERS[number, state.purpose])
@@ -98,9 +99,9 @@ def _moved(event: ev.Event, shift: int) -> ev.Event:
     return dataclasses.replace(event, **changes)
 
 
-@pytest.mark.parametrize("number", [0, 4, 8])
+@pytest.mark.parametrize("number", [0, 4])
 def test_a_bounded_exploration_finds_nothing(number):
-    """The whole of it is `python -m shaker_ctl.rules.prove`; this is its first thousand nodes."""
+    """The whole of it is `python -m shaker_ctl.rules.prove`; this is its first nodes."""
     found = explore(TABLES[number], most_nodes=700)
     assert not found.violations
     assert found.transitions > 50_000
@@ -117,7 +118,7 @@ def test_the_exploration_would_find_a_wrong_row():
     chosen = [mutant for mutant in mutants() if mutant.name in wrong]
     assert len(chosen) == len(wrong)
     for mutant in chosen:
-        found = explore(TABLES[0], mutant.machine(), most_nodes=300, most_violations=1)
+        found = explore(TABLES[0], mutant.machine(), most_nodes=1500, most_violations=1)
         assert found.violations, mutant.name
 
 

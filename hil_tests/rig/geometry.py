@@ -61,7 +61,7 @@ ROUGH = Geometry(
     die_friction=0.5,
     floor="rubber",
     wall="rough",
-    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 2.5), Ridge((-26.0, 21.9), (-30.3, 25.4), 2.5)),
+    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 5.0), Ridge((-26.0, 21.9), (-30.3, 25.4), 5.0)),
     wall_ribs=9,
     wall_rib_mm=2.0,
 )

@@ -32,8 +32,9 @@ from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.adapters.serial_console import consoles
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.console.desk import Announcement
-from shaker_ctl.errors import JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.recovery import compare_lamp_box
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import MotionReport, TossJudged
 from shaker_ctl.rules import commands, events, regulation, rulebook
@@ -50,7 +51,7 @@ from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import recover, standing_faults
+from shaker_ctl.service.recovery import last_pushed, recover, standing_faults
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
 from shaker_ctl.service.wall_time import WallTime
@@ -203,7 +204,13 @@ class Table:
         self._stops.append(self._link.close)
         self._link.open()
         identity = self._lamps.meet()
-        log.info("lamp box %s", identity)
+        log.info(
+            "lamp box %d: map %d.%d, %d areas",
+            identity.serial_number,
+            *identity.map_version,
+            identity.areas_fitted,
+        )
+        self._compare_with_lamp_box(journal.main)
         self._stops.append(self._motion.close)
         self._state.start()
         self._motion.start()
@@ -241,6 +248,13 @@ class Table:
             raise JournalError(
                 "the state thread ended", remedy="See the log above; the motor is off; restart"
             )
+
+    def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
+        """A box that committed a round which the journal does not know proves a cut tail."""
+        remembered = self._lamps.last_committed()
+        finding = compare_lamp_box(last_pushed(_newest_first(journal)), remembered)
+        if finding is not None and finding.halts:
+            raise JournalCorruptError(finding.text, remedy=finding.remedy)
 
     def _restarted(self) -> events.Restarted:
         contacts = self._motion.contacts()
@@ -291,6 +305,7 @@ class Table:
 
     def _note_round(self, record: commands.RecordRound) -> None:
         self._rounds.append(to_record(record))
+        self._keeper.check_soon()  # before the next round and after this one (O-5)
 
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()

@@ -95,6 +95,10 @@ class LampThread:
         """Ask the box who it is, before `start`. Raises a leaf of `LampError` with the remedy."""
         return self._box.identify()
 
+    def last_committed(self) -> int:
+        """The newest round that the box retained, before `start`. Raises leaves of `LampError`."""
+        return self._box.status().last_committed_round
+
     def perform(self, command: LampCommand) -> None:
         """Queue a command; darkening overtakes whatever waits, a trial of lamps included."""
         with self._wake:

@@ -20,7 +20,7 @@ from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import FaultKind
+from shaker_ctl.rules.vocabulary import FaultKind, Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,16 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     if events and "state" in events[0]:
         events = events[1:]
     return Recovered(replay(state, events, rulebook), newest_wall, tuple(_tosses(reversed(tail))))
+
+
+def last_pushed(newest_first: Iterator[Record]) -> int:
+    """Return the newest round of play whose values were sent to the lamps; 0 before the first."""
+    for record in newest_first:
+        for command in record.plain.get("decision", ()):
+            occasion = command.get("occasion", {})
+            if command["type"] == "PushLamps" and occasion.get("purpose") == Purpose.PLAY.value:
+                return int(occasion["number"])
+    return 0
 
 
 def standing_faults(

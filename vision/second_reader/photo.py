@@ -30,6 +30,10 @@ _SPACING = 0.255
 _SIZE_RATIO = 1.5
 _MOST_SPOTS = 900
 _NEIGHBOURS = 9
+_MOST_GRAIN = {1: 0.22, 2: 0.22, 3: 0.25, 4: 0.45, 5: 0.5, 6: 0.5}
+"""Unevenness of a face, as a share of its contrast; wood, carpet and marble have 0.3 and more.
+Four pips and more in their places prove a die by themselves; and they fill more of its face."""
+_MOST_ODD = {1: 0.035, 2: 0.035, 3: 0.035, 4: 0.09, 5: 0.09, 6: 0.09}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +121,7 @@ def _round_parts(step: np.ndarray, window: int, is_dark: bool) -> list[_Spot]:
 
 def _distinct(spots: Sequence[_Spot]) -> list[_Spot]:
     """One spot of several at the same place: the largest, up to which the threshold still cuts
-    it clean."""
+    it clean. A much larger one is no rival but the die that the pip is on."""
     kept: list[_Spot] = []
     cells: dict[tuple[int, int], list[_Spot]] = {}
     for spot in sorted(spots, key=lambda s: -s.diameter):
@@ -130,6 +134,7 @@ def _distinct(spots: Sequence[_Spot]) -> list[_Spot]:
         ]
         if any(
             other.is_dark == spot.is_dark
+            and other.diameter < 1.7 * spot.diameter  # else the die around a pip
             and np.hypot(spot.x - other.x, spot.y - other.y) < 0.4 * other.diameter
             for other in near
         ):
@@ -156,7 +161,7 @@ def _faces(picture: np.ndarray, spots: Sequence[_Spot]) -> list[PhotoDie]:
         near = near[np.argsort(away[i, near])][: _NEIGHBOURS + 1]
         near = near[near != i]
         for proposal in _proposals(points, sizes, i, near):
-            die = _examine(picture, *proposal)
+            die = _examine(picture, points[alike[i]], *proposal)
             if die is not None:
                 dice.append(die)
     dice += _aces(picture, points, sizes, dice)
@@ -234,18 +239,32 @@ def _from_lattice(middle: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarra
 
 
 def _examine(
-    picture: np.ndarray, value: int, corners: np.ndarray, aspect: float
+    picture: np.ndarray, spots: np.ndarray, value: int, corners: np.ndarray, aspect: float
 ) -> PhotoDie | None:
     """The proposal as a die, if the rectified face shows what was proposed and nothing else."""
     height, width = picture.shape[:2]
     if corners.min() < -4 or corners[:, 0].max() > width + 4 or corners[:, 1].max() > height + 4:
         return None
+    if _count_inside(spots, corners) != value:
+        return None  # part of a larger pattern, or of several
     # Looking only a little beyond the pips, as the true edge is not known.
     shrunk = corners.mean(axis=0) + (corners - corners.mean(axis=0)) * 0.94
-    face = read_face(_rectify(picture, shrunk))
-    if face.value != value:
+    face = read_face(_rectify(picture, shrunk), _MOST_ODD[value])
+    if face.value != value or face.grain > _MOST_GRAIN[value]:
         return None
     return PhotoDie(corners, face, aspect)
+
+
+def _count_inside(spots: np.ndarray, corners: np.ndarray) -> int:
+    """How many spots lie within a face, its outermost strip left out."""
+    middle = corners.mean(axis=0)
+    u, v = (corners[1] - corners[0]) / 2, (corners[3] - corners[0]) / 2
+    places = np.linalg.solve(np.stack([u, v], axis=1), (spots - middle).T)
+    inside = spots[np.abs(places).max(axis=0) < 0.92]
+    # A pip that two thresholds cut differently is one pip.
+    apart = np.hypot(*(inside[:, None] - inside[None]).transpose(2, 0, 1))
+    same = np.triu(apart < 0.11 * float(np.linalg.norm(u + v)), 1).any(axis=0)
+    return int(len(inside) - same.sum())
 
 
 def _aces(
@@ -261,7 +280,7 @@ def _aces(
         corners = _square_around(picture, point, float(size))
         if corners is None:
             continue
-        die = _examine(picture, 1, corners, 1.0)
+        die = _examine(picture, point[None], 1, corners, 1.0)
         if die is not None:
             aces.append(die)
     return aces
@@ -306,6 +325,8 @@ def _square_around(picture: np.ndarray, point: np.ndarray, size: float) -> np.nd
         return None
     if np.hypot(cx - middle[0], cy - middle[1]) > 0.14 * max(w, h):
         return None
+    if cv2.contourArea(contour) < 0.86 * w * h:  # a disc around the ace: the square in it
+        w, h = 0.74 * w, 0.74 * h
     box = cv2.boxPoints(((cx, cy), (w, h), angle))
     return np.asarray(box, float) + np.array((x0 + left, y0 + top))
 

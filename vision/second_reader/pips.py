@@ -38,6 +38,9 @@ _COLOUR_SPREAD = 0.45
 _MARGIN = 0.045
 """Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
 
+MOST_ODD = 0.035
+"""Share of a face that may be neither face nor round pip: a serial number, a scratch."""
+
 SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
     1: (((0, 0),),),
     2: (((-1, -1), (1, 1)), ((1, -1), (-1, 1))),
@@ -76,6 +79,8 @@ class Face:
     """Middle of the pattern from the middle of the face. A flat face has it within 0.03."""
     spacing: float = 0.0
     pip_diameter: float = 0.0
+    grain: float = 0.0
+    """Typical unevenness of the face itself, as a share of the contrast."""
     spots: int = 0
     """Round spots that were counted."""
     note: str = ""
@@ -89,8 +94,11 @@ class _Spot:
     colour: np.ndarray
 
 
-def read_face(patch: np.ndarray) -> Face:
-    """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face."""
+def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
+    """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face.
+
+    `most_odd`: share of the face that may be neither face nor round pip.
+    """
     lab = cv2.cvtColor(cv2.GaussianBlur(patch, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
     away = _distance_from_face(lab)
     rim = round(_MARGIN * FACE_PX)
@@ -98,7 +106,7 @@ def read_face(patch: np.ndarray) -> Face:
     contrast = _share(inner, 0.985)
     if contrast < _LEAST_CONTRAST:
         return Face(None, 0.0, contrast, note="no pips stand out")
-    spots, odd = _spots(away, lab, contrast, rim)
+    spots, odd = _spots(away, lab, contrast, rim, most_odd)
     if not spots:
         return Face(None, 0.0, contrast, note="no round spots")
     if odd:
@@ -132,7 +140,9 @@ def _share(values: np.ndarray, share: float) -> float:
     return float(np.partition(flat, index)[index])
 
 
-def _spots(away: np.ndarray, lab: np.ndarray, contrast: float, rim: int) -> tuple[list[_Spot], str]:
+def _spots(
+    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, most_odd: float
+) -> tuple[list[_Spot], str]:
     """Round spots of a pip's size; and why the face is illegal, if something else is on it."""
     mask = (away > 0.5 * contrast).astype(np.uint8)
     mask[:rim] = mask[-rim:] = 0
@@ -155,7 +165,7 @@ def _spots(away: np.ndarray, lab: np.ndarray, contrast: float, rim: int) -> tupl
             spots.append(_Spot(float(cx), float(cy), float(diameter), colour))
         elif not is_edge:
             odd_area += area
-    if odd_area > 0.035 * FACE_PX * FACE_PX:
+    if odd_area > most_odd * FACE_PX * FACE_PX:
         return spots, f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
     return spots, ""
 
@@ -209,6 +219,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
         offset=(float(middle[0]), float(middle[1])),
         spacing=spacing,
         pip_diameter=diameter,
+        grain=_share(away[::2, ::2], 0.40) / contrast,
         spots=count,
     )
 

@@ -6,7 +6,7 @@ cannot differ from the machine. Every phase of the table must have a place here:
 Two panels: the life of a table with its inspection, and one round. Where a way leads from one into
 the other it ends at a grey stand-in. Lines are the ordinary ways of a table. The ways out that
 malfunctions and interlocks take are many and alike, so each is a coloured dot on the phase that has
-it; so are restarts left out, closing, other dice, and a technician's trials.
+it. Restarts, closing, other dice and the ways of a technician's trials are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from html import escape
 
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import machine, malfunction
+from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Ending
@@ -38,14 +39,18 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
     (
         "life of the table",
         LIFE_COLOUR,
-        (P.CLOSED, P.INSPECTION_DUE, P.INSPECTED, P.OPENING, P.READY, P.ADMITTING, P.PACING)
-        + (P.OUT_OF_SERVICE, P.SHAKER_RETIRED),
+        (
+            *(P.CLOSED, P.INSPECTION_DUE, P.INSPECTED, P.OPENING, P.READY, P.ADMITTING, P.PACING),
+            *(P.OUT_OF_SERVICE, P.SHAKER_RETIRED),
+        ),
     ),
     (
         "inspection, trials",
         INSPECT_COLOUR,
-        (P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMPS_TO_BE_SEEN, P.CYCLE_DONE)
-        + (P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
+        (
+            *(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMPS_TO_BE_SEEN, P.CYCLE_DONE),
+            *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
+        ),
     ),
     (
         "bets",
@@ -55,15 +60,19 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
     (
         "toss and reading",
         TOSS_COLOUR,
-        (P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING)
-        + (P.COMING_TO_REST, P.READING, P.READ),
+        (
+            *(P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING),
+            *(P.COMING_TO_REST, P.READING, P.READ),
+        ),
     ),
     (
         "result and settling",
         RESULT_COLOUR,
-        (P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING)
-        + (P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
-        + (P.ROUND_OVER,),
+        (
+            *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
+            *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
+            *(P.WITHOUT_RESULT, P.ROUND_OVER),
+        ),
     ),
 )
 
@@ -91,7 +100,7 @@ class Panel:
         return self.elsewhere.get(phase)
 
 
-_TOSS = (*machine.ph.SHAKER_IN_USE, P.READ)
+_TOSS = (*ph.SHAKER_IN_USE, P.READ)
 _LIFE = (P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE)
 
 LIFE = Panel(
@@ -105,8 +114,8 @@ LIFE = Panel(
         P.LAMPS_TO_BE_SEEN: (4, 1),
         P.OUT_OF_SERVICE: (0, 1.6),
         P.SHAKER_RETIRED: (0, 3.2),
-        P.JOGGING: (0.9, 1.6),
-        P.LAMP_TRIAL: (1.9, 0.9),
+        P.JOGGING: (0, 4.2),
+        P.LAMP_TRIAL: (1, 4.2),
         CYCLES: (4, 2.2),
         P.CYCLE_DONE: (3, 2.2),
         P.TO_BE_SIGNED: (2, 2.2),
@@ -184,9 +193,9 @@ def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
 def _belongs(panel: Panel, row: Row, phase: Phase) -> bool:
     """Rows of inspections and trials stand in the first panel, those of a round in the second."""
     if panel is LIFE:
-        if row.on in TRIALS and phase is not P.INSPECTION_DUE:
+        if row.on in TRIALS or phase in (P.JOGGING, P.LAMP_TRIAL, P.BETTING):
             return False
-        if phase is P.BETTING:
+        if phase is P.ROUND_OVER and row.to in _LIFE:
             return False
         inside = phase in _TOSS and row.to in _TOSS
         return not inside and not (phase in _TOSS and row.to is not P.CYCLE_DONE)

@@ -255,7 +255,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
     elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
-        w = w._replace(verdict="unreadable")
+        w = w if left is phase else w._replace(verdict="unreadable")
     elif w.stands is not None:
         w = w._replace(verdict="", hidden=True)
     return w

@@ -6,25 +6,23 @@ Owns the texts of help, drawn from the tables of grammar and codes. Must not kno
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from shaker_ctl.console import codes, grammar, permission
 from shaker_ctl.console.desk import Actor, TableView
 from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
-from shaker_ctl.console.looks import Shown
+from shaker_ctl.console.looks import Seat, Shown
 from shaker_ctl.console.render import WIDTH, Lines
 from shaker_ctl.rules.vocabulary import Role
 
 _COLUMN = 26
 
 
-def assist(
-    topic: str, actor: Actor, port_roles: Iterable[Role], view: TableView
-) -> Shown | Refusal:
+def assist(topic: str, seat: Seat) -> Shown | Refusal:
     """Return the help on `topic`: empty, `all`, `codes` or a command."""
-    port_roles = frozenset(port_roles)
+    view = seat.desk.view()
     if topic == "codes":
-        return _codes()
+        return _codes(seat.desk.fault_codes())
     if topic == "all":
         return Shown(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
     if topic:
@@ -32,7 +30,7 @@ def assist(
         if isinstance(found, Refusal):
             return found
         return Shown(_one(found, view), {"commands": [_facts(found, view)]})
-    return _now(actor, port_roles, view)
+    return _now(seat.actor, frozenset(seat.port_roles), view)
 
 
 def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> Shown:
@@ -94,9 +92,11 @@ def _facts(form: Form, view: TableView) -> dict[str, object]:
     }
 
 
-def _codes() -> Shown:
-    meanings = {**codes.MEANINGS, **dict(codes.fault_codes())}
-    lines: Lines = []
-    for code, meaning in meanings.items():
-        lines += textwrap.wrap(f"{code:<18} {meaning}", WIDTH, subsequent_indent=" " * 19)
-    return Shown(lines, {"codes": meanings})
+def _codes(faults: Mapping[str, str]) -> Shown:
+    lines = ["refusals:"]
+    for code, meaning in codes.MEANINGS.items():
+        lines += textwrap.wrap(f"  {code:<18} {meaning}", WIDTH, subsequent_indent=" " * 21)
+    lines += ["", "faults:"]
+    for code, cause in faults.items():
+        lines += textwrap.wrap(f"  {code:<18} {cause}", WIDTH, subsequent_indent=" " * 21)
+    return Shown(lines, {"refusals": codes.MEANINGS, "faults": faults})

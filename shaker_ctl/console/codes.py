@@ -1,14 +1,11 @@
-"""The stable codes that consoles answer with, in one table.
+"""The stable codes of refusal that consoles answer with, in one table.
 
-Owns the codes of the console itself; fault codes are the error tree's, listed beside them. Must
-not know who asks. Scripts match on codes, people read the texts: a code never changes its meaning.
+Owns the codes of the console itself; the fault queue's come from the table (`Desk.fault_codes`),
+and a device that fails while it is looked at answers with its error's own. Must not know who asks.
+Scripts match on codes, people read the texts: a code never changes its meaning.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-
-from shaker_ctl.errors import ShakerError
 
 OK = "ok"
 UNKNOWN = "unknown-command"
@@ -53,15 +50,3 @@ MEANINGS: dict[str, str] = {
     INTERRUPTED: "Ended by Ctrl-C.",
     INTERNAL: "The console failed over this command. Nothing was asked of the table; report it.",
 }
-
-
-def fault_codes() -> Iterator[tuple[str, str]]:
-    """Yield every code of the error tree with the first sentence that describes it."""
-    seen: set[str] = set()
-    pending: list[type[ShakerError]] = list(ShakerError.__subclasses__())
-    while pending:
-        error = pending.pop(0)
-        pending.extend(error.__subclasses__())
-        if error.code not in seen and error.__module__ == ShakerError.__module__:
-            seen.add(error.code)
-            yield error.code, (error.__doc__ or "").split("\n")[0]

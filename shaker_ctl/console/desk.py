@@ -364,6 +364,9 @@ class Desk(Protocol):
     def export(self) -> Parcel:
         """The sealed journal, for an inspector."""
 
+    def fault_codes(self) -> Mapping[str, str]:
+        """Every code that the fault queue may show, with its cause in words; does not wait."""
+
     def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
         """Call back with each announcement, from any thread; returns the way to end it.
 

@@ -225,8 +225,7 @@ class Session:
     def _look(self, command: Command) -> None:
         name = command.form.name
         try:
-            seat = looks.Seat(self._desk, self._actor, self._roles, self._speaker.style)
-            found = looks.LOOKS[name](seat, command.arguments)
+            found = looks.LOOKS[name](self._seat(), command.arguments)
         except ShakerError as error:
             self._speaker.refuse(name, error.code, error.line())
             return
@@ -236,6 +235,9 @@ class Session:
             self._speaker.send(name, found)
         else:
             self._show(name, found)
+
+    def _seat(self) -> looks.Seat:
+        return looks.Seat(self._desk, self._actor, self._roles, self._speaker.style)
 
     def _show(self, name: str, found: looks.Shown | Refusal) -> None:
         if isinstance(found, Refusal):
@@ -256,9 +258,7 @@ class Session:
     def _own(self, command: Command) -> None:
         name = command.form.name
         if name == "help":
-            topic = str(command.arguments["topic"])
-            view = self._desk.view()
-            self._show(name, assistance.assist(topic, self._actor, self._roles, view))
+            self._show(name, assistance.assist(str(command.arguments["topic"]), self._seat()))
         elif name == "logout":
             self._log_out("logout")
             self._speaker.accept(name, "logged out")

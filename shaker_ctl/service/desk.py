@@ -26,7 +26,7 @@ from shaker_ctl.rules.rulebook import Rulebook, dice_end
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Unreadable, Verdict, Verified
 from shaker_ctl.service import requests
-from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.state_thread import Outcome, RecordKeeper, StateThread
@@ -192,6 +192,10 @@ class TableDesk:
     def export(self) -> Parcel:
         """See `Desk.export`."""
         return self._c.archive.export()
+
+    def fault_codes(self) -> Mapping[str, str]:
+        """See `Desk.fault_codes`."""
+        return {code: cause for code, (cause, _remedy) in WORDS.items()}
 
     def snap(self) -> Parcel:
         """See `Desk.snap`."""

@@ -10,7 +10,9 @@ from shaker_ctl import console
 from shaker_ctl.console.grammar import FORMS, Form, Kind
 from shaker_ctl.rules.prove.tables import Table, tables
 from shaker_ctl.rules.vocabulary import Role
-from shaker_ctl.tests.console_matrix import NO_EVENT, ask, page
+from shaker_ctl.tests import console_matrix
+from shaker_ctl.tests.console_matrix import NO_EVENT, ask
+from shaker_ctl.tests.console_tables import README, filled
 
 PAGE = Path(console.__file__).with_name("MATRIX.md")
 ACTS = [form for form in FORMS if form.kind is Kind.ACT and form.name not in NO_EVENT]
@@ -36,4 +38,9 @@ def test_no_role_is_promised_an_act_that_the_rules_never_take_from_it(
 
 def test_the_page_of_the_matrix_is_what_the_rules_say_today() -> None:
     remedy = f"run: python -m shaker_ctl.tests.console_matrix > {PAGE.name}, in its folder"
-    assert PAGE.read_text() == page(), remedy
+    assert PAGE.read_text() == console_matrix.page(), remedy
+
+
+def test_the_tables_of_the_readme_are_what_the_code_says_today() -> None:
+    page = README.read_text()
+    assert page == filled(page), "run: python -m shaker_ctl.tests.console_tables"

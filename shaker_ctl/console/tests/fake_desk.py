@@ -182,6 +182,9 @@ class FakeDesk:
     def export(self) -> Parcel:
         return Parcel("journal.sealed", bytes(range(256)))
 
+    def fault_codes(self) -> Mapping[str, str]:
+        return {"motor-stall": "the shaker stood still while driven"}
+
     def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
         self.callbacks.append(callback)
         return lambda: self.callbacks.remove(callback)

@@ -66,7 +66,8 @@ class Console:
         Ends a half-typed line, an open passphrase prompt and a file under way, but no login.
         """
         for _attempt in range(3):
-            self._stream.write(b"\x03")
+            # Ctrl-U first: it ends the watching of an inspection, which Ctrl-C would give up.
+            self._stream.write(b"\x15\x03")
             self._drain(0.2)
             self._stream.write(b"\x15mode machine\r")
             try:

@@ -96,6 +96,18 @@ def test_connect_works_from_whatever_the_console_was_doing(bench: Bench) -> None
     line.close()
 
 
+def test_connect_gives_up_no_inspection_that_a_person_watched(bench: Bench) -> None:
+    bench.desk.go("inspection due")
+    bench.desk.steps_of_work = 10**9
+    line = SerialPort(bench.device)
+    for typed in (b"login floorperson anna\r", PASSPHRASE.encode() + b"\r", b"inspect all\r"):
+        line.write(typed)
+        time.sleep(0.4)
+    Console(line).connect()
+    line.close()
+    assert [request.verb for request, _ in bench.desk.acts] == ["inspect"]
+
+
 def test_a_line_that_nobody_serves_is_told_with_its_remedy() -> None:
     with crossed_ptys() as (_service, person):
         console = Console(SerialPort(person), reply_s=0.3)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from hil_tests.demo.session import Session
 from shaker_ctl.adapters.serial_port import SerialPort
-from shaker_ctl.console.client import Console
-from shaker_ctl.console.scripted import Floorperson
+from shaker_ctl.console.client import Console, Reply
+from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
 
 SERIALS = ("RIG-A", "RIG-B", "RIG-C")
@@ -67,11 +68,25 @@ class People:
                 passphrase = self._session.passphrases["fay"]
                 fay = Floorperson(console, "fay", passphrase, self._said, serials=SERIALS)
                 fay.open_table()
+                self._inspect_shift(console)
                 self.is_open.set()
             finally:
                 console.close()
         except Exception as error:  # noqa: BLE001 - the demonstration shows it and ends
             self.failure = error
+
+    def _inspect_shift(self, console: Console) -> None:
+        """Where the rules ask for it (`ma` 5(b)): the supervisor's three cycles and signature."""
+        if "shift start" not in console.status()["allowed"]:
+            return
+        console.login("supervisor", "sue", self._session.passphrases["sue"])
+        for line in ("shift start", "inspect shift", "sign"):
+            verb = line.split()[0] if line != "shift start" else line
+            status = console.wait(partial(_may_or_faults, verb), timeout_s=60)
+            if status["faults"]:
+                raise ScriptedPersonError(f"shift inspection: {status['says']}")
+            self._said(f"sue: {line} - {console.ask(line)['text']}")
+        console.logout()
 
     def _deal(self) -> None:
         """Enter what the eye sees where the reader could not read: the attended way."""
@@ -105,6 +120,10 @@ class People:
             line = f"no-roll {number}"
         reply = console.ask(line)
         self._said(f"dan: {line} - {reply['text']}")
+
+
+def _may_or_faults(verb: str, status: Reply) -> bool:
+    return verb in status["allowed"] or bool(status["faults"])
 
 
 def last_line(path: Path) -> str:

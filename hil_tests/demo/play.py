@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 import statistics
 import tempfile
 import time
@@ -32,6 +33,7 @@ STUCK_S = 180.0
 def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) -> int:
     """Play, report, and return the exit status: 0, or 1 where a lamp or a reading was wrong."""
     console = Console()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     with _folder(report) as folder:
         played = 0
         with Session(plan, folder) as session:
@@ -134,6 +136,7 @@ class _News:
         self._life = ""
         self._inspection: tuple[Any, ...] = ()
         self._round = 0
+        self._lit = ""
 
     def tell(self, view: dict[str, Any]) -> None:
         if view["life"] != self._life:
@@ -149,14 +152,16 @@ class _News:
                 f" of {seen['cycles_of']}",
                 highlight=False,
             )
+        if view["phase"] in ("collecting", "paying"):
+            self._lit = ", ".join(view["lamps"]["measured"] or ()) or self._lit
         for ended in view["rounds"]:
             if ended["round"] > self._round:
                 self._round = ended["round"]
                 values = " ".join(map(str, ended["values"])) if ended["values"] else "–"
-                lit = ", ".join(view["lamps"]["measured"] or ()) or "dark"
+                lit, self._lit = self._lit or "none", ""
                 self._console.print(
                     f"  round {ended['round']:4d}  {values:7s} {ended['ending']:16s}"
-                    f" {ended['cause'] or '':10s} lamps now: {lit}",
+                    f" {ended['cause'] or '':10s} lit: {lit}",
                     highlight=False,
                 )
 

@@ -6,6 +6,7 @@ happens. Must not know rounds or values.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import secrets
@@ -123,6 +124,7 @@ class Session:
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             start_new_session=True,  # Ctrl-C goes to the demonstration, which stops both in order
+            preexec_fn=_end_with_parent,  # and if that is killed, neither plays on alone
         )
 
     def _wait_for(
@@ -238,6 +240,11 @@ class Session:
         self._rig_process = None
         while self._logs:
             self._logs.pop().close()
+
+
+def _end_with_parent() -> None:
+    """In the child: be sent SIGTERM when the demonstration dies (prctl(2), PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def _program(module: str) -> list[str]:

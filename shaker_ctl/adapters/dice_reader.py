@@ -48,6 +48,11 @@ LOST_AFTER_S = 6.0
 back, model loaded and first frame seen, after 1-2 s; a Pi needs up to 5 s."""
 
 
+LOST = frozenset({"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped"})
+"""Faults without which there is no reader. A poor picture (dark, moved, blocked) is judged when
+dice are read: a cover on its way or a shaking plate is no reason to lose the reader."""
+
+
 @dataclass(frozen=True, slots=True)
 class LastReading:
     """The newest reading, for screens."""
@@ -209,7 +214,8 @@ class CameraReader:
                 self._done(message)
             case CameraFault():
                 log.warning("camera: %s. %s", message.text, message.remedy)
-                self._expect_recovery(message.code)
+                if message.code in LOST:
+                    self._expect_recovery(message.code)
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)
                 self._cancel_lost()
@@ -262,7 +268,8 @@ class CameraReader:
 
     def _declare_lost(self, code: str) -> None:
         self._lost = None
-        if self._camera.fault is not None:
+        fault = self._camera.fault
+        if fault is not None and fault.code in LOST:
             self._post(events.ReaderFault(None, code), None)
 
     def _cancel_lost(self) -> None:

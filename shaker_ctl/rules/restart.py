@@ -25,7 +25,7 @@ INSPECT_THEN: tuple[Note, ...] = (
 )
 WITHOUT_VALUE: Phases = ph.AFTER_TOSS | ph.BETS_CLOSED
 VOID_IT: tuple[Note, ...] = (*INSPECT_THEN, fx.ends(Ending.VOID, Cause.INTERRUPTED))
-DARK_AND_OVER: tuple[Act, ...] = (fx.stop_motor(Cause.INTERRUPTED), fx.clear_lamps, *END)
+DARK_AND_OVER: tuple[Act, ...] = (fx.clear_lamps, *END)
 
 
 def _row(
@@ -123,7 +123,7 @@ ROWS: tuple[Row, ...] = (
         (),
         P.WITHOUT_RESULT,
         VOID_IT,
-        DARK_AND_OVER,
+        (fx.stop_motor(Cause.INTERRUPTED), *DARK_AND_OVER),
     ),
     # ── settled, no value ──
     _row(

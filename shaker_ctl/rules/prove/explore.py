@@ -30,6 +30,11 @@ HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 """Where some path must lead from everywhere: open between rounds, or out of service."""
 
 
+def first(table: Table) -> Node:
+    """Return where every walk begins: a table without a journal, before its first start."""
+    return normal(initial(table.rules)), Watch(shift_due=bool(table.expected.shift))
+
+
 def normal(state: TableState) -> TableState:
     """Bring a state to round 2 and serial 2, and forget names and reasons.
 
@@ -100,10 +105,11 @@ def explore(
     found = Exploration(table.name)
     began = time.process_time()
     letters = {purpose: _letters(machine, alphabet(table, purpose)) for purpose in Purpose}
-    start: Node = (normal(initial(table.rules)), Watch())
+    start = first(table)
     index: dict[Node, int] = {start: 0}
     before: list[list[int]] = [[]]
     todo = deque([start])
+    judged: set[tuple[Purpose, Phase]] = set()
     while todo:
         node = todo.popleft()
         state, watch = node
@@ -111,7 +117,11 @@ def explore(
         if here % 500 == 0:
             progress(here, len(todo))
         dead, live = letters[state.purpose][state.phase]
-        found.transitions += dead
+        if (state.purpose, state.phase) not in judged:
+            judged.add((state.purpose, state.phase))
+            live = (*live, *dead)
+        else:
+            found.transitions += len(dead)
         for event in live:
             step = machine.step(state, event, table.rules)
             found.transitions += 1
@@ -156,16 +166,21 @@ def explore(
 
 def _letters(
     machine: Machine, events: tuple[ev.Event, ...]
-) -> dict[Phase, tuple[int, tuple[ev.Event, ...]]]:
-    """Per phase: how many events have no row at all there, and the others.
+) -> dict[Phase, tuple[tuple[ev.Event, ...], tuple[ev.Event, ...]]]:
+    """Per phase: the events that have no row at all there, and the others.
 
     An event type without a row in a phase is refused whatever else the state holds; this is the
-    machine's own look-up, and counted without repeating it for every state.
+    machine's own look-up. Such events are tried and judged in the first node of each phase and
+    counted in the others. A mutant is tried with all that the original has rows for.
     """
+
+    def rows(phase: Phase, kind: type[ev.Event]) -> bool:
+        return machine.has_rows(phase, kind) or MACHINE.has_rows(phase, kind)
+
     return {
         phase: (
-            sum(not machine.has_rows(phase, type(event)) for event in events),
-            tuple(event for event in events if machine.has_rows(phase, type(event))),
+            tuple(event for event in events if not rows(phase, type(event))),
+            tuple(event for event in events if rows(phase, type(event))),
         )
         for phase in Phase
     }

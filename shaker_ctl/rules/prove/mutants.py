@@ -173,7 +173,7 @@ def _killed(mutant: Mutant, machine: Machine, ground: Ground) -> str:
         node = fresh.popleft()
         leaves = False
         for event in alphabet(table, node[0].purpose):
-            if not machine.has_rows(node[0].phase, type(event)):
+            if not MACHINE.has_rows(node[0].phase, type(event)):
                 continue
             reason, after = _try(machine, table, node, event)
             if reason:

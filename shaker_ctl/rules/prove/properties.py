@@ -789,7 +789,8 @@ def _read_late(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
     if x.refused is not None or not w.playing:
         return None
     at_rest = s.phase is P.READING or isinstance(e.verdict, Unreadable)
-    return w.settled and w.bets_closed and at_rest and not w.cover
+    seen = not w.cover or t.rules.cover_must_be_absent
+    return w.settled and w.bets_closed and at_rest and seen
 
 
 @proves("the reader is stopped when nobody waits for it", accepted=True)
@@ -1803,3 +1804,31 @@ def _deadline(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step)
     if phase not in SUPERVISED and not self_paced and not driven:
         return None
     return n.timer is not None
+
+
+ASKED: dict[Phase, type[do.Command]] = {
+    P.OPENING: do.CheckTime,
+    P.ADMITTING: do.CheckTime,
+    P.LAMP_ENTRY: do.PushLamps,
+    P.LAMP_ENTRY_CLEARING: do.ClearLamps,
+    P.EACH_LAMP: do.ProveEachLamp,
+    P.LAMP_TRIAL: do.ProveEachLamp,
+    P.JOGGING: do.Jog,
+    P.PLANNING: do.DrawTossPlan,
+    P.PROVING_DARK: do.ProveLampsDark,
+    P.STARTING: do.StartToss,
+    P.TOSSING: do.StartToss,
+    P.COMING_TO_REST: do.StartReading,
+    P.READING: do.StartReading,
+    P.DRAWING_MULTIPLIERS: do.DrawMultipliers,
+    P.SHOWING_MULTIPLIERS: do.ShowMultipliers,
+    P.PUSHING: do.PushLamps,
+    P.CLEARING: do.ClearLamps,
+}
+"""What a phase waits for must have been asked for."""
+
+
+@proves("who waits for a device has asked it", accepted=True)
+def _asked_for(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    command = ASKED.get(x.state.phase)
+    return n.awaited is command if command is not None else None

@@ -23,6 +23,7 @@ import numpy as np
 from vision import tilt
 from vision.calibration import Calibration
 from vision.classifier import FoundDie
+from vision.edges import refine
 from vision.frame import Frame
 from vision.parameters import ReadingThresholds
 from vision.quality import QualityGate
@@ -42,6 +43,12 @@ from vision.reading import (
 )
 from vision.second_reader.table import SecondDie, SecondReader, SecondReading
 
+_SIZES = (0.66, 1.5)
+"""Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
+die on its edge 0.85, one three dice high and at the rim 1.2."""
+_NEAREST_WALL = 0.3
+"""Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
+
 
 class Finder(Protocol):
     """The first reader: `vision.classifier.DieFinder`, or a deliberately wrong one in tests."""
@@ -56,11 +63,6 @@ class Seen:
     observation: Observation
     model: tuple[FoundDie, ...]
     second: SecondReading | None
-
-
-LEAST_SIDE = 0.6
-"""Mean side of a top face, in sides of a flat die's, below which it is no die of this table: a
-glint of the ring light measures 0.3-0.5, a die on its edge 0.85."""
 
 
 class TableReader:
@@ -95,7 +97,7 @@ class TableReader:
         clock.lap("model")
         second = self._second.read(frame.image)
         clock.lap("second reader")
-        evidence = self._gather(found, second)
+        evidence = self._gather(frame.image, found, second)
         opinion = (
             Unreadable(quality.fault, quality.detail)
             if quality.fault is not None
@@ -125,12 +127,24 @@ class TableReader:
             FoundDie(d.corners + shift, d.value, d.value_p, d.flat_p, d.score, d.down)
             for d in found
         )
-        dice = (die for die in moved if _side_px(die) >= LEAST_SIDE * self.calibration.die_px)
+        dice = (die for die in moved if self._can_be_a_die(die))
         return tuple(sorted(dice, key=lambda die: float(die.centre[0])))
 
     # ── Evidence ────────────────────────────────────────────────────────────
 
-    def _gather(self, found: Sequence[FoundDie], second: SecondReading) -> tuple[DieEvidence, ...]:
+    def _can_be_a_die(self, die: FoundDie) -> bool:
+        """False for what is no die of this table wherever it lay: in the wall, or of another size
+        (a screw, a glint). Dice that stand up or lie on others stay well inside these bounds."""
+        size = die.edge_px / self.calibration.die_px
+        if not _SIZES[0] < size < _SIZES[1]:
+            return False
+        place = self.calibration.to_mm(die.centre, self.calibration.die_mm)[0]
+        reach = self.calibration.compartment_radius_mm - _NEAREST_WALL * self.calibration.die_mm
+        return float(np.hypot(*place)) < reach
+
+    def _gather(
+        self, image: np.ndarray, found: Sequence[FoundDie], second: SecondReading
+    ) -> tuple[DieEvidence, ...]:
         """Evidence per die, left to right: those both see, then those that only one sees."""
         pairs = match(
             np.array([die.centre for die in found]).reshape(-1, 2),
@@ -142,21 +156,28 @@ class TableReader:
             other = pairs.get(i)
             is_something = other is not None or _is_foreground(die, second)
             evidence.append(
-                self._evidence(die, None if other is None else second.dice[other], is_something)
+                self._evidence(
+                    image, die, None if other is None else second.dice[other], is_something
+                )
             )
         alone = set(range(len(second.dice))) - set(pairs.values())
-        evidence += [self._evidence(None, second.dice[j]) for j in sorted(alone)]
+        evidence += [self._evidence(image, None, second.dice[j]) for j in sorted(alone)]
         return tuple(sorted(evidence, key=lambda e: e.x_mm))
 
     def _evidence(
-        self, found: FoundDie | None, other: SecondDie | None, is_something: bool = True
+        self,
+        image: np.ndarray,
+        found: FoundDie | None,
+        other: SecondDie | None,
+        is_something: bool = True,
     ) -> DieEvidence:
         corners = found.corners if found is not None else other.corners if other else None
         assert corners is not None
         place = self.calibration.to_mm(np.asarray(corners).mean(axis=0), self.calibration.die_mm)[0]
-        measured = (
-            None if found is None else tilt.measure(found.corners, found.down, self.calibration)
-        )
+        measured = None
+        if found is not None:
+            lean = tilt.lean_deg(found.corners, found.down, self.calibration)
+            measured = tilt.measure(refine(image, found.corners)[0], lean, self.calibration)
         vote = None if other is None else self._second_vote(other)
         cues = self._not_flat_cues(found, measured, vote, is_something)
         return DieEvidence(
@@ -316,11 +337,6 @@ def turn_deg(corners: np.ndarray) -> float:
     return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
 
 
-def _side_px(die: FoundDie) -> float:
-    edges = np.roll(die.corners, -1, axis=0) - die.corners
-    return float(np.linalg.norm(edges, axis=1).mean())
-
-
 def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
     """True if the second reader, too, sees something where the model sees a die."""
     mask = second.ground.mask
@@ -331,7 +347,7 @@ def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
 
 
 def _kind(measured: Measured | None) -> Kind:
-    if measured is not None and measured.layer > 1 + tilt.LAYER_STACKED:
+    if measured is not None and measured.layer > tilt.LAYER_STACKED:
         return Kind.STACKED
     return Kind.TILTED
 

@@ -16,18 +16,19 @@ LEAN_FLAT_DEG = 4.0
 LEAN_NOT_FLAT_DEG = 7.0
 """Lean below the first speaks for flat, above the second against it."""
 
-LAYER_FLAT = 0.45
-LAYER_STACKED = 0.65
-"""Height of the top face above where a flat die has it, in dice. A die on another is 1.0 higher;
-the apparent size puts a flat one within ± 0.35."""
+LAYER_FLAT = (0.40, 1.80)
+LAYER_STACKED = 1.95
+"""Height of the top face in dice, from its apparent size. On the virtual rig, white, red and blue
+dice in three compartments: flat ones 0.85-1.64 (1,000 faces; the bright edge of a die spills a
+tenth of a millimetre outward and makes all of them large), one flat on another 2.2-2.3."""
 
-SKEW_FLAT = 0.07
+SKEW_FLAT = 0.10
 SKEW_NOT_FLAT = 0.12
+"""Largest 0.09 among the same flat faces, where one edge was taken at the foot of a side face."""
 
 
-def measure(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibration) -> Measured:
-    """Measure a top face: its corners (4, 2) and the vector (2,) from the middle of the top face
-    to that of the bottom face, both in frame pixels."""
+def measure(corners_px: np.ndarray, lean: float, calibration: Calibration) -> Measured:
+    """Measure a top face by its corners (4, 2) in frame pixels; `lean` is from `lean_deg`."""
     die = calibration.die_mm
     corners = calibration.to_mm(corners_px, die)
     edges = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
@@ -37,12 +38,14 @@ def measure(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibratio
     skew = max(
         abs(opposite[0] - opposite[1]) / edge, abs(diagonals[0] - diagonals[1]) / diagonals.mean()
     )
-    # Apparent size grows as 1 / distance from the lens.
-    z = calibration.height_mm - (calibration.height_mm - die) * die / max(edge, 1e-6)
+    # Apparent size grows as 1 / distance from the lens. Both directions must have grown: where a
+    # side face is as bright as the top, one of them may have been measured across both.
+    narrow = max(float(opposite.min()), 1e-6)
+    z = calibration.height_mm - (calibration.height_mm - die) * die / narrow
     return Measured(
         edge_mm=edge,
         skew=float(skew),
-        lean_deg=lean_deg(corners_px, down_px, calibration),
+        lean_deg=lean,
         layer=z / die,
     )
 
@@ -66,13 +69,13 @@ def is_flat(measured: Measured) -> bool | None:
     """True: lies flat on the floor. False: does not. None: between the lines."""
     if (
         measured.lean_deg > LEAN_NOT_FLAT_DEG
-        or measured.layer > 1.0 + LAYER_STACKED
+        or measured.layer > LAYER_STACKED
         or measured.skew > SKEW_NOT_FLAT
     ):
         return False
     if (
         measured.lean_deg < LEAN_FLAT_DEG
-        and abs(measured.layer - 1.0) < LAYER_FLAT
+        and LAYER_FLAT[0] < measured.layer < LAYER_FLAT[1]
         and measured.skew < SKEW_FLAT
     ):
         return True

@@ -1,0 +1,163 @@
+"""The reader against the rig's physics: `python -m hil_tests.contracts.reading_bench`.
+
+Owns: tosses of the rig's dice, their pictures by the rig's camera, and the table of what was read
+against what is true. The one place where rig and reader meet without a service between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from hil_tests.rig.dice import Dice, DieAtRest, Lie
+from hil_tests.rig.geometry import GEOMETRIES, Geometry
+from hil_tests.rig.looks import STYLES
+from hil_tests.rig.scene import Scene
+from hil_tests.rig.snapshot import SAMPLE, TableView
+from vision.calibration import Calibration
+from vision.classifier import DieFinder
+from vision.consensus import FRAMES, agree, refuse
+from vision.frame import Frame
+from vision.reader import TableReader
+from vision.reading import NoRoll, Unreadable, Verdict, Verified
+
+SHAKE_HZ = 12.0
+STROKE_M = 0.010
+STEP_S = 0.001
+JPEG_QUALITY = 88
+FLAT_DEG, NOT_FLAT_DEG = 1.5, 6.0
+"""Truth: up to the first a die is flat, from the second on it is not; between only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toss:
+    """How three dice came to rest."""
+
+    position_mm: Any
+    rotation: Any
+    dice: tuple[DieAtRest, ...]
+
+    @property
+    def truth(self) -> str:
+        """`flat`, `not flat` or `between`."""
+        if any(d.lie is Lie.STACKED or d.tilt_deg >= NOT_FLAT_DEG for d in self.dice):
+            return "not flat"
+        if all(d.is_flat and d.tilt_deg <= FLAT_DEG for d in self.dice):
+            return "flat"
+        return "between"
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """From left to right in the picture."""
+        order = np.argsort(self.position_mm[:, 0])
+        return tuple(self.dice[i].value for i in order)
+
+
+def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:
+    """Toss for ever, as the plate of the rig does."""
+    random = np.random.default_rng(seed)
+    dice = Dice(geometry, seed=seed)
+    while True:
+        turns = round(float(random.uniform(0.7, 1.1)) * SHAKE_HZ)
+        for step in range(int(turns / SHAKE_HZ / STEP_S)):
+            phase = math.tau * SHAKE_HZ * step * STEP_S
+            dice.step(
+                STROKE_M / 2 * (1.0 - math.cos(phase)),
+                STROKE_M / 2 * math.tau * SHAKE_HZ * math.sin(phase),
+            )
+        for _ in range(3000):
+            dice.step(0.0, 0.0)
+            if dice.at_rest:
+                break
+        poses = dice.poses()
+        yield Toss(poses.position_mm.copy(), poses.rotation.copy(), tuple(dice.lies()))
+
+
+class RigCamera:
+    """The rig's camera over one compartment, without the rig's clock."""
+
+    def __init__(self, geometry: Geometry, style: str, seed: int = 0) -> None:
+        self._scene = Scene(geometry, seed=seed)
+        self._view = TableView(1.0, 0.0, False, False, style)
+        self.calibration = Calibration.from_table(
+            self._scene.lens.calibration(
+                compartment_radius_mm=geometry.radius_mm, die_mm=geometry.die_mm
+            )
+        )
+
+    def picture(self, toss: Toss, light: float = 1.0) -> np.ndarray:
+        """(480, 640, 3) uint8, through the stream's JPEG."""
+        samples = np.zeros(1, SAMPLE)
+        samples["light"] = light
+        samples["position_mm"][0] = toss.position_mm
+        samples["rotation"][0] = toss.rotation
+        image = self._scene.render(0.0, samples, self._view)
+        coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
+        return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR))
+
+
+def read_toss(reader: TableReader, camera: RigCamera, toss: Toss, dip: float) -> Verdict:
+    """The consensus over frames of one toss, the first two of them in a dip of the light."""
+    seen = []
+    for number in range(3 * FRAMES):
+        image = camera.picture(toss, dip if number < 2 else 1.0)
+        seen.append(reader.read(Frame(image, number / 30, number)))
+        consensus = agree(seen)
+        if consensus is not None:
+            return consensus.verdict
+    return refuse(seen)
+
+
+def outcome(verdict: Verdict, toss: Toss) -> str:
+    """One word for the table."""
+    if isinstance(verdict, Verified):
+        return "right" if verdict.values == toss.values else "WRONG"
+    return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; status 1 if a value was accepted that is not the truth."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compartment", choices=GEOMETRIES, default="standard")
+    parser.add_argument("--dice", choices=STYLES, default="white")
+    parser.add_argument("--tosses", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    geometry = GEOMETRIES[options.compartment]
+    camera = RigCamera(geometry, options.dice, options.seed)
+    reader = TableReader(DieFinder(), camera.calibration)
+    chance = np.random.default_rng(options.seed)
+    table: Counter[tuple[str, str]] = Counter()
+    wrong = 0
+    for number, toss in enumerate(
+        itertools.islice(tosses(geometry, options.seed), options.tosses), 1
+    ):
+        verdict = read_toss(reader, camera, toss, float(chance.uniform(0.55, 0.75)))
+        said = outcome(verdict, toss)
+        table[toss.truth, said] += 1
+        is_wrong = isinstance(verdict, Verified) and (toss.truth != "flat" or said == "WRONG")
+        wrong += is_wrong and toss.truth != "between"
+        if is_wrong or (toss.truth, said) not in {("flat", "right"), ("not flat", "no roll")}:
+            lies = ", ".join(f"{d.value} {d.lie.value} {d.tilt_deg:.1f}°" for d in toss.dice)
+            detail = verdict.detail if isinstance(verdict, Unreadable) else ""
+            sys.stdout.write(f"{number:4}: {said} of [{lies}] {detail}\n")
+    sys.stdout.write(f"{options.compartment}, {options.dice} dice, seed {options.seed}\n")
+    for (truth, said), count in sorted(table.items()):
+        of = sum(n for (other, _), n in table.items() if other == truth)
+        sys.stdout.write(f"  {truth:<9} {said:<18} {count:5} of {of:<5} {count / of:7.2%}\n")
+    sys.stdout.write(f"  accepted and not the truth: {wrong}\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -77,9 +77,10 @@ class People:
 
     def _inspect_shift(self, console: Console) -> None:
         """Where the rules ask for it (`ma` 5(b)): the supervisor's three cycles and signature."""
-        if "shift start" not in console.status()["allowed"]:
-            return
         console.login("supervisor", "sue", self._session.passphrases["sue"])
+        if "shift start" not in console.status()["allowed"]:
+            console.logout()
+            return
         for line in ("shift start", "inspect shift", "sign"):
             verb = line.split()[0] if line != "shift start" else line
             status = console.wait(partial(_may_or_faults, verb), timeout_s=60)

@@ -22,7 +22,7 @@ from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.ports import DiceReader, GpioLink
 from shaker_ctl.rules import events, machine
 from shaker_ctl.rules.regulation import Cited
-from shaker_ctl.rules.rulebook import Rulebook, dice_end
+from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES, Rulebook, dice_end, out_of_force
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Unreadable, Verdict, Verified
 from shaker_ctl.service import requests
@@ -154,6 +154,7 @@ class TableDesk:
                 entry_mode=c.rulebook.entry.value,
                 nmb_before=c.rulebook.nmb_before.value,
                 attendance="attended" if c.rulebook.attended else "unattended",
+                is_in_force=out_of_force(profile, c.wall.now().date()) is None,
                 facts=tuple(_facts(c.rulebook)),
             ),
             faults=tuple(
@@ -449,17 +450,29 @@ _INSPECTION_STAGES = {
 def _inspection(state: TableState, rulebook: Rulebook) -> console.InspectionView:
     in_cycles = state.purpose in (Purpose.INSPECTION, Purpose.SHIFT)
     stage = _INSPECTION_STAGES.get(state.phase, "cycles" if in_cycles else "signed")
-    signers = rulebook.shift_signers if state.purpose is Purpose.SHIFT else rulebook.opening_signers
+    is_shift = state.purpose is Purpose.SHIFT
+    signers = rulebook.shift_signers if is_shift else rulebook.opening_signers
+    cycles_of = rulebook.shift_cycles if is_shift else rulebook.cycles
+    are_cycles_done = state.phase in (Phase.TO_BE_SIGNED, Phase.INSPECTED) or (
+        Part.SHAKER in state.passed
+    )
+    are_lamps_done = Part.LAMPS in state.passed or (in_cycles and state.good > 0)
+    walked = are_lamps_done or state.phase is Phase.LAMPS_TO_BE_SEEN
+    entered = state.entry if state.phase in _ENTERING else len(INSPECTION_ENTRIES) * walked
     return console.InspectionView(
         stage=stage,
-        lamps_proved=len(rulebook.areas) if Part.LAMPS in state.passed else 0,
+        entries=INSPECTION_ENTRIES[:entered],
+        lamps_proved=len(rulebook.areas) * walked,
         lamps_of=len(rulebook.areas),
-        cycles_good=state.good,
-        cycles_of=rulebook.cycles,
+        lamps_seen_by=state.inspector.name if are_lamps_done and state.inspector else "",
+        cycles_good=cycles_of if are_cycles_done else state.good,
+        cycles_of=cycles_of,
         signed_by=state.signed_by.name if state.signed_by else "",
         signer_role=" or ".join(sorted(role.value for role in signers)),
     )
 
+
+_ENTERING = frozenset({Phase.LAMP_ENTRY, Phase.LAMP_ENTRY_CLEARING})
 
 _SAYS = {
     Phase.CLOSED: "The table is closed.",
@@ -468,6 +481,25 @@ _SAYS = {
     Phase.READY: "Open; the next round may begin.",
     Phase.BETTING: "Bets are open.",
     Phase.NO_MORE_BETS: "No more bets; the shaker waits to be started.",
+    Phase.LAMP_ENTRY: "Inspection values are entered; the lamps are read back.",
+    Phase.LAMP_ENTRY_CLEARING: "Inspection values are cleared; the lamps are read back dark.",
+    Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
+    Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; the inspector says: inspect seen.",
+    Phase.TO_BE_SIGNED: "The inspection has passed and waits for its signature.",
+    Phase.ADMITTING: "The clock is checked before bets open.",
+    Phase.PACING: "The least length of the last round has not passed.",
+    Phase.COVERING: "The cover closes.",
+    Phase.PLANNING: "The shake is drawn.",
+    Phase.PROVING_DARK: "The lamps are proved dark before the shaker starts.",
+    Phase.STARTING: "The shaker is started.",
+    Phase.COVERED: "Tossed and settled under the cover; bets are open.",
+    Phase.REVEALING: "The cover opens.",
+    Phase.DRAWING_MULTIPLIERS: "Multipliers are drawn.",
+    Phase.SHOWING_MULTIPLIERS: "Multipliers are shown and read back.",
+    Phase.PUSHING: "The values are sent to the lamps and read back.",
+    Phase.CLEARING: "The lamps are cleared.",
+    Phase.JOGGING: "The motor is jogged.",
+    Phase.LAMP_TRIAL: "Lamps are tried.",
     Phase.TOSSING: "The shaker runs.",
     Phase.COMING_TO_REST: "The dice come to rest.",
     Phase.READING: "The dice are read.",

@@ -65,7 +65,7 @@ ROUGH = Geometry(
     wall_ribs=9,
     wall_rib_mm=2.0,
 )
-"""A worn tube: two ridges on the floor, ribs on a wall that grips, dice that stick to each other. One
-toss in five ends not flat."""
+"""A worn tube: two ridges on the floor, ribs on a wall that grips, dice that stick to each other.
+One toss in four ends not flat."""
 
 GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}

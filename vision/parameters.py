@@ -17,7 +17,7 @@ class ReadingThresholds:
     """Least confidence of the model that a die is there."""
     value_p: float = 0.80
     """Least probability of the model's value."""
-    flat_p: float = 0.60
+    flat_p: float = 0.50
     """Least `flat_p` of a value."""
     not_flat_p: float = 0.40
     """Below, the die looks not flat: one cue."""
@@ -27,9 +27,9 @@ class ReadingThresholds:
     """Largest spread of the outline's sides about an upright cube's for a flat die."""
     spread_not_flat_mm: float = 0.60
     """Above, no upright cube fits: one cue."""
-    beyond_flat_mm: float = 1.60
+    beyond_flat_mm: float = 2.00
     """Farthest that something die-like may reach beyond an upright cube."""
-    beyond_not_flat_mm: float = 2.30
+    beyond_not_flat_mm: float = 2.40
     """Above, a side face is seen that an upright cube would hide: one cue."""
     offset_flat: float = 0.06
     offset_not_flat: float = 0.085

@@ -226,19 +226,28 @@ class TableReader:
         vote: SecondVote | None,
         is_something: bool,
     ) -> tuple[str, ...]:
-        cues = []
+        """The cues against flat: all that are clear, and with a clear one also the faint ones.
+
+        A faint cue proves nothing alone. That two kinds of evidence, whose errors have nothing in
+        common, point the same way by chance is what the second cue rules out.
+        """
+        clear, faint = [], []
         if found is not None and found.flat_p < self.thresholds.not_flat_p:
-            cues.append(f"looks not flat ({found.flat_p:.2f})")
-        if measured is not None and tilt.is_flat(measured) is False:
-            cues.append(
+            clear.append(f"looks not flat ({found.flat_p:.2f})")
+        if measured is not None:
+            words = (
                 f"top face: lean {measured.lean_deg:.0f}°, layer {measured.layer:.1f}, "
                 f"skew {measured.skew:.2f}"
             )
-        if vote is not None and vote.is_flat is False:
-            cues.append(f"outline: {vote.note}")
+            if tilt.is_flat(measured) is False:
+                clear.append(words)
+            elif measured.lean_deg > tilt.LEAN_FAINT_DEG:
+                faint.append(words)
+        if vote is not None and vote.is_flat is not True:
+            (clear if vote.is_flat is False else faint).append(f"outline: {vote.note}")
         elif vote is None and found is not None and is_something:
-            cues.append("no upright die fits the outline")
-        return tuple(cues)
+            clear.append("no upright die fits the outline")
+        return tuple(clear + faint) if clear else ()
 
     # ── Opinion ─────────────────────────────────────────────────────────────
 
@@ -281,9 +290,16 @@ class TableReader:
         """Why this die's value cannot be stated, if it cannot."""
         t = self.thresholds
         if die.model is None:
+            if die.second is not None and die.second.value is None:
+                return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         if die.not_flat:
-            return Unreadable(Reason.NOT_FLAT_DOUBTFUL, f"only one cue says so: {die.not_flat[0]}")
+            lean = die.measured.lean_deg if die.measured is not None else 0.0
+            return Unreadable(
+                Reason.NOT_FLAT_DOUBTFUL,
+                f"only one cue says so: {die.not_flat[0]}; looks {die.model.flat_p:.2f}, "
+                f"lean {lean:.0f}°",
+            )
         if die.second is None:
             return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
         if die.second.value is None:
@@ -302,7 +318,12 @@ class TableReader:
             and tilt.is_flat(die.measured) is True
         )
         if not is_flat:
-            return Unreadable(Reason.NOT_FLAT_DOUBTFUL, "flat is not certain")
+            lean = die.measured.lean_deg if die.measured is not None else 0.0
+            return Unreadable(
+                Reason.NOT_FLAT_DOUBTFUL,
+                f"flat is not certain: looks {die.model.flat_p:.2f}, lean {lean:.0f}°, "
+                f"{die.second.note}",
+            )
         if die.model.value_p < t.value_p or die.model.score < t.score:
             return Unreadable(
                 Reason.DOUBTFUL,

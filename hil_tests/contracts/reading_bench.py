@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -57,9 +58,8 @@ class Toss:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """From left to right in the picture."""
-        order = np.argsort(self.position_mm[:, 0])
-        return tuple(self.dice[i].value for i in order)
+        """In growing order: two dice at the same x have no left and right."""
+        return tuple(sorted(die.value for die in self.dice))
 
 
 def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:
@@ -120,7 +120,7 @@ def read_toss(reader: TableReader, camera: RigCamera, toss: Toss, dip: float) ->
 def outcome(verdict: Verdict, toss: Toss) -> str:
     """One word for the table."""
     if isinstance(verdict, Verified):
-        return "right" if verdict.values == toss.values else "WRONG"
+        return "right" if tuple(sorted(verdict.values)) == toss.values else "WRONG"
     return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
 
 
@@ -131,11 +131,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dice", choices=STYLES, default="white")
     parser.add_argument("--tosses", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
     options = parser.parse_args(arguments)
     cv2.setNumThreads(1)
     geometry = GEOMETRIES[options.compartment]
     camera = RigCamera(geometry, options.dice, options.seed)
-    reader = TableReader(DieFinder(), camera.calibration)
+    reader = TableReader(DieFinder(options.model), camera.calibration)
     chance = np.random.default_rng(options.seed)
     table: Counter[tuple[str, str]] = Counter()
     wrong = 0

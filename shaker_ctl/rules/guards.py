@@ -263,11 +263,11 @@ def admitted(c: Context) -> bool:
 @guard("a toss was tried again already")
 def lamps_answer_was_old(c: Context) -> bool:
     """Motion found the lamps' answer older than 500 ms. Worth one more try."""
-    return c.event.reason == LAMPS_STALE and not c.state.retried
+    return c.event.reason.startswith(LAMPS_STALE) and not c.state.retried
 
 
 LAMPS_STALE = "lamps-stale"
-"""`TossNotStarted.reason` when the lamps' answer was older than 500 ms at EN-on."""
+"""How `TossNotStarted.reason` begins when the lamps' answer was older than 500 ms at EN-on."""
 
 
 @guard("these steps are not all that the profile requires")

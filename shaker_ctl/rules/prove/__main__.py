@@ -32,9 +32,12 @@ console = Console(width=None if sys.stdout.isatty() else 110)
 LEAST_KILLED = 0.95
 """Share of mutants that must be killed."""
 
-MUTANT_TABLES = (0, 4, 5, 8, 2)
-"""Tables on which mutants are judged: both orders, covered by drive, shift inspection, unattended,
-self-paced with the player's button. Together they take every row but those of a cover by hand."""
+MUTANT_TABLES = (0, 4, 5, 8, 2, 9, 1, 3, 10, 11, 12)
+"""Tables on which mutants are judged: both orders, covers by hand and by drive, shift inspection,
+multipliers, attended and not, self-paced, the player's button."""
+
+NODES = 1800
+"""Nodes per table on which mutants are judged, scattered over all of it."""
 
 
 @app.callback(invoke_without_command=True)
@@ -117,7 +120,12 @@ def try_mutants(
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("exploring", total=len(chosen))
         for table in chosen:
-            grounds.append(Ground.of(table, explore(table, keep=True, checked=False)))
+            grounds.append(
+                Ground.of(
+                    table,
+                    explore(table, keep=True, checked=False, most_nodes=NODES, scatter=True),
+                )
+            )
             progress.advance(task)
         tried = [mutant for number, mutant in enumerate(mutants()) if number % every == 0]
         task = progress.add_task("mutants", total=len(tried))

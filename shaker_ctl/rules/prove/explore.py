@@ -95,12 +95,14 @@ def explore(
     most_nodes: int | None = None,
     keep: bool = False,
     checked: bool = True,
+    scatter: bool = False,
     progress: Callable[[int, int], None] = lambda visited, waiting: None,
 ) -> Exploration:
     """Visit every reachable node of `table`.
 
     `most_nodes` bounds it for quick tests; `keep` keeps what mutants are judged on; `checked`
-    false only walks.
+    false only walks. `scatter` goes on in the phase least visited so far, so that a bounded walk
+    gets everywhere.
     """
     found = Exploration(table.name)
     began = time.process_time()
@@ -108,14 +110,19 @@ def explore(
     start = first(table)
     index: dict[Node, int] = {start: 0}
     before: list[list[int]] = [[]]
-    todo = deque([start])
+    waiting = _Waiting(scatter)
+    waiting.put(start)
     judged: set[tuple[Purpose, Phase]] = set()
-    while todo:
-        node = todo.popleft()
+    visited = 0
+    while (node := waiting.take()) is not None:
+        if most_nodes is not None and visited >= most_nodes:
+            found.complete = False
+            break
+        visited += 1
         state, watch = node
         here = index[node]
-        if here % 500 == 0:
-            progress(here, len(todo))
+        if visited % 500 == 0:
+            progress(visited, len(index))
         dead, live = letters[state.purpose][state.phase]
         if (state.purpose, state.phase) not in judged:
             judged.add((state.purpose, state.phase))
@@ -142,12 +149,9 @@ def explore(
             after: Node = (normal(step.state), seen)
             there = index.get(after)
             if there is None:
-                if most_nodes is not None and len(index) >= most_nodes:
-                    found.complete = False
-                    continue
                 there = index[after] = len(index)
                 before.append([])
-                todo.append(after)
+                waiting.put(after)
             before[there].append(here)
         if len(found.violations) >= most_violations:
             found.complete = False
@@ -162,6 +166,27 @@ def explore(
         found.kept_nodes, found.kept_before = list(index), before
     found.seconds = time.process_time() - began
     return found
+
+
+class _Waiting:
+    """Nodes still to be visited: in order, or (scattered) the newest of the phase least visited."""
+
+    def __init__(self, scatter: bool) -> None:
+        self._scatter = scatter
+        self._queues: dict[object, deque[Node]] = {}
+        self._visits: Counter[object] = Counter()
+
+    def put(self, node: Node) -> None:
+        key = (node[0].purpose, node[0].phase) if self._scatter else None
+        self._queues.setdefault(key, deque()).append(node)
+
+    def take(self) -> Node | None:
+        keys = [key for key, queue in self._queues.items() if queue]
+        if not keys:
+            return None
+        key = min(keys, key=lambda each: self._visits[each])
+        self._visits[key] += 1
+        return self._queues[key].pop() if self._scatter else self._queues[key].popleft()
 
 
 def _letters(

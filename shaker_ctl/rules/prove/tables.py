@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.regulation import EntryMode
+from shaker_ctl.rules.regulation import EntryMode, Profile, load
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import Role, WagersDo
 
@@ -102,8 +102,8 @@ def tables() -> tuple[Table, ...]:
             TODAY,
         ),
         Table(
-            "pa-625b, no cover, dealer confirms",
-            _rules(profile="pa-625b"),
+            "pa-625b, no cover, dealer confirms, self-paced",
+            _rules(profile="pa-625b", autonomous=True),
             replace(PA, nmb_before_reveal=False, multipliers=True),
             TODAY,
             b_days,
@@ -182,4 +182,60 @@ def tables() -> tuple[Table, ...]:
             ),
             TODAY + timedelta(days=365),
         ),
+        Table(
+            "house-auto, driven cover, unattended",
+            _rules(
+                profile="house-auto",
+                cover_fitted=True,
+                cover_driven=True,
+                attended=False,
+                autonomous=True,
+            ),
+            replace(
+                PA,
+                nmb_before_reveal=True,
+                signs=FLOOR_UP,
+                attended=False,
+                auto=True,
+                reads_after_interruption=False,
+            ),
+            TODAY,
+        ),
+        Table(
+            "house-auto, no cover, a player activates, attended",
+            _rules(profile="house-auto", player_activated=True, autonomous=True),
+            replace(PA, signs=FLOOR_UP, player=True, auto=True, reads_after_interruption=False),
+            TODAY,
+        ),
+        Table(
+            "an imagined text: ma with a cover, self-paced as a demonstration",
+            rulebook(
+                TableParameters(
+                    profile="ma",
+                    cover_fitted=True,
+                    cover_driven=True,
+                    autonomous=True,
+                    entry_mode=EntryMode.AUTO,
+                    as_demonstration=True,
+                ),
+                _with_a_cover(load("ma")),
+            ),
+            Expected(
+                nmb_before_reveal=False,
+                wagers_without_result=SILENT,
+                presence=SUPERVISOR,
+                signs=FLOOR,
+                shift=SUPERVISOR,
+                auto=True,
+            ),
+            TODAY,
+        ),
     )
+
+
+def _with_a_cover(profile: Profile) -> Profile:
+    """A jurisdiction that none of the five is: covered, and bets close before activation."""
+    told = profile.model_dump()
+    told["cover"]["use"]["value"] = "required"
+    told["cover"]["interlock"]["value"] = "must_be_closed"
+    return Profile.model_validate(told)

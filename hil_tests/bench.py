@@ -88,15 +88,17 @@ def main(
                 _look(session, load, readings)
             people = People(session, lambda _: None)
             people.start()
-            played = 0
+            played, is_closing = 0, False
             while played < rounds:
                 view = _look(session, load, readings)
+                if view["round_id"] == rounds and not is_closing:
+                    is_closing = True
+                    people.close_after_this_round()
                 camera = view["camera"]
                 played = view["rounds"][-1]["round"] if view["rounds"] else 0
                 progress.update(task, completed=played)
                 if people.failure is not None:
                     raise people.failure
-            people.close_table()
             people.stop()
             ready_s = session.ready_after_s
             session.stop_service()

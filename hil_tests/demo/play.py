@@ -26,6 +26,9 @@ from shaker_ctl.service.status_socket import read_status
 
 LOOK_S = 0.15
 SCREEN_WIDTH = 112
+REPAIR_S = 15.0
+"""Longest time out of service: the demonstration's technician clears what can be cleared."""
+
 STUCK_S = 180.0
 """Longest time without a new round before the demonstration gives up and says so."""
 
@@ -84,9 +87,12 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     if live is not None:
         live.start()
     played, moved_s = 0, time.monotonic()
+    well_s = moved_s
+    view: dict[str, Any] = {}
     lit: dict[str, Any] | None = None
     try:
-        while rounds is None or played < rounds:
+        is_closing = False
+        while rounds is None or played < rounds or view["life"] == "open":
             time.sleep(LOOK_S)
             session.check()
             if people.failure is not None:
@@ -102,8 +108,12 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
             newest = view["rounds"][-1]["round"] if view["rounds"] else 0
             if newest != played:
                 played, moved_s = newest, time.monotonic()
-            _give_up_where_stuck(view, moved_s)
-        people.close_table()
+            if rounds is not None and view["round_id"] == rounds and not is_closing:
+                is_closing = True
+                people.close_after_this_round()
+            if view["life"] != "out of service":
+                well_s = time.monotonic()
+            _give_up_where_stuck(view, moved_s, well_s)
     finally:
         if live is not None:
             live.stop()
@@ -120,8 +130,8 @@ def save_screen(view: dict[str, Any], path: Path) -> None:
     drawn.save_svg(str(path), title=f"{view['table']} on the virtual rig")
 
 
-def _give_up_where_stuck(view: dict[str, Any], moved_s: float) -> None:
-    if view["life"] == "out of service":
+def _give_up_where_stuck(view: dict[str, Any], moved_s: float, well_s: float) -> None:
+    if time.monotonic() - well_s > REPAIR_S:
         faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
         raise DemoError(f"the table went out of service: {faults or view['says']}")
     if time.monotonic() - moved_s > STUCK_S:

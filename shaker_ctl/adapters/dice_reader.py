@@ -213,8 +213,10 @@ class CameraReader:
             case ReadingDone():
                 self._done(message)
             case CameraFault():
-                log.warning("camera: %s. %s", message.text, message.remedy)
-                if message.code in LOST:
+                is_lost = message.code in LOST
+                level = logging.WARNING if is_lost else logging.INFO
+                log.log(level, "camera: %s. %s", message.text, message.remedy)
+                if is_lost:
                     self._expect_recovery(message.code)
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)

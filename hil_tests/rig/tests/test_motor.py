@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def turn(
     return edges
 
 
-def motor_with(*faults: str, **parameters: float) -> Motor:
+def motor_with(*faults: str, **parameters: Any) -> Motor:
     active = PlantFaults()
     for name in faults:
         active.inject(name, **parameters)

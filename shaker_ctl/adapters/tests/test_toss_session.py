@@ -241,5 +241,6 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
         finished = table.session.see(table.frame(AFTER, light), lambda: table.now)
         if finished is not None:
             break
+    assert finished is not None
     assert isinstance(finished.verdict, Unreadable)
     assert finished.verdict.reason is Reason.NO_DIP

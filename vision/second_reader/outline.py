@@ -33,6 +33,7 @@ _LEAST_INSIDE = 0.4
 """Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
 _LARGEST_STEP = np.array((3.0, 3.0, 0.2))
 _NO_FIT_MM = 9.9
+_WALL_SLACK_MM = 0.3
 
 _SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
@@ -102,15 +103,22 @@ class CubeOutline:
 
     # ── Refinement ──────────────────────────────────────────────────────────
 
-    def fit(self, ground: Foreground, start: Pose, others: np.ndarray | None = None) -> Fit:
+    def fit(
+        self,
+        ground: Foreground,
+        start: Pose,
+        others: np.ndarray | None = None,
+        rounds: int = _ROUNDS,
+    ) -> Fit:
         """Move the pose until the outline lies on the contour.
 
         `others`, (h, w) bool in the view: where neighbours are; edges there belong to nobody.
+        With `rounds` = 1 the pose stays, and is only judged.
         """
         pose = start
         pixel_mm = ground.scale / self.calibration.floor_px_per_mm
         offsets, found = np.zeros(len(_SIDES)), np.zeros(len(_SIDES), bool)
-        for turn in range(_ROUNDS):
+        for turn in range(rounds):
             at, strip = self._rim_px(pose, ground.scale)
             normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
             offsets, found = _search(ground, ground.to_view(at), normal, others)
@@ -118,7 +126,7 @@ class CubeOutline:
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
             # right, and the other sides decide.
             offsets = np.where(offsets > 0, np.maximum(offsets - strip, 0.0), offsets)
-            if found.sum() < _LEAST_FOUND or turn == _ROUNDS - 1:
+            if found.sum() < _LEAST_FOUND or turn == rounds - 1:
                 break
             weights = found / (1.0 + (offsets / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
             rows = self._slopes(pose, normal) / ground.scale
@@ -126,8 +134,12 @@ class CubeOutline:
             lhs = (rows * weights[:, None]).T @ rows + self._damping
             step = np.linalg.solve(lhs, rows.T @ (weights * offsets))
             step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
-            pose = Pose(
-                pose.x_mm + float(step[0]), pose.y_mm + float(step[1]), pose.turn + float(step[2])
+            pose = self._inside(
+                Pose(
+                    pose.x_mm + float(step[0]),
+                    pose.y_mm + float(step[1]),
+                    pose.turn + float(step[2]),
+                )
             )
             if turn > 0 and max(abs(step[0]), abs(step[1]), self.half * abs(step[2])) < 0.03:
                 break
@@ -167,6 +179,35 @@ class CubeOutline:
         known = is_floor.any(axis=1) & np.logical_and.accumulate(known, axis=1)[rows, ends]
         excess = _OUTWARD[ends] - strip
         return float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
+
+    def edge_strength(self, image: np.ndarray, pose: Pose) -> float:
+        """Step of brightness across the top face's edges in a (H, W, 3) frame, in grey levels:
+        the sum over its sides of what most of a side has."""
+        at, _ = self._rim_px(pose, 1.0)
+        normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
+        sides = [
+            cv2.remap(
+                image,
+                (at[:, :1] + k * normal[:, :1]).astype(np.float32),
+                (at[:, 1:] + k * normal[:, 1:]).astype(np.float32),
+                cv2.INTER_LINEAR,
+                borderMode=cv2.BORDER_REPLICATE,
+            )
+            for k in (-2.0, 2.0)
+        ]
+        step = np.abs(sides[1].astype(np.int16) - sides[0]).reshape(4, _SAMPLES, 3).max(axis=2)
+        return float(np.sort(step, axis=1)[:, _SAMPLES // 3].sum())
+
+    def _inside(self, pose: Pose) -> Pose:
+        """The pose, moved towards the middle until all its corners are within the wall."""
+        corners = self.corners_mm(pose)
+        reach = np.hypot(corners[:, 0], corners[:, 1])
+        farthest = int(reach.argmax())
+        over = float(reach[farthest]) - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
+        if over <= 0:
+            return pose
+        back = corners[farthest] / reach[farthest] * over
+        return Pose(pose.x_mm - float(back[0]), pose.y_mm - float(back[1]), pose.turn)
 
     def _rim_px(self, pose: Pose, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) frame pixels of the samples along the top face's edges; and (N,) view pixels:

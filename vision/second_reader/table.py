@@ -25,6 +25,8 @@ _LEAST_COVER_BEFORE = 0.8
 _LEAST_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 _GOOD_FIT_MM = 0.45
+_WELL_SUPPORTED = 0.8
+_SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +76,7 @@ class SecondReader:
                 fits += self._explain(ground, contour, area)
         fits = self._settle(ground, fits)
         fits.sort(key=lambda fit: fit.pose.x_mm)
-        dice = tuple(self._read_die(image, fit) for fit in fits)
+        dice = tuple(self._read_die(image, ground, fit) for fit in fits)
         return SecondReading(dice, self._unexplained(ground, fits), total, ground)
 
     def _explain(self, ground: Foreground, contour: np.ndarray, area: float) -> list[Fit]:
@@ -134,9 +136,34 @@ class SecondReader:
         count, _, stats, _ = cv2.connectedComponentsWithStats(left)
         return float(stats[1:, cv2.CC_STAT_AREA].max()) / self._one if count > 1 else 0.0
 
-    def _read_die(self, image: np.ndarray, fit: Fit) -> SecondDie:
+    def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
+        die = self._face_at(image, fit)
+        if die.face.value is None and fit.support < _WELL_SUPPORTED:
+            # Between a neighbour and the wall nothing holds the outline along one axis.
+            slid = self._slide(image, ground, fit)
+            if slid is not None:
+                return self._face_at(image, slid)
+        return die
+
+    def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
         corners = self._outline.top_px(fit.pose)
         return SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
+
+    def _slide(self, image: np.ndarray, ground: Foreground, fit: Fit) -> Fit | None:
+        """The same die moved along one of its axes to where its edges are in the picture."""
+        pose = fit.pose
+        best, strongest = None, self._outline.edge_strength(image, pose)
+        for turn in (pose.turn, pose.turn + np.pi / 2):
+            for by in _SLIDES_MM:
+                moved = Pose(
+                    pose.x_mm + by * float(np.cos(turn)),
+                    pose.y_mm + by * float(np.sin(turn)),
+                    pose.turn,
+                )
+                strength = self._outline.edge_strength(image, moved)
+                if strength > strongest:
+                    best, strongest = moved, strength
+        return None if best is None else self._outline.fit(ground, best, rounds=1)
 
 
 def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:

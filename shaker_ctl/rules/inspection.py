@@ -181,7 +181,7 @@ ROWS: tuple[Row, ...] = (
         CYCLES_CITE,
         when=(g.read_verified, g.last_good_cycle, g.lamps_passed),
         to=P.TO_BE_SIGNED,
-        notes=(fx.no_cycles_left, fx.passed(Part.SHAKER)),
+        notes=(fx.no_cycles_left,),
         do=(fx.announce(Notice.SIGN, "opening_inspection.signed_by"),),
     ),
     Row(

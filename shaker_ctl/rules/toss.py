@@ -21,15 +21,6 @@ ROWS: tuple[Row, ...] = (
     Row(
         "covered",
         phases(P.COVERING),
-        ev.CoverClosed,
-        "cover.interlock",
-        to=P.PLANNING,
-        notes=(fx.sets("cover_closed", True),),
-        do=(fx.light_off, fx.draw_toss_plan),
-    ),
-    Row(
-        "covered already",
-        phases(P.COVERING),
         None,
         "cover.interlock",
         when=(g.cover_is_right,),
@@ -136,15 +127,6 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "revealed",
-        phases(P.REVEALING),
-        ev.CoverOpened,
-        "entry.announce",
-        to=P.COMING_TO_REST,
-        notes=(fx.sets("cover_closed", False),),
-        do=(fx.light_on, fx.start_reading),
-    ),
-    Row(
-        "revealed already",
         phases(P.REVEALING),
         None,
         "entry.announce",

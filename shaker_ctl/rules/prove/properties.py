@@ -203,6 +203,8 @@ FAULTS = {
     ev.ReaderFault: FaultKind.READER,
     ev.ControllerFault: FaultKind.CONTROLLER,
 }
+ABANDONS = (ev.EstopPressed, ev.CoverOpened, ev.CoverClosed, ev.TossNotStarted)
+"""Events that make an inspection begin again when they happen in it."""
 DISTURBS = (ev.CompartmentOpened, ev.ConditionChanged, ev.Restarted)
 
 WORLD = frozenset({*FACTS, *FAULTS, *DISTURBS})
@@ -246,6 +248,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     if phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.CLOSED):
         w = _disturbed(w)._replace(posed=False, lit=False, hidden=True)
     elif phase is P.INSPECTION_DUE:
+        w = _disturbed(w) if isinstance(event, ABANDONS) else w
         w = w._replace(posed=False, lit=False, good_so_far=False, hidden=True)
         if not (w.entries == {1, 2, 3} and w.each and w.seen):
             w = w._replace(entries=frozenset(), each=False, seen=False)
@@ -464,7 +467,7 @@ def _told(table: Table, w: Watch, command: do.Command, now: TableState) -> Watch
             w = w._replace(hidden=False)
         case do.NotePoses():
             w = w._replace(posed=True)
-        case do.DrawTossPlan():
+        case do.DriveCover(open=False):
             w = w._replace(posed=w.posed or w.cover)
         case do.StartReading():
             w = w._replace(reading=True)
@@ -488,6 +491,8 @@ def _told(table: Table, w: Watch, command: do.Command, now: TableState) -> Watch
             w = _new_round(w)._replace(playing=True)
         case do.Announce(notice=Notice.NO_MORE_BETS):
             w = w._replace(bets_closed=True)
+        case do.Announce(notice=Notice.CYCLE_GOOD | Notice.CYCLE_BAD):
+            w = w._replace(hidden=True, posed=False)
         case do.Announce(notice=Notice.CLOSED):
             w = _disturbed(w)
         case do.RecordRound():
@@ -842,7 +847,11 @@ def _seen_rightly(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: S
     assert isinstance(e, ev.LampsSeen)
     if x.refused is not None:
         return None
-    return w.each and w.entries == {1, 2, 3} and e.person.role in t.expected.signs
+    if not (w.each and w.entries == {1, 2, 3} and e.person.role in t.expected.signs):
+        return False
+    if s.part is Part.ALL:
+        return x.state.phase in (P.COVERING, P.PLANNING)
+    return x.state.phase is (P.TO_BE_SIGNED if w.cycles == 3 else P.INSPECTION_DUE)
 
 
 @proves("three bad cycles in a row are a shaker fault, fewer are not", accepted=True)
@@ -861,6 +870,9 @@ def _count(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) ->
         return None
     if _notices(x, Notice.CYCLE_GOOD):
         signing = x.state.phase in (P.TO_BE_SIGNED, P.INSPECTION_DUE)
+        lamps = (w.seen and w.each) or s.purpose is Purpose.SHIFT
+        if signing and lamps and x.state.phase is not P.TO_BE_SIGNED:
+            return False
         return n.cycles == 3 if signing else x.state.good == n.cycles and not x.state.bad
     if _notices(x, Notice.CYCLE_BAD):
         return x.state.good == 0 and n.cycles == 0
@@ -1144,7 +1156,9 @@ def _verified(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step)
     if x.refused is not None or not w.playing or not isinstance(e.verdict, Verified):
         return None
     if not t.expected.auto:
-        return x.state.phase is P.AWAITING_DEALER
+        confirms = t.rules.entry.value == "dealer_confirm"
+        asked = _notices(x, Notice.CONFIRM if confirms else Notice.ENTER)
+        return asked and x.state.phase is P.AWAITING_DEALER
     if w.lamp_failed:
         return x.state.phase is P.AWAITING_PRESENCE
     return x.state.phase is P.PUSHING and x.state.source is Source.VERIFIED
@@ -1187,7 +1201,8 @@ def _dispute(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) 
         return x.refused is not None
     if e.values is None:
         return _ended(s, x) is Ending.NO_ROLL
-    return x.state.values == e.values and x.state.source is Source.DECIDED
+    stands = x.state.phase in (P.PUSHING, P.AWAITING_PRESENCE)
+    return stands and x.state.values == e.values and x.state.source is Source.DECIDED
 
 
 @proves("interrupted before EN-on: not started; in the toss: void", events=(ev.Restarted,))
@@ -1216,7 +1231,13 @@ def _interrupted_after(
     if _ended(s, x) is not None or x.state.values is not None:
         return False
     if w.bets_closed and s.phase in (P.REVEALING, P.COMING_TO_REST, P.READING):
-        return x.state.phase is P.AWAITING_DEALER and _notices(x, Notice.ENTER)
+        uncovered = not t.rules.covered or any(
+            isinstance(each, do.DriveCover) and each.open for each in x.commands
+        )
+        asked = _notices(x, Notice.ENTER)
+        return x.state.phase is P.AWAITING_DEALER and asked and uncovered
+    if s.phase is P.SHOWING_MULTIPLIERS and e.cover_closed:
+        return x.state.phase is P.SHOWING_MULTIPLIERS
     return True
 
 
@@ -1470,6 +1491,8 @@ def _phase_lamps(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: St
     if expected is None:
         return None
     shown = shows[-1].phase if shows else w.shown
+    if isinstance(e, ev.Restarted) and not shows:
+        return False
     if shown is None:
         return None  # not started up yet
     right = shown in expected
@@ -1832,3 +1855,110 @@ ASKED: dict[Phase, type[do.Command]] = {
 def _asked_for(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
     command = ASKED.get(x.state.phase)
     return n.awaited is command if command is not None else None
+
+
+@proves("an interrupted round is followed by an inspection", events=(ev.Restarted,))
+def _inspected_after(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    return x.state.after.value == "inspection" if w.playing else None
+
+
+@proves("a verified value that waits is asked for again after a restart", events=(ev.Restarted,))
+def _asked_again(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if s.phase is not P.AWAITING_DEALER or x.state.phase is not P.AWAITING_DEALER:
+        return None
+    confirms = t.rules.entry.value == "dealer_confirm" and isinstance(s.reading, Verified)
+    return _notices(x, Notice.CONFIRM if confirms else Notice.ENTER)
+
+
+@proves("a cover that moves as asked lets the toss go on", events=(ev.CoverClosed, ev.CoverOpened))
+def _cover_moves(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if s.phase is P.COVERING and isinstance(e, ev.CoverClosed):
+        return x.state.phase is P.PLANNING
+    if s.phase is P.REVEALING and isinstance(e, ev.CoverOpened):
+        return x.state.phase is P.COMING_TO_REST
+    return None
+
+
+@proves("who is to be covered is told, and no more bets is shown", commands=(do.Announce,))
+def _told_and_shown(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    if _notices(x, Notice.NO_MORE_BETS):
+        shown = do.ShowPhase(ShownPhase.NO_MORE_BETS, t.rules.demonstration) in x.commands
+        waits = x.state.phase in (P.NO_MORE_BETS, P.DRAWING_MULTIPLIERS)
+        by_itself = t.rules.autonomous and not t.expected.player
+        paced = waits != by_itself or x.state.phase is P.DRAWING_MULTIPLIERS
+        return shown and paced
+    if _notices(x, Notice.BETS_OPEN):
+        at_once = t.rules.autonomous and t.expected.nmb_before_reveal
+        return (x.state.phase is not P.BETTING) == at_once
+    return None
+
+
+@proves("in play, people are told to cover the dice", commands=(do.DriveCover,))
+def _told_to_cover(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    closes = any(isinstance(each, do.DriveCover) and not each.open for each in x.commands)
+    return _notices(x, Notice.COVER) if closes and n.playing else None
+
+
+@proves("a table that paces itself goes on unless something stands in the way", accepted=True)
+def _goes_on(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if not t.rules.autonomous or x.state.phase is not P.READY:
+        return None
+    y = x.state
+    wrong_cover = t.rules.cover_must_be_absent and n.cover
+    return bool(y.barred or n.compartment or n.estop or wrong_cover or y.shift_due)
+
+
+@proves("darkness is heard of whenever it is not known", events=(ev.LampsDark,))
+def _dark_is_heard(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    resting = (
+        *(P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.WITHOUT_RESULT),
+        *(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND, P.AWAITING_DEALER, P.DISPUTED, P.COVERED),
+    )
+    if s.phase not in resting or not is_current(s, e):
+        return None
+    return x.refused is None
+
+
+@proves("a cycle's reading is told, and a trial ends with it", events=(ev.ReadingMade,))
+def _cycle_told(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    assert isinstance(e, ev.ReadingMade)
+    if x.refused is not None or w.playing:
+        return None
+    good = isinstance(e.verdict, Verified)
+    told = _notices(x, Notice.CYCLE_GOOD if good else Notice.CYCLE_BAD)
+    over = x.state.phase in (P.INSPECTION_DUE, P.OUT_OF_SERVICE)
+    return told and (over or s.purpose is not Purpose.TRIAL)
+
+
+@proves("the lamps are asked once more when their answer was old", events=(ev.TossNotStarted,))
+def _once_more(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    assert isinstance(e, ev.TossNotStarted)
+    if x.refused is not None:
+        return None
+    again = e.reason == "lamps-stale" and not s.retried and not w.faults
+    return (x.state.phase is P.PROVING_DARK) == again or s.purpose is Purpose.TRIAL
+
+
+@proves("a silent clock bars", events=(ev.TimerExpired,))
+def _silent_clock(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    assert isinstance(e, ev.TimerExpired)
+    if x.refused is not None or e.timer is not Timer.TIME_CHECK:
+        return None
+    return x.state.barred is not None and _notices(x, Notice.BARRED)
+
+
+@proves("an inspection is shown as one", commands=(do.DrawTossPlan, do.DriveCover))
+def _inspection_shown(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    if x.state.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
+        return None
+    return n.shown is ShownPhase.INSPECTION

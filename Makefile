@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit bench prove clean
+.PHONY: help demo test check lint types contracts unit bench prove model scenes clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,6 +38,12 @@ bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians 
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m shaker_ctl.rules.prove $(PROVE)
+
+model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
+	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
+
+scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba COUNT=500
+	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 clean:  ## forget the virtual environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

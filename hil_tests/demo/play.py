@@ -38,7 +38,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
     console = Console()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     with _folder(report) as folder:
-        played = 0
+        played, is_whole = 0, rounds is None
         with Session(plan, folder) as session:
             console.print(
                 f"rig: daemon {session.rig['pigpiod']['host']}:{session.rig['pigpiod']['port']}, "
@@ -47,10 +47,13 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
             )
             try:
                 played = _watch(session, rounds, console, plain or not console.is_terminal)
+                is_whole = True
             except KeyboardInterrupt:
                 console.print("stopping …")
+            except DemoError as error:
+                console.print(f"{error.code}: {error.line()}", style="bold red", markup=False)
             session.stop_service()
-        return _finish(session, folder, console, wanted=rounds, played=played)
+        return _finish(session, folder, console, is_whole=is_whole)
 
 
 @contextmanager
@@ -177,7 +180,7 @@ class _News:
 
 
 def _finish(
-    session: Session, folder: Path, console: Console, *, wanted: int | None, played: int
+    session: Session, folder: Path, console: Console, *, is_whole: bool
 ) -> int:
     found = reporting.rounds_of(
         folder / "journal.sqlite", session.rig, folder, session.plan.profile
@@ -187,10 +190,9 @@ def _finish(
     console.print(_summary(tally))
     for difference in tally.differences:
         console.print(f"DIFFERENCE {difference}", style="bold red")
-    if wanted is not None and played < wanted:
-        console.print(f"only {played} of {wanted} rounds were played", style="bold red")
-        return 1
-    return 1 if tally.differences else 0
+    if not is_whole:
+        console.print("not all rounds were played", style="bold red")
+    return 1 if tally.differences or not is_whole else 0
 
 
 def _summary(tally: reporting.Tally) -> Table:

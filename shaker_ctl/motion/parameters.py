@@ -43,14 +43,14 @@ class ShakeParameters(Parameters):
     Higher: dice, dome and bearings are not qualified there.
     """
 
-    slowest_rpm: float = bounded(755.0, above=300.0, at_most=2000.0)
+    slowest_rpm: float = bounded(775.0, above=300.0, at_most=2000.0)
     """Lowest speed that a plan asks for; its distance to `band_low_rpm` is room for cam ripple.
 
     Measured on the virtual machine the speed of a full turn stays within 20 rpm of the plan
     outside its first 0.4 s.
     """
 
-    fastest_rpm: float = bounded(845.0, above=300.0, at_most=2000.0)
+    fastest_rpm: float = bounded(835.0, above=300.0, at_most=2000.0)
     """Highest speed that a plan asks for; see `slowest_rpm`."""
 
     shortest_s: float = bounded(1.8, at_least=0.8, at_most=10.0)

@@ -13,7 +13,7 @@ from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.record import from_record, to_record
 from shaker_ctl.rules.vocabulary import TossPlan
 
-SHAKE = ShakeParameters()
+SHAKE = ShakeParameters(slowest_rpm=755.0, fastest_rpm=845.0)
 
 
 @given(st.integers(0, 2**32))

@@ -34,6 +34,19 @@ class ReadingThresholds:
     offset_flat: float = 0.06
     offset_not_flat: float = 0.085
     """Middle of the pips from the middle of the fitted cube's top, in edges."""
+    beyond_usual_mm: float = 1.20
+    """How far a flat die's soft edge and contact shadow reach."""
+    strain_flat: float = 1.00
+    """Largest sum of squares, each in its own limit, of lean, spread, reach and offset together.
+
+    992 flat dice of the rig: 99 % below 1.04, and those above were hidden by a neighbour or at
+    the wall; 46 dice at 6° and more: the least 1.14 (8.7°), the second 2.9.
+    """
+    strain_flat_hidden: float = 1.60
+    """The same where less than `well_supported` of the outline could be compared."""
+    well_supported: float = 0.90
+    strain_not_flat: float = 2.00
+    """Above it, two faint cues of different kinds make a no roll."""
     foreign_dice: float = 0.5
     """Largest unexplained piece of foreground that is something beside the dice, in dice."""
     blocked_dice: float = 5.5

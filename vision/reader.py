@@ -46,6 +46,8 @@ from vision.second_reader.table import SecondDie, SecondReader, SecondReading
 _SIZES = (0.66, 1.5)
 """Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
 die on its edge 0.85, one three dice high and at the rim 1.2."""
+_NEAREST_DICE = 0.8
+"""Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
@@ -128,7 +130,16 @@ class TableReader:
             for d in found
         )
         dice = (die for die in moved if self._can_be_a_die(die))
-        return tuple(sorted(dice, key=lambda die: float(die.centre[0])))
+        return tuple(sorted(self._one_each(list(dice)), key=lambda die: float(die.centre[0])))
+
+    def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
+        """Without the sides of dice that lean: two dice cannot be nearer than their own size."""
+        nearest = _NEAREST_DICE * self.calibration.die_px
+        kept: list[FoundDie] = []
+        for die in sorted(dice, key=lambda d: -d.score):
+            if all(np.hypot(*(die.centre - other.centre)) > nearest for other in kept):
+                kept.append(die)
+        return kept
 
     # ── Evidence ────────────────────────────────────────────────────────────
 
@@ -217,7 +228,12 @@ class TableReader:
             f"outline ± {fit.spread_mm:.2f} mm, reaches {fit.beyond_mm:.1f} mm beyond, "
             f"pips {off:.3f} off"
         )
-        return SecondVote(face.value, face.confidence, is_flat, note)
+        strain = (
+            (off / t.offset_flat) ** 2
+            + (fit.spread_mm / t.spread_flat_mm) ** 2
+            + (max(0.0, fit.beyond_mm - t.beyond_usual_mm) / t.beyond_usual_mm) ** 2
+        )
+        return SecondVote(face.value, face.confidence, is_flat, note, strain, fit.support)
 
     def _not_flat_cues(
         self,
@@ -247,7 +263,13 @@ class TableReader:
             (clear if vote.is_flat is False else faint).append(f"outline: {vote.note}")
         elif vote is None and found is not None and is_something:
             clear.append("no upright die fits the outline")
-        return tuple(clear + faint) if clear else ()
+        is_strained = self._strain(measured, vote) > self.thresholds.strain_not_flat
+        return tuple(clear + faint) if clear or (len(faint) > 1 and is_strained) else ()
+
+    def _strain(self, measured: Measured | None, vote: SecondVote | None) -> float:
+        """All that is slightly wrong with a flat die together, in squares of the usual limits."""
+        lean = measured.lean_deg / tilt.LEAN_FLAT_DEG if measured is not None else 0.0
+        return lean**2 + (vote.strain if vote is not None else 0.0)
 
     # ── Opinion ─────────────────────────────────────────────────────────────
 
@@ -316,6 +338,8 @@ class TableReader:
             and die.second.is_flat is True
             and die.measured is not None
             and tilt.is_flat(die.measured) is True
+            and self._strain(die.measured, die.second)
+            < (t.strain_flat if die.second.support > t.well_supported else t.strain_flat_hidden)
         )
         if not is_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0

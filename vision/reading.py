@@ -138,6 +138,10 @@ class SecondVote:
     is_flat: bool | None
     """Its own opinion of how the die lies, from its outline; None: it cannot tell."""
     note: str = ""
+    strain: float = 0.0
+    """How far outline and pips are from those of an upright die, in squares of the usual limits."""
+    support: float = 1.0
+    """Share of the outline that was seen against the floor, 0..1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
 from vision.calibration import Calibration
 from vision.classifier import DieFinder
-from vision.consensus import FRAMES, agree, refuse
+from vision.consensus import agree, refuse
 from vision.frame import Frame
 from vision.reader import TableReader
 from vision.reading import NoRoll, Unreadable, Verdict, Verified
@@ -35,6 +35,8 @@ SHAKE_HZ = 12.0
 STROKE_M = 0.010
 STEP_S = 0.001
 JPEG_QUALITY = 88
+_MOST_FRAMES = 30
+"""As many as a table looks at before it gives up: a second."""
 FLAT_DEG, NOT_FLAT_DEG = 1.5, 6.0
 """Truth: up to the first a die is flat, from the second on it is not; between only counted."""
 
@@ -108,7 +110,7 @@ class RigCamera:
 def read_toss(reader: TableReader, camera: RigCamera, toss: Toss, dip: float) -> Verdict:
     """The consensus over frames of one toss, the first two of them in a dip of the light."""
     seen = []
-    for number in range(3 * FRAMES):
+    for number in range(_MOST_FRAMES):
         image = camera.picture(toss, dip if number < 2 else 1.0)
         seen.append(reader.read(Frame(image, number / 30, number)))
         consensus = agree(seen)

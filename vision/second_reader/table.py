@@ -26,6 +26,7 @@ _LEAST_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 _GOOD_FIT_MM = 0.45
 _WELL_SUPPORTED = 0.8
+_WELL_CENTRED = 0.045
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
@@ -138,11 +139,12 @@ class SecondReader:
 
     def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
         die = self._face_at(image, fit)
-        if die.face.value is None and fit.support < _WELL_SUPPORTED:
+        if fit.support < _WELL_SUPPORTED and _off_middle(die.face) > _WELL_CENTRED:
             # Between a neighbour and the wall nothing holds the outline along one axis.
             slid = self._slide(image, ground, fit)
-            if slid is not None:
-                return self._face_at(image, slid)
+            other = die if slid is None else self._face_at(image, slid)
+            if _off_middle(other.face) < _off_middle(die.face):
+                return other
         return die
 
     def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
@@ -164,6 +166,11 @@ class SecondReader:
                 if strength > strongest:
                     best, strongest = moved, strength
         return None if best is None else self._outline.fit(ground, best, rounds=1)
+
+
+def _off_middle(face: Face) -> float:
+    """How far the pips are from the middle of the face, in edges; far where there is no value."""
+    return 1.0 if face.value is None else float(np.hypot(*face.offset))
 
 
 def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -137,10 +137,10 @@ def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s):
     table = Table(lag_s=lag_s)
     table.begin()
     table.session.read(1, table.now)
-    first = table.watch([*tumbling(1), *[AFTER] * 36])
+    first = table.watch([*tumbling(1), *[AFTER] * 50])
     assert isinstance(first.verdict, Unreadable)
     table.session.read(1, table.now)
-    second = table.watch([AFTER] * 36)
+    second = table.watch([AFTER] * 50)
     assert isinstance(second.verdict, Unreadable)
 
 

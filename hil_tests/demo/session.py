@@ -177,6 +177,7 @@ class Session:
             "service": {
                 "table_name": "Demonstration 1",
                 "runtime_dir": str(self.folder / "run"),
+                "heartbeat_s": 0.11,  # a rig beside it, and whatever else a laptop does
             },
             "gpio": {"host": rig["pigpiod"]["host"], "port": rig["pigpiod"]["port"]},
             "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},

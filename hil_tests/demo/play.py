@@ -38,7 +38,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
     console = Console()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     with _folder(report) as folder:
-        played, is_whole = 0, rounds is None
+        is_whole = rounds is None
         with Session(plan, folder) as session:
             console.print(
                 f"rig: daemon {session.rig['pigpiod']['host']}:{session.rig['pigpiod']['port']}, "
@@ -46,7 +46,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
                 f"service ready after {session.ready_after_s:.1f} s; log and settings in {folder}"
             )
             try:
-                played = _watch(session, rounds, console, plain or not console.is_terminal)
+                _watch(session, rounds, console, plain or not console.is_terminal)
                 is_whole = True
             except KeyboardInterrupt:
                 console.print("stopping …")
@@ -74,8 +74,8 @@ def _folder(report: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> int:
-    """Show the table until enough rounds are recorded; return how many were."""
+def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> None:
+    """Show the table until enough rounds are recorded. Raises `DemoError` where it cannot go on."""
     said: list[str] = []
 
     def say(text: str) -> None:
@@ -123,7 +123,6 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
         people.stop()
         if lit is not None:
             save_screen(lit, session.folder / "screen.svg")
-    return played
 
 
 def save_screen(view: dict[str, Any], path: Path) -> None:

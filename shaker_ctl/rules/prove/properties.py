@@ -1962,3 +1962,54 @@ def _inspection_shown(
     if x.state.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
         return None
     return n.shown is ShownPhase.INSPECTION
+
+
+@proves("what people record is kept", events=(ev.DiceChanged, ev.CloseRequested))
+def _kept_in_mind(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if x.refused is not None:
+        return None
+    if isinstance(e, ev.DiceChanged):
+        return x.state.dice is not None and x.state.dice.serials == e.serials
+    closing = x.state.phase is P.CLOSED or x.state.after.value != "next_round"
+    return closing if w.playing else x.state.phase is P.CLOSED
+
+
+@proves("an ended round is told again after a restart", events=(ev.Restarted,))
+def _told_again(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if s.phase is not P.WITHOUT_RESULT:
+        return None
+    return any(isinstance(each, do.Announce) and each.wagers is not None for each in x.commands)
+
+
+@proves("the light goes out whenever the dice are covered to be revealed", events=(ev.CoverClosed,))
+def _dark_again(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    return n.hidden if x.state.phase is P.REVEALING and s.phase is not P.REVEALING else None
+
+
+@proves("bets closed and cover opened by hand: that is the reveal", events=(ev.CoverOpened,))
+def _revealed(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    if not (w.settled and w.bets_closed and not w.verdict) or not t.rules.covered:
+        return None
+    waiting = (P.NO_MORE_BETS, P.REVEALING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
+    return x.state.phase is P.COMING_TO_REST if s.phase in waiting else None
+
+
+@proves(
+    "a lamp fault when all is paid clears, a stuck cover is asked for again",
+    events=(ev.LampFault, ev.TimerExpired),
+)
+def _goes_on_after(
+    t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step
+) -> bool | None:
+    if x.refused is not None:
+        return None
+    if isinstance(e, ev.LampFault):
+        return x.state.phase is P.CLEARING if s.phase is P.SETTLED_LIT else None
+    stuck = s.phase is P.REVEALING and w.playing
+    return _notices(x, Notice.REVEAL) and x.state.phase is P.REVEALING if stuck else None
+
+
+@proves("the lamps are not asked a third time", events=(ev.TossNotStarted,))
+def _not_thrice(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) -> bool | None:
+    again = x.refused is None and x.state.phase is P.PROVING_DARK
+    return x.state.retried and not s.retried if again else None

@@ -1,0 +1,97 @@
+"""The camera process seen from its parent: it is light, it is killed, it answers or is answered
+for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from shaker_ctl.adapters.camera_messages import CameraFault, ReadingDone
+from shaker_ctl.adapters.camera_parameters import CalibrationParameters, CameraParameters
+from shaker_ctl.adapters.dice_camera import DiceCamera
+from shaker_ctl.errors import CameraError
+from vision.calibration import Calibration
+from vision.reading import Reason
+
+NOWHERE = "http://127.0.0.1:9/camera.mjpg"
+
+
+class Heard:
+    def __init__(self):
+        self.messages = []
+        self.came = threading.Condition()
+
+    def __call__(self, message):
+        with self.came:
+            self.messages.append(message)
+            self.came.notify_all()
+
+    def wait(self, kind, timeout_s=20.0):
+        def found():
+            return next((m for m in self.messages if isinstance(m, kind)), None)
+
+        with self.came:
+            assert self.came.wait_for(lambda: found() is not None, timeout_s), kind
+            return found()
+
+
+@pytest.fixture
+def heard():
+    return Heard()
+
+
+@pytest.fixture
+def camera(heard):
+    parameters = CameraParameters(
+        device=NOWHERE, open_timeout_s=0.3, rest_timeout_s=0.4, read_timeout_s=0.4
+    )
+    camera = DiceCamera(parameters, heard)
+    yield camera
+    camera.stop()
+    assert camera.pid is None
+
+
+def test_the_parent_loads_neither_opencv_nor_onnxruntime_nor_numpy():
+    code = (
+        "import sys; import shaker_ctl.adapters.dice_camera; "
+        "print([m for m in ('cv2', 'onnxruntime', 'numpy') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_missing_camera_is_one_line_with_a_remedy(camera):
+    camera.start()
+    with pytest.raises(CameraError, match=r"127\.0\.0\.1:9") as raised:
+        camera.wait_ready(20.0)
+    assert "cable" in raised.value.remedy
+
+
+def test_every_read_is_answered_even_without_a_camera(camera, heard):
+    camera.start()
+    heard.wait(CameraFault)
+    camera.read(5)
+    done = heard.wait(ReadingDone)
+    assert done.toss_id == 5
+    assert done.verdict.reason in (Reason.MOVING, Reason.NO_FRAMES)
+
+
+def test_a_killed_process_is_named_and_replaced(camera, heard):
+    camera.start()
+    heard.wait(CameraFault)
+    first = camera.pid
+    camera._process.kill()
+    deadline = time.monotonic() + 20
+    while camera.pid in (None, first) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert camera.pid not in (None, first)
+    assert any(isinstance(m, CameraFault) and m.code == "camera-process" for m in heard.messages)
+
+
+def test_the_settings_table_is_a_calibration():
+    table = CameraParameters().calibration_table()
+    assert Calibration.from_table(table).die_mm == CalibrationParameters().die_mm

@@ -71,6 +71,7 @@ _REMEDIES = {
     Reason.CAMERA_MOVED: "fix the camera and calibrate it again",
     Reason.WRONG_SIZE: "set the camera to the size in [camera.calibration]",
     Reason.TORN: "check the camera's cable and bandwidth",
+    Reason.BLOCKED: "take away what covers the dome",
     Reason.FROZEN: "restart the camera",
     Reason.LOOPED: "the pictures are a recording: check what is connected as the camera",
 }
@@ -298,6 +299,7 @@ class CameraWorker:
             Reason.CAMERA_MOVED,
             Reason.WRONG_SIZE,
             Reason.TORN,
+            Reason.BLOCKED,
         ):
             text = f"camera: {quality.detail}" if known is quality.fault else None
             self._set_fault(known.value, text, _REMEDIES[known])

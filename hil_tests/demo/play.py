@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import signal
 import statistics
@@ -129,7 +130,9 @@ def save_screen(view: dict[str, Any], path: Path) -> None:
     """Draw the live screen of `view` as a picture."""
     drawn = Console(record=True, width=SCREEN_WIDTH, file=io.StringIO())
     drawn.print(draw(view, view["rounds"]))
-    drawn.save_svg(str(path), title=f"{view['table']} on the virtual rig")
+    svg = drawn.export_svg(title=f"{view['table']} on the virtual rig")
+    # Rich names its font on a server; a report opens without a network.
+    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), "utf-8")
 
 
 def _give_up_where_stuck(view: dict[str, Any], moved_s: float, well_s: float) -> None:
@@ -178,9 +181,7 @@ class _News:
                 )
 
 
-def _finish(
-    session: Session, folder: Path, console: Console, *, is_whole: bool
-) -> int:
+def _finish(session: Session, folder: Path, console: Console, *, is_whole: bool) -> int:
     found = reporting.rounds_of(
         folder / "journal.sqlite", session.rig, folder, session.plan.profile
     )

@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit bench prove model scenes clean
+.PHONY: help demo test check lint types contracts unit test-rig bench prove model scenes clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -31,7 +31,10 @@ contracts: $(VENV)/.test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest -m "not rig" $(PYTEST)
+
+test-rig: $(VENV)/.test  ## whole stories on the virtual rig, in real time: wants a quiet machine
+	$(BIN)/pytest -m rig $(PYTEST)
 
 bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
 	$(BIN)/python -m hil_tests.bench $(BENCH)

@@ -38,6 +38,7 @@ from shaker_ctl.motion.speed import SpeedMeter
 from shaker_ctl.motion.watch import DriveWatch, RestWatch, Sample, Trouble, Verdict
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
 from shaker_ctl.rules import events
+from shaker_ctl.rules.guards import LAMPS_STALE
 from shaker_ctl.rules.vocabulary import Occasion, TossPlan, TossProof
 
 LAMPS_PROVED_S = 0.5
@@ -379,7 +380,7 @@ class MotionThread:
             return "the shaker has not come to rest"
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
             age_s = now_s - order.lamps_answered_at_s
-            return f"the lamps' last answer is {age_s:.2f} s old ({LAMPS_PROVED_S:g} s at most)"
+            return f"{LAMPS_STALE}: {age_s:.2f} s since their answer ({LAMPS_PROVED_S:g} s at most)"
         if self._contacts is None:
             return "the contacts have not been read"
         return self._denial(self._contacts)

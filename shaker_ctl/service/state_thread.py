@@ -232,6 +232,8 @@ class StateThread:
             "rows": [row.name for row in step.rows],
             "decision": [to_record(command) for command in step.commands],
         }
+        if self._rulebook.marks:
+            body["marks"] = list(self._rulebook.marks)
         self._since_snapshot += 1
         closes_round = any(isinstance(c, commands.RecordRound) for c in step.commands)
         if closes_round or self._since_snapshot >= SNAPSHOT_EVERY:

@@ -169,7 +169,7 @@ class CameraWorker:
                 case BeginToss(toss_id, before):
                     self._session.begin(toss_id, self._grabber.newest, before)
                 case ReadDice(toss_id):
-                    self._session.read(toss_id, time.monotonic())
+                    self._session.read(toss_id, time.monotonic(), self._grabber.newest)
                 case LightDipped(toss_id, t_set):
                     self._session.light_dipped(toss_id, t_set)
                 case EndReading(toss_id):

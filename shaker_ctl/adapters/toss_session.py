@@ -1,16 +1,20 @@
-"""One toss as the camera sees it: before, motion, rest, dip, consensus.
+"""One toss as the camera sees it: before, motion, dip, rest, consensus.
 
 Owns: the order of these steps and their deadlines. Must not know the camera, pipes or processes:
 frames and moments come in, messages go out.
 
 Theory of operation
 -------------------
-`begin` keeps how the dice lie. `read` waits until two frames in a row show no motion: the first
-of them is rest. Then, before any value counts, the poses are compared with those before the toss
-(`Rested`). After a random wait the ring light is asked to dip to a random level. A picture counts
-only if it is the one in which the dip is seen, or comes after it: a late or looped stream would
-show last round's dice. Frames that count are read by both readers as they come, until enough in
-a row agree (`vision.consensus`).
+`begin` keeps how the dice lie. `read` comes when the motor stands still, and asks the ring light,
+after a random wait, to dip to a random level. Meanwhile it waits until two frames in a row show no
+motion: the first of them is rest. Then, before any value counts, the poses are compared with those
+before the toss (`Rested`). A picture counts only if it shows rest, and is the one in which the dip
+is seen or comes after it: a late or looped stream would show last round's dice. Frames that count
+are read by both readers as they come, until enough in a row agree (`vision.consensus`).
+
+Dip and settling overlap because the dip has to prove only that a frame was taken after the motor
+stopped; asked for after rest it cost 120 ms of every round. Dice that settle late outlive the proof
+(`_DIP_HOLDS_S`), and get a new dip at rest, as do dice that move once more after it.
 
 A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
 stream that lags would otherwise show the first dip just when the second is expected.
@@ -38,7 +42,7 @@ from vision.frame import Frame
 from vision.motion import RestWatch, is_same_pose, poses_changed
 from vision.quality import digest
 from vision.reader import Seen, TableReader
-from vision.reading import DieEvidence, Observation, Reason, Unreadable, Verdict
+from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
 
 _DIP_SEEN_RATIO = 0.95
 """Brightness of the compartment below which the dip counts as seen. Grain moves the median by
@@ -49,6 +53,16 @@ _DIP_COMMAND_S = 0.12
 
 _HOLD_BACK_S = 2.0
 """No new dip for so long after one that was missed."""
+
+_DIP_HOLDS_S = 1.0
+"""Longest time between the dip and the first frame that counts."""
+
+_LIGHT_BACK_S = 0.15
+"""From the end of one dip to the next: the light must have been seen full in between."""
+
+_NO_ROLL_STILL_S = 0.3
+"""A die that is not flat must have lain so for this long. At the top of a tumble, on an edge, it
+hardly moves for a tenth of a second, and may yet fall flat; a flat die has nowhere to fall."""
 
 _LEVEL_TOLERANCE = 0.35
 """How far the depth of a dip may be from what earlier dips of this camera let expect."""
@@ -61,7 +75,6 @@ class _Step(enum.Enum):
     IDLE = enum.auto()
     MOVING = enum.auto()
     RESTING = enum.auto()
-    COUNTING = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +112,7 @@ class _Work:
     t_rest: float | None = None
     dip: _Dip | None = None
     reference: np.ndarray | None = None
-    """Thumbnail at rest, in full light."""
+    """The last thumbnail in full light."""
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
     last: tuple[Frame, Seen] | None = None
@@ -131,9 +144,9 @@ class TossSession:
         self._watch = RestWatch(reader.calibration)
         self._step = _Step.IDLE
         self._work: _Work | None = None
-        self._thumbnail: np.ndarray | None = None
+        self._previous: tuple[Frame, np.ndarray] | None = None
+        """The frame before, and its thumbnail."""
         self._digest: int | None = None
-        self._t_previous = 0.0
         self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
         self._last_known: tuple[DiePose, ...] | None = None
         self._held_back_until = 0.0
@@ -164,14 +177,21 @@ class TossSession:
         self._before = (toss_id, before)
         self._send(TossWatched(toss_id, before))
 
-    def read(self, toss_id: int, now: float) -> None:
-        """Start waiting for rest. A reading of the same toss that runs already goes on."""
+    def read(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
+        """Start waiting for rest. A reading of the same toss that runs already goes on.
+
+        `newest` is the last frame before now. It tells how bright full light is; without it the
+        first frame to come has to, and the dip waits for that.
+        """
         if self._work is not None and self._work.toss_id == toss_id:
             return
-        self._work = _Work(toss_id, now)
+        work = self._work = _Work(toss_id, now)
         self._step = _Step.MOVING
-        self._thumbnail = None
+        self._previous = None
         self._digest = None
+        if newest is not None:
+            work.reference = self._watch.thumbnail(newest.image)
+            work.dip = self._plan_dip(now)
 
     def end(self, toss_id: int) -> None:
         """Forget this reading."""
@@ -196,15 +216,6 @@ class TossSession:
         if dip is not None and dip.t_asked is None and now >= dip.at:
             dip.t_asked = now
             self._send(DipLight(work.toss_id, dip.level))
-        if work.t_rest is None:
-            if now - work.since > self._rest_timeout_s:
-                return self._finish(
-                    Unreadable(
-                        Reason.MOVING, f"no rest within {self._rest_timeout_s:g} s of the stop"
-                    ),
-                    now,
-                )
-            return None
         if dip is not None and dip.t_asked is not None and dip.t_seen is None:
             start = dip.t_set if dip.t_set is not None else dip.t_asked + _DIP_COMMAND_S
             if now > start + self._dip_seen_within_s:
@@ -218,6 +229,15 @@ class TossSession:
                     ),
                     now,
                 )
+        if work.t_rest is None:
+            if now - work.since > self._rest_timeout_s:
+                return self._finish(
+                    Unreadable(
+                        Reason.MOVING, f"no rest within {self._rest_timeout_s:g} s of the stop"
+                    ),
+                    now,
+                )
+            return None
         if now - work.since > self._rest_timeout_s + self._read_timeout_s or (
             now - work.t_rest > self._read_timeout_s
         ):
@@ -234,36 +254,43 @@ class TossSession:
             return self.tick(now())  # the same picture again proves nothing
         self._digest = fingerprint
         thumbnail = self._watch.thumbnail(frame.image)
-        previous, self._thumbnail = self._thumbnail, thumbnail
-        t_previous, self._t_previous = self._t_previous, frame.t_capture
+        previous, self._previous = self._previous, (frame, thumbnail)
+        if work.reference is None or frame.t_capture < work.since:
+            work.reference = thumbnail
+        if work.dip is None:
+            work.dip = self._plan_dip(now())
+            self.tick(now())
         if previous is None or frame.t_capture < work.since:
             return self.tick(now())
-        has_moved = self._watch.has_moved(previous, thumbnail)
-        if self._step is _Step.MOVING:
-            if not has_moved:
-                self._rest(work, frame, thumbnail, t_previous, now())
-        elif has_moved:
-            self._start_over(work)
-        elif self._step is _Step.RESTING:
-            self._look_for_dip(work, frame, thumbnail)
-        if self._step is _Step.COUNTING:
-            finished = self._count(work, frame, thumbnail, now)
-            if finished is not None:
-                return finished
-        return self.tick(now())
+        before, thumbnail_before = previous
+        has_moved = self._watch.has_moved(thumbnail_before, thumbnail)
+        if has_moved and self._step is _Step.RESTING:
+            self._start_over(work, now())
+        self._look_for_dip(work, frame, thumbnail, now())
+        if not has_moved and self._step is _Step.MOVING:
+            self._rest(work, before, frame, now())
+        elif self._step is _Step.RESTING and self._counts(work, frame):
+            self._observe(work, frame)
+        return self._conclude(work, now) or self.tick(now())
 
-    def _rest(
-        self, work: _Work, frame: Frame, thumbnail: np.ndarray, t_rest: float, now: float
-    ) -> None:
-        work.t_rest = max(t_rest, work.since)
-        work.reference = thumbnail
+    def _plan_dip(self, now: float) -> _Dip:
         wait = max(self._chance.uniform(0.0, self._dip_delay_s), self._held_back_until - now)
-        work.dip = _Dip(self._chance.uniform(*self._dip_levels), now + wait)
+        return _Dip(self._chance.uniform(*self._dip_levels), now + wait)
+
+    def _rest(self, work: _Work, first: Frame, frame: Frame, now: float) -> None:
+        """`first` and `frame` show the same: rest is when the first of them was taken."""
+        work.t_rest = max(first.t_capture, work.since)
         self._step = _Step.RESTING
-        self.tick(now)  # a short wait must not wait for the reading below
-        seen = self._reader.look(frame)
-        work.looked += 1
-        work.last = (frame, seen)
+        dip = work.dip
+        if dip is not None and dip.t_seen is not None:
+            if frame.t_capture > dip.t_seen + _DIP_HOLDS_S:
+                work.dip = self._plan_dip(now)
+                self.tick(now)  # a short wait must not wait for the reading below
+            elif first.t_capture >= max(dip.t_seen, work.since):
+                self._observe(work, first)
+        seen = self._observe(work, frame)
+        if not self._counts(work, frame):
+            work.observations.clear()
         dice = seen.observation.dice
         after = [(die.x_mm, die.y_mm, die.turn_deg) for die in dice]
         before = self._before[1] if self._before and self._before[0] == work.toss_id else None
@@ -274,44 +301,59 @@ class TossSession:
         )
         self._send(Rested(work.toss_id, work.t_rest, len(dice), changed))
 
-    def _start_over(self, work: _Work) -> None:
-        """Something moved after all: whatever was read does not count."""
+    def _start_over(self, work: _Work, now: float) -> None:
+        """Something moved after all: whatever was read does not count, and the dip neither."""
+        if work.dip is not None and work.dip.t_asked is not None:
+            self._held_back_until = max(self._held_back_until, now + _LIGHT_BACK_S)
         self._restore_light()
-        work.t_rest, work.dip, work.reference = None, None, None
+        work.t_rest, work.dip = None, None
         work.observations.clear()
         self._step = _Step.MOVING
 
-    def _look_for_dip(self, work: _Work, frame: Frame, thumbnail: np.ndarray) -> None:
+    def _look_for_dip(self, work: _Work, frame: Frame, thumbnail: np.ndarray, now: float) -> None:
+        """Follow the light: before the dip, into it, and how deep it gets."""
         dip, reference = work.dip, work.reference
-        assert dip is not None
-        assert reference is not None
+        if dip is None or reference is None:
+            return
         ratio = self._watch.light_ratio(reference, thumbnail)
-        if ratio >= _DIP_SEEN_RATIO:
-            if dip.t_asked is None:
-                work.reference = thumbnail
-            return
-        if dip.t_asked is None or frame.t_capture < dip.t_asked:
-            self._start_over(work)  # the light changed, and not because of us
-            return
-        dip.t_seen = frame.t_capture
-        dip.deepest = ratio
-        self._step = _Step.COUNTING
+        if dip.t_seen is not None:
+            dip.deepest = min(dip.deepest, ratio)
+            if frame.t_capture > dip.t_seen:
+                self._restore_light()
+        elif dip.t_asked is not None and frame.t_capture >= dip.t_asked:
+            if ratio < _DIP_SEEN_RATIO:
+                dip.t_seen = frame.t_capture
+                dip.deepest = ratio
+        elif ratio < _DIP_SEEN_RATIO:
+            # The light changed, and not because of us: it has to be full before it can dip.
+            self._start_over(work, now)
+            work.reference = thumbnail
+        else:
+            work.reference = thumbnail
 
-    def _count(
-        self, work: _Work, frame: Frame, thumbnail: np.ndarray, now: Callable[[], float]
-    ) -> Finished | None:
-        dip, reference = work.dip, work.reference
-        assert dip is not None
-        assert reference is not None
-        dip.deepest = min(dip.deepest, self._watch.light_ratio(reference, thumbnail))
-        if not dip.is_restored and dip.t_seen is not None and frame.t_capture > dip.t_seen:
-            self._restore_light()
+    @staticmethod
+    def _counts(work: _Work, frame: Frame) -> bool:
+        """True for a frame that is proved to have been taken after the motor stopped."""
+        dip = work.dip
+        return dip is not None and dip.t_seen is not None and frame.t_capture >= dip.t_seen
+
+    def _observe(self, work: _Work, frame: Frame) -> Seen:
         seen = self._reader.look(frame)
         work.looked += 1
         work.last = (frame, seen)
         work.observations.append(seen.observation)
+        return seen
+
+    def _conclude(self, work: _Work, now: Callable[[], float]) -> Finished | None:
+        """The verdict, once enough observations agree and the dip was as deep as asked for."""
+        dip = work.dip
+        if dip is None:
+            return None
         consensus = agree(work.observations)
-        if consensus is None:
+        if consensus is None or work.t_rest is None:
+            return None
+        still_s = work.observations[-1].t_capture - work.t_rest
+        if isinstance(consensus.verdict, NoRoll) and still_s < _NO_ROLL_STILL_S:
             return None
         if not self._is_our_dip(dip):
             self._held_back_until = now() + _HOLD_BACK_S

@@ -18,13 +18,11 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
 from shaker_ctl.motion import controller, profile
 from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.motion.proof import prove
 from shaker_ctl.motion.reports import (
     LinkRestored,
     MotionDenied,
@@ -39,7 +37,9 @@ from shaker_ctl.motion.watch import DriveWatch, RestWatch, Sample, Trouble, Verd
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
 from shaker_ctl.rules import events
 from shaker_ctl.rules.guards import LAMPS_STALE
-from shaker_ctl.rules.vocabulary import Occasion, TossPlan, TossProof
+from shaker_ctl.rules.vocabulary import Occasion, TossPlan
+from shaker_ctl.service.contacts import Contacts
+from shaker_ctl.service.powered_run import Order, PoweredRun
 
 LAMPS_PROVED_S = 0.5
 """Oldest answer of the lamp link, in seconds, at EN-on: a table that cannot show does not toss."""
@@ -59,42 +59,6 @@ CODES = {
     Trouble.OVERSPEED: "motor-overspeed",
     Trouble.NO_STOP: "motor-no-stop",
 }
-
-
-@dataclass(slots=True)
-class _Run:
-    """One powered run, a toss or a jog, from EN-on to standstill."""
-
-    occasion: Occasion
-    plan: profile.ShakePlan
-    is_toss: bool
-    started_s: float
-    watch: DriveWatch
-    control: controller.ControlState = field(default_factory=controller.ControlState)
-    turned_s: float = 0.0
-    ticks: list[int] = field(default_factory=list)
-    first_tick: int | None = None
-    """The daemon's tick at EN-on, reckoned back from the first edge."""
-    trace: list[tuple[float, float]] = field(default_factory=list)
-    is_confirmed: bool = False
-    ended_s: float | None = None
-    """When EN was taken low; from then on the run brakes."""
-    driven_ticks: int = 0
-    """Edges up to EN low; later ones belong to braking."""
-    failed: bool = False
-    is_told: bool = False
-    """Whether a fault was posted; what ends otherwise still owes its answer."""
-    rest: RestWatch | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """A run asked for by the state thread."""
-
-    occasion: Occasion
-    plan: profile.ShakePlan
-    is_toss: bool
-    lamps_answered_at_s: float
 
 
 class MotionThread:
@@ -119,9 +83,10 @@ class MotionThread:
         manager's watchdog, called every turn in which both threads live. `button`: the player's
         button was pressed afresh; the service knows for which round.
         """
+        self._wake = threading.Event()
         self._motor = motor
         self._tach = tach
-        self._lines = lines
+        self._contacts = Contacts(lines, motor, post, button, self._wake.set)
         self._link = link
         self._clock = clock
         self._p = parameters
@@ -129,18 +94,15 @@ class MotionThread:
         self._post = post
         self._report = report
         self._alive = alive
-        self._button = button
 
-        self._orders: deque[_Order] = deque()
-        self._seen: deque[Interlocks] = deque(maxlen=256)
-        self._wake = threading.Event()
+        self._orders: deque[Order] = deque()
         self._closing = False
-        self._stop_cause: str | None = None
-        self._cover_needed: bool | None = None
+        self._stops = 0
+        """Counts calls of `stop`: what was ordered before the newest is not begun, nor goes on."""
+        self._stop_cause = ""
 
         self._meter = SpeedMeter(parameters.pulses_per_turn)
-        self._contacts: Interlocks | None = None
-        self._run: _Run | None = None
+        self._run: PoweredRun | None = None
         self._rest = RestWatch(parameters.watch, enable_fell_s=clock.monotonic())
         self._resting_is_faulted = False
         self._generation = link.generation()
@@ -157,8 +119,7 @@ class MotionThread:
         """Read the contacts once and begin to turn. Raises `GpioLinkError`."""
         self._motor.stop()
         self._generation = self._link.generation()
-        self._contacts = self._lines.read()
-        self._lines.on_change(self._on_contact)
+        self._contacts.start()
         self._thread.start()
 
     def close(self) -> None:
@@ -171,13 +132,13 @@ class MotionThread:
 
     def contacts(self) -> Interlocks:
         """Return the contacts as last seen. Raises RefusedError before `start`."""
-        if self._contacts is None:
+        if self._contacts.now is None:
             raise RefusedError("the contacts have not been read yet")
-        return self._contacts
+        return self._contacts.now
 
     def require_cover(self, closed: bool | None) -> None:
         """Say where the cover must be while the motor is driven; None: it does not matter."""
-        self._cover_needed = closed
+        self._contacts.cover_needed = closed
 
     def draw_plan(self) -> TossPlan:
         """Draw a plan inside the approved shake, by the operating system's chance."""
@@ -191,7 +152,7 @@ class MotionThread:
             self._deny(occasion, f"the plan {plan.pattern!r} is not of the approved shake")
             return
         shake = profile.unfold(plan, self._p.shake)
-        self._orders.append(_Order(occasion, shake, True, lamps_answered_at_s))
+        self._orders.append(Order(occasion, shake, True, lamps_answered_at_s, self._stops))
         self._wake.set()
 
     def jog(self, occasion: Occasion, rpm: float, seconds: float) -> None:
@@ -207,13 +168,16 @@ class MotionThread:
                 f"not {rpm:g} rpm for {seconds:g} s"
             )
         plan = profile.steady(rpm, seconds, self._p.shake.run_up_s)
-        self._orders.append(_Order(occasion, plan, False, 0.0))
+        self._orders.append(Order(occasion, plan, False, 0.0, self._stops))
         self._wake.set()
 
     def stop(self, cause: str) -> None:
-        """Take EN low now, from any thread; then say why. Harmless when nothing moves."""
-        self._motor.stop()
+        """Take EN low now, from any thread, and begin nothing that was ordered before; then say
+        why. Harmless when nothing moves.
+        """
         self._stop_cause = cause
+        self._stops += 1
+        self._motor.stop()
         self._wake.set()
 
     def release(self) -> None:
@@ -233,26 +197,6 @@ class MotionThread:
             duty=self._duty,
             trace=self._last_trace if run is None else tuple(run.trace),
         )
-
-    # ── The adapter's thread ────────────────────────────────────────────────
-
-    def _on_contact(self, contacts: Interlocks) -> None:
-        if self._denial(contacts):
-            self._motor.stop()
-        self._seen.append(contacts)
-        self._wake.set()
-
-    def _denial(self, contacts: Interlocks) -> str:
-        """Say why these contacts deny motion; empty where they do not."""
-        if contacts.estop_pressed:
-            return "the e-stop is pressed"
-        if contacts.compartment_open:
-            return "the compartment is not closed and locked"
-        if contacts.driver_fault:
-            return "the motor driver reports a fault"
-        if self._cover_needed is not None and contacts.cover_open is self._cover_needed:
-            return f"the cover is not {'closed' if self._cover_needed else 'open'}"
-        return ""
 
     # ── The loop ────────────────────────────────────────────────────────────
 
@@ -292,7 +236,7 @@ class MotionThread:
             self._rest_turn(now_s)
             self._take_order(now_s, alive)
         elif self._run.ended_s is None:
-            self._note_edges(self._run, arrived, now_s)
+            self._run.note_edges(arrived, now_s)
             self._drive_turn(self._run, now_s, alive)
         else:
             self._brake_turn(self._run, now_s)
@@ -315,34 +259,13 @@ class MotionThread:
 
     def _look_at_contacts(self, now_s: float) -> None:
         self._turns += 1
-        if self._run is not None or self._turns % CONTACTS_EVERY == 0 or self._seen:
-            self._seen.append(self._lines.read())
-        while self._seen:
-            self._note_contacts(self._seen.popleft(), now_s)
-
-    def _note_contacts(self, contacts: Interlocks, now_s: float) -> None:
-        before, self._contacts = self._contacts, contacts
-        if before is None or before == contacts:
-            return
-        denied = self._denial(contacts)
-        if denied:
-            self._motor.stop()
-        if contacts.estop_pressed != before.estop_pressed:
-            self._post(events.EstopPressed() if contacts.estop_pressed else events.EstopReleased())
-        if contacts.compartment_open != before.compartment_open:
-            opened = contacts.compartment_open
-            self._post(events.CompartmentOpened() if opened else events.CompartmentClosed())
-        if contacts.cover_open != before.cover_open:
-            self._post(events.CoverOpened() if contacts.cover_open else events.CoverClosed())
-        if contacts.button_pressed and not before.button_pressed:
-            self._button()
-        if contacts.driver_fault and not before.driver_fault and self._run is None:
+        is_due = self._run is not None or self._turns % CONTACTS_EVERY == 0
+        if self._contacts.look(read=is_due) and self._run is None:
             self._trouble(CODES[Trouble.DRIVER_FAULT], "the motor driver reports a fault", now_s)
 
     # ── At rest ─────────────────────────────────────────────────────────────
 
     def _rest_turn(self, now_s: float) -> None:
-        self._stop_cause = None
         verdict = self._rest.judge(self._sample(now_s, 0.0, now_s))
         if verdict is None or self._resting_is_faulted:
             return
@@ -369,7 +292,9 @@ class MotionThread:
             return
         self._begin(order)
 
-    def _why_not(self, order: _Order, now_s: float, alive: bool) -> str:
+    def _why_not(self, order: Order, now_s: float, alive: bool) -> str:
+        if order.stops != self._stops:
+            return f"stopped before it began: {self._stop_cause}"
         if self._broken:
             return f"{self._broken}; a technician must release it"
         if self._resting_is_faulted:
@@ -381,41 +306,32 @@ class MotionThread:
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
             age_s = now_s - order.lamps_answered_at_s
             return f"{LAMPS_STALE}: {age_s:.2f} s since their answer ({LAMPS_PROVED_S:g} s at most)"
-        if self._contacts is None:
-            return "the contacts have not been read"
-        return self._denial(self._contacts)
+        return self._contacts.denial()
 
-    def _begin(self, order: _Order) -> None:
+    def _begin(self, order: Order) -> None:
         self._meter = SpeedMeter(self._p.pulses_per_turn)
-        self._stop_cause = None
         now_s = self._clock.monotonic()
         reach_rpm = self._p.shake.band_low_rpm
         if not order.is_toss:
             reach_rpm = 0.8 * order.plan.points[1][1]
         watch = DriveWatch(self._p.watch, reach_rpm=reach_rpm, started_s=now_s)
-        self._run = _Run(order.occasion, order.plan, order.is_toss, now_s, watch, turned_s=now_s)
+        self._run = PoweredRun(order, now_s, watch)
         if order.is_toss:
             self._post(events.TossStarted(order.occasion))
         self._motor.refresh()
 
     # ── Driving ─────────────────────────────────────────────────────────────
 
-    def _note_edges(self, run: _Run, arrived: Sequence[int], now_s: float) -> None:
-        if arrived and run.first_tick is None:
-            run.first_tick = arrived[-1] - int((now_s - run.started_s) * 1e6)
-        run.ticks.extend(arrived)
-
-    def _drive_turn(self, run: _Run, now_s: float, alive: bool) -> None:
+    def _drive_turn(self, run: PoweredRun, now_s: float, alive: bool) -> None:
         at_s = now_s - run.started_s
-        if self._stop_cause is not None:
+        if run.order.stops != self._stops:
             self._end_early(run, "stopped", self._stop_cause, now_s)
             return
         if not alive:
             self._fail("controller-late", "the controller's state thread is late")
             return
-        assert self._contacts is not None
-        if denied := self._denial(self._contacts):
-            if self._contacts.driver_fault:
+        if denied := self._contacts.denial():
+            if self._contacts.is_driver_faulted:
                 self._fail(CODES[Trouble.DRIVER_FAULT], denied)
             else:
                 self._end_early(run, "interlock", denied, now_s)
@@ -441,7 +357,7 @@ class MotionThread:
         run.trace.append((at_s, sample.speed_rpm))
         self._confirm_enable(run, at_s)
 
-    def _confirm_enable(self, run: _Run, at_s: float) -> None:
+    def _confirm_enable(self, run: PoweredRun, at_s: float) -> None:
         if run.is_confirmed:
             return
         if self._motor.is_enabled():
@@ -449,7 +365,7 @@ class MotionThread:
         elif at_s > CONFIRM_S:
             self._fail("motor-enable", "EN did not rise: the dead-man in the daemon does not act")
 
-    def _end_drive(self, run: _Run, now_s: float) -> None:
+    def _end_drive(self, run: PoweredRun, now_s: float) -> None:
         """Take EN low: shorted by its driver, the motor brakes."""
         self._motor.stop()
         self._duty = 0.0
@@ -457,7 +373,7 @@ class MotionThread:
         run.driven_ticks = len(run.ticks)
         run.rest = RestWatch(self._p.watch, enable_fell_s=now_s)
 
-    def _end_early(self, run: _Run, code: str, reason: str, now_s: float) -> None:
+    def _end_early(self, run: PoweredRun, code: str, reason: str, now_s: float) -> None:
         """End a run whose cause the state thread knows already, or learns by another event."""
         self._end_drive(run, now_s)
         run.failed = True
@@ -493,7 +409,7 @@ class MotionThread:
 
     # ── Braking ─────────────────────────────────────────────────────────────
 
-    def _brake_turn(self, run: _Run, now_s: float) -> None:
+    def _brake_turn(self, run: PoweredRun, now_s: float) -> None:
         assert run.ended_s is not None
         assert run.rest is not None
         run.trace.append((now_s - run.started_s, self._meter.speed_rpm(now_s)))
@@ -515,37 +431,20 @@ class MotionThread:
             self._close_run(run)
             self._settle(run, now_s)
 
-    def _close_run(self, run: _Run) -> None:
+    def _close_run(self, run: PoweredRun) -> None:
         self._last_trace = tuple(run.trace)
         self._rest = RestWatch(self._p.watch, enable_fell_s=run.ended_s or run.started_s)
         self._run = None
 
-    def _settle(self, run: _Run, now_s: float) -> None:
-        if not run.is_toss and not run.is_told:
+    def _settle(self, run: PoweredRun, now_s: float) -> None:
+        if not run.order.is_toss and not run.is_told:
             self._post(events.JogFinished(run.occasion))
-        if run.failed or not run.is_toss:
+        if run.failed or not run.order.is_toss:
             return
-        assert run.ended_s is not None
-        proof = prove(
-            run.plan,
-            run.ticks[: run.driven_ticks],
-            self._p,
-            started_tick=run.first_tick or 0,
-            driven_s=run.ended_s - run.started_s,
-        )
+        proof = run.prove(self._p)
         self._report(TossJudged(now_s, run.occasion, proof))
         if proof.is_proved:
-            self._post(
-                events.TossSettled(
-                    run.occasion,
-                    TossProof(
-                        in_band_s=round(proof.in_band_s, 3),
-                        lowest_rpm=round(proof.slowest_rpm, 1),
-                        highest_rpm=round(proof.fastest_rpm, 1),
-                        turns=round(len(run.ticks) / self._p.pulses_per_turn, 1),
-                    ),
-                )
-            )
+            self._post(events.TossSettled(run.occasion, run.recorded(proof, self._p)))
         else:
             self._post(events.ShakerFault(run.occasion, "toss-not-proved"))
 
@@ -558,5 +457,5 @@ class MotionThread:
             silence_s=self._meter.silence_s(now_s, since_s),
             edges=self._meter.edges,
             irregular_share=self._meter.irregular_share(),
-            driver_fault=self._contacts is not None and self._contacts.driver_fault,
+            driver_fault=self._contacts.is_driver_faulted,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,8 +44,7 @@ class Table:
             button=self._press,
         )
         # What `start` does, without the thread.
-        self.motion._contacts = self.shaker.read()
-        self.shaker.on_change(self.motion._on_contact)
+        self.motion._contacts.start()
 
     def _post(self, event: events.Event) -> None:
         bad = (events.ShakerFault, events.EstopPressed, events.CompartmentOpened)
@@ -228,6 +228,32 @@ def test_a_commanded_stop_is_immediate_and_is_no_fault(table: Table) -> None:
     assert not table.shaker.is_high
 
 
+def test_what_was_ordered_before_a_stop_is_not_begun_after_it(table: Table) -> None:
+    table.toss()
+    table.motion.stop("the table was closed")
+    table.run(1.0)
+    assert [type(event) for event in table.said] == [events.TossNotStarted]
+    table.said.clear()
+    table.motion.jog(ROUND, 300.0, 1.0)
+    table.motion.stop("given up")
+    table.run(1.0)
+    assert table.said == [events.JogFinished(ROUND)]
+    assert table.shaker.arms == 0
+    table.said.clear()
+    table.motion.jog(ROUND, 300.0, 1.0)
+    table.run(3.0)
+    assert table.said == [events.JogFinished(ROUND)]
+    assert table.shaker.arms == 1
+
+
+def test_a_stop_between_arming_and_refreshing_leaves_enable_low(table: Table) -> None:
+    table.toss()
+    table.shaker.before_refresh = lambda: table.motion.stop("the table was closed")
+    table.run(1.0)
+    assert not table.shaker.is_high
+    assert table.faults() == []
+
+
 def test_a_late_state_thread_stops_the_motor(table: Table) -> None:
     table.toss_in_flight()
     table.alive = False
@@ -327,11 +353,10 @@ def test_a_run_that_was_not_a_proper_toss_is_not_called_one() -> None:
     table.run(0.3)
     table.toss()
     table.run(0.6)
-    table.motion._run.plan = table.motion._run.plan.__class__(  # type: ignore[union-attr]
-        (*table.motion._run.plan.points[:-1], (9.0, 760.0))  # type: ignore[union-attr]
-    )
     run = table.motion._run
     assert run is not None
+    longer = replace(run.plan, points=(*run.plan.points[:-1], (9.0, 760.0)))
+    run.order = replace(run.order, plan=longer)
     table.run(0.5)
     table.motion._end_drive(run, table.shaker.now_s)
     table.run(3.0)

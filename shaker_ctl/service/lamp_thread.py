@@ -100,14 +100,22 @@ class LampThread:
         return self._box.status().last_committed_round
 
     def perform(self, command: LampCommand) -> None:
-        """Queue a command; darkening overtakes whatever waits, a trial of lamps included."""
+        """Queue a command. Darkening goes first and takes back what would light lamps after it;
+        clearing ends a trial of lamps.
+        """
         with self._wake:
-            if isinstance(command, commands.DarkenLamps):
-                self._work.appendleft(command)
+            if isinstance(command, commands.DarkenLamps | commands.ClearLamps):
                 self._stop_trial = True
+                self._take_back(commands.ProveEachLamp)
+            if isinstance(command, commands.DarkenLamps):
+                self._take_back(commands.PushLamps)
+                self._work.appendleft(command)
             else:
                 self._work.append(command)
             self._wake.notify()
+
+    def _take_back(self, kind: type[commands.Command]) -> None:
+        self._work = deque(waiting for waiting in self._work if not isinstance(waiting, kind))
 
     def stop(self) -> None:
         """End the thread after the work in hand."""
@@ -127,6 +135,7 @@ class LampThread:
                 if self._is_stopping and not self._work:
                     return
                 command = self._work.popleft() if self._work else None
+                self._stop_trial = self._is_stopping
             if command is None:
                 self._watch()
             else:
@@ -188,7 +197,6 @@ class LampThread:
 
     def _prove_each(self, occasion: Occasion, areas: tuple[Area, ...]) -> None:
         """Light each area alone, then dark, and prove both."""
-        self._stop_trial = False
         tried: list[Area] = []
         try:
             for area in areas:

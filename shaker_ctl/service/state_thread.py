@@ -39,6 +39,15 @@ log = logging.getLogger(__name__)
 URGENT = (commands.StopMotor, commands.DarkenLamps)
 """What never waits for the journal."""
 
+OVERTAKEN: dict[type[commands.Command], type[commands.Command]] = {
+    commands.StartToss: commands.StopMotor,
+    commands.Jog: commands.StopMotor,
+    commands.PushLamps: commands.DarkenLamps,
+    commands.ProveEachLamp: commands.DarkenLamps,
+}
+"""What an urgent command undoes, also while its record is still on its way to the disk: a toss that
+was decided before a stop must not begin after it."""
+
 TURN_S = 0.02
 """Longest wait for an event: with it an idle turn stays well inside the heartbeat's 50 ms."""
 
@@ -121,6 +130,10 @@ class StateThread:
         self._inbox: queue.SimpleQueue[_Input | Callable[[], None]] = queue.SimpleQueue()
         self._timers: Timers[str, events.Event] = Timers()
         self._since_snapshot = SNAPSHOT_EVERY
+        self._steps = 0
+        self._last: dict[type[commands.Command], int] = {}
+        """Number of the newest step that had this urgent command performed."""
+        self._overtaking = threading.Lock()
         self._stopping = threading.Event()
         self.journal_failure: JournalError | None = None
         self._thread = threading.Thread(target=self._run, name="state", daemon=True)
@@ -185,16 +198,20 @@ class StateThread:
         if step.refused is not None:
             self._refuse(item, step)
             return
-        urgent = [c for c in step.commands if isinstance(c, URGENT)]
-        for command in urgent:
-            self._performer.perform(command)
+        self._steps += 1
+        number = self._steps
+        for command in step.commands:
+            if isinstance(command, URGENT):
+                with self._overtaking:  # never held longer than it takes to hand a command over
+                    self._last[type(command)] = number
+                self._performer.perform(command)
         self.state = step.state
         try:
             self._journal.append(
                 "step",
                 self._body(item, step),
                 pictures=item.pictures,
-                synced=lambda sequence: self._release(item, step, sequence),
+                synced=lambda sequence: self._release(item, step, number, sequence),
             )
         except JournalError as error:
             self._lose_journal(error)
@@ -241,7 +258,7 @@ class StateThread:
             body["state"] = to_record(step.state)
         return body
 
-    def _release(self, item: _Input, step: Step, sequence: int) -> None:
+    def _release(self, item: _Input, step: Step, number: int, sequence: int) -> None:
         """In the journal's thread: the record is synced, now act."""
         for command in step.commands:
             match command:
@@ -251,9 +268,19 @@ class StateThread:
                     self._inbox.put(partial(self._timers.start, TIMER, due_s, expired))
                 case commands.CancelTimer():
                     self._inbox.put(lambda: self._timers.cancel(TIMER))
+                case _ if type(command) in OVERTAKEN:
+                    self._perform_unless_overtaken(command, number)
                 case _ if not isinstance(command, URGENT):
                     self._performer.perform(command)
         self._answer(item, Outcome(True, "ok", "", sequence))
+
+    def _perform_unless_overtaken(self, command: commands.Command, number: int) -> None:
+        by = OVERTAKEN[type(command)]
+        with self._overtaking:
+            if self._last.get(by, 0) <= number:
+                self._performer.perform(command)
+                return
+        log.info("%s is not performed: %s came first", type(command).__name__, by.__name__)
 
     def _lose_journal(self, error: JournalError) -> None:
         self.journal_failure = error

@@ -13,8 +13,8 @@ from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
-from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Person, Role, Timer
+from shaker_ctl.rules.state import Lamps, Phase, TableState
+from shaker_ctl.rules.vocabulary import Person, Role, Timer, Verified
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.state_thread import Outcome, StateThread
 
@@ -102,6 +102,46 @@ def test_stopping_the_motor_does_not_wait_for_the_journal(
     thread.post(events.EstopPressed())
     eventually(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
     assert journal.waiting, "the record of the stop is still on its way"
+
+
+def test_a_jog_that_was_stopped_before_its_record_was_synced_never_begins(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, performed = table
+    tom = Person("tom", Role.TECHNICIAN)
+    thread.state = dataclasses.replace(thread.state, phase=Phase.CLOSED, cover_closed=True)
+    thread.post(events.JogRequested(tom, 300.0, 2.0))
+    eventually(lambda: thread.state.phase is Phase.JOGGING)
+    thread.post(events.InspectionAbandoned(tom))
+    eventually(lambda: thread.state.phase is Phase.INSPECTION_DUE)
+    journal.sync()
+    eventually(lambda: any(isinstance(c, commands.ClearLamps) for c in performed.commands))
+    assert any(isinstance(c, commands.StopMotor) for c in performed.commands)
+    assert not any(isinstance(c, commands.Jog) for c in performed.commands)
+    thread.post(events.JogRequested(tom, 300.0, 2.0))
+    eventually(lambda: thread.state.phase is Phase.JOGGING)
+    journal.sync()
+    eventually(lambda: any(isinstance(c, commands.Jog) for c in performed.commands))
+
+
+def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, performed = table
+    thread.state = dataclasses.replace(
+        thread.state,
+        phase=Phase.AWAITING_DEALER,
+        round=1,
+        reading=Verified((1, 2, 3)),
+        lamps=Lamps.DARK,
+    )
+    thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
+    eventually(lambda: thread.state.phase is Phase.PUSHING)
+    thread.post(events.LampFault(None, "lamp-readback"))
+    eventually(lambda: thread.state.phase is Phase.AWAITING_PRESENCE)
+    journal.sync()
+    assert any(isinstance(c, commands.DarkenLamps) for c in performed.commands)
+    assert not any(isinstance(c, commands.PushLamps) for c in performed.commands)
 
 
 def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(

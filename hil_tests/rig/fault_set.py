@@ -33,6 +33,8 @@ class FaultSet:
         self.events = tuple(events)
         self.counted: Callable[[str], None] = lambda event: None
         """Told of each event, for faults of other parts."""
+        self.began: Callable[[str], None] = lambda name: None
+        """Told of a fault that waited for an event of this part, when it comes into force."""
         self._lock = threading.Lock()
         self._active: dict[str, dict[str, Value]] = {}
         self._waiting: dict[str, tuple[str, int, dict[str, Value]]] = {}
@@ -78,6 +80,7 @@ class FaultSet:
         self.counted(event)
         if not self._waiting:
             return
+        due = []
         with self._lock:
             for name, (awaited, left, values) in list(self._waiting.items()):
                 if awaited != event:
@@ -87,6 +90,9 @@ class FaultSet:
                 else:
                     del self._waiting[name]
                     self._active[name] = values
+                    due.append(name)
+        for name in due:
+            self.began(name)
 
     @property
     def active(self) -> dict[str, dict[str, Value]]:

@@ -35,9 +35,9 @@ from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
 log = logging.getLogger(__name__)
 
-EVENTS = ("start", "edges", "rest", *LAMP_EVENTS)
+EVENTS = ("start", "edges", "rest", "enable", "disable", "light", *LAMP_EVENTS)
 """What any fault can wait for: the shaker begins to move, a rising tach edge, the dice are truly at
-rest, and each kind of request that the lamp box accepted."""
+rest, EN rises or falls, the ring light changes, and each kind of request that the lamp box took."""
 
 Active = dict[str, dict[str, Value]]
 
@@ -77,7 +77,14 @@ class FaultPart(Protocol):
 class Faults:
     """All parts together. Safe to call from any thread."""
 
-    def __init__(self, parts: Iterable[FaultPart]) -> None:
+    def __init__(
+        self,
+        parts: Iterable[FaultPart],
+        noted: Callable[[str, str], None] = lambda what, name: None,
+    ) -> None:
+        """`noted` is told of each `fault` and each one `healed`, when it comes about; of those that
+        a part times itself its own hook tells (`began`)."""
+        self._noted = noted
         self._parts = tuple(parts)
         self._part_of = {name: part for part in self._parts for name in part.catalogue}
         self._lock = threading.Lock()
@@ -99,6 +106,8 @@ class Faults:
         order = parse(sentence)
         part = self._part(order.name)
         if order.after is None or order.after[1] in part.events:
+            if order.after is None:
+                self._noted("fault", order.name)  # before: it acts at once
             _try(part, order)
         elif order.after[1] in EVENTS:
             with self._lock:
@@ -125,6 +134,7 @@ class Faults:
     def _inject_due(self) -> None:
         while (order := self._due.get()) is not None:
             try:
+                self._noted("fault", order.name)
                 _try(self._part(order.name), order)
             except ValueError:
                 log.exception("the fault %s could not be injected when its event came", order.name)
@@ -134,6 +144,7 @@ class Faults:
         with self._lock:
             for one in list(self._waiting) if name == "all" else [name]:
                 self._waiting.pop(one, None)
+        self._noted("healed", name)
         if name != "all":
             self._part(name).heal(name)
             return

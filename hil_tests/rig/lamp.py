@@ -130,6 +130,8 @@ class LampBox:
         self.faults = LampFaults()
         self.on_change: Callable[[LampChange], None] = lambda _: None
         """Told whenever other lamps burn than before: the rig's own eye, not on the wire."""
+        self.noted: Callable[[str, dict[str, Any]], None] = lambda what, facts: None
+        """Told of each stage and command that was obeyed: the rig's own eye as well."""
         self._burnt_before: tuple[str, ...] = ()
         self._clock = clock
         self._lock = threading.RLock()
@@ -251,6 +253,7 @@ class LampBox:
             own = self._compute(values, layout, options)
             verdict = self._judge(round_id, own, expected)
         self._staged = StagedResult(words, round_id, own, verdict, self._clock())
+        self.noted("stage", {"round": round_id, "values": values})
         return "stage"
 
     def _compute(self, values: list[int], layout: int, options: int) -> int:
@@ -284,6 +287,7 @@ class LampBox:
     def _obey(self, words: list[int]) -> str:
         sequence, command, high, low, argument = words
         round_id = high << 16 | low
+        staged = self._staged
         if command == COMMIT:
             self._commit(round_id)
         elif command == CLEAR:
@@ -301,7 +305,12 @@ class LampBox:
         else:
             raise self._refuse(UNKNOWN_COMMAND)
         self._sequence, self._command = sequence, words
-        return ("", "commit", "clear", "dark", "phase", "test")[command]
+        name = ("", "commit", "clear", "dark", "phase", "test")[command]
+        facts: dict[str, Any] = {"round": round_id, "argument": argument}
+        if command == COMMIT and staged is not None:
+            facts["values"] = staged.words[3:6]
+        self.noted(name, facts)
+        return name
 
     def _commit(self, round_id: int) -> None:
         if self._staged is None:

@@ -1,4 +1,4 @@
-"""The thread in which the machine lives: plant and board, turn by turn, in real time.
+"""The thread in which the machine lives: plant and wires, turn by turn, in real time.
 
 Owns when the plant is updated: often while something moves, seldom while nothing does, at once when
 the controller changes an output. Must not know physics or protocols.
@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
-from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.plant import Plant
-from hil_tests.rig.wiring import PinMap, Wiring
+from hil_tests.rig.wires import Wires
 
 log = logging.getLogger(__name__)
 
@@ -27,13 +26,11 @@ LATE_TURN_S = 0.05
 
 
 class Machine:
-    """Runs `plant` on `board` until `stop`."""
+    """Runs `plant` on `wires` until `stop`."""
 
-    def __init__(self, board: Board, plant: Plant, pins: PinMap | None = None) -> None:
-        pins = pins or PinMap()
+    def __init__(self, wires: Wires, plant: Plant) -> None:
         self._plant = plant
-        self._wiring = Wiring(board, pins)
-        self._outputs_pins = pins.outputs
+        self._wires = wires
         self._changed = threading.Event()
         self._ends = False
         self.outputs = PlantOutputs()
@@ -41,11 +38,17 @@ class Machine:
         self.inputs = PlantInputs()
         """What the controller's outputs were then."""
         self.counted: Callable[[str, int], None] = lambda event, times: None
-        """Told of `start` when the shaker begins to move, and of rising tach `edges`."""
+        """Told of `start` when the shaker begins to move, of rising tach `edges`, of EN (`enable`,
+        `disable`) and of each change of the ring `light`."""
+        self.noted: Callable[[bool], None] = lambda level: None
+        """Told of EN as the driver sees it."""
+        self.seen: Callable[[float, PlantInputs, PlantOutputs], None] = lambda *_: None
+        """Told, in the machine's thread, of every turn: when it began, and what was on the wires.
+        """
         self.late_turns = 0
         self.failure: BaseException | None = None
         """What ended the thread, if anything did."""
-        board.on_output(self._wake)
+        wires.on_change(self._changed.set)
         self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
 
     def start(self) -> None:
@@ -63,10 +66,6 @@ class Machine:
     def wake(self) -> None:
         """Have a turn now: somebody moved something by hand."""
         self._changed.set()
-
-    def _wake(self, gpio: int) -> None:
-        if gpio in self._outputs_pins:
-            self._changed.set()
 
     def _run(self) -> None:
         try:
@@ -89,10 +88,16 @@ class Machine:
 
     def _turn(self) -> None:
         began = time.monotonic()
-        self.inputs = self._wiring.inputs()
+        before, self.inputs = self.inputs, self._wires.inputs()
+        if self.inputs.motor_enabled is not before.motor_enabled:
+            self.noted(self.inputs.motor_enabled)
+            self.counted("enable" if self.inputs.motor_enabled else "disable", 1)
+        if self.inputs.ring_light != before.ring_light:
+            self.counted("light", 1)
         was_turning = self.outputs.speed_rpm > 0.0
         self.outputs = self._plant.update(began, self.inputs)
-        self._wiring.apply(self.outputs)
+        self._wires.apply(self.outputs)
+        self.seen(began, self.inputs, self.outputs)
         if self.outputs.speed_rpm > 0.0 and not was_turning:
             self.counted("start", 1)
         if self.outputs.tach_edges:

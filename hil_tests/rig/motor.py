@@ -222,6 +222,10 @@ class Motor:
             fraction = self._faults.parameter("tach_missing", "fraction", 0.3)
             if self._random.random() < fraction:
                 return
+        if "tach_doubled" in self._faults:
+            edges += [(at_s, 1), (at_s + 2e-4, 0)]
+            self._tach_level = 0
+            return
         if level != self._tach_level:
             self._tach_level = level
             edges.append((at_s, level))

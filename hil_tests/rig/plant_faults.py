@@ -8,7 +8,7 @@ it happens: in the motor, the dice, the contacts. It must not know of protocols 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -37,6 +37,7 @@ PLANT_FAULTS: dict[str, PlantFault] = {
         PlantFault("supply_low", "supply sags to this voltage", {"volts": 14.0}),
         PlantFault("tach_silent", "tach output stays at its last level"),
         PlantFault("tach_noise", "false tach pulses per second, of 40 µs", {"rate_hz": 400.0}),
+        PlantFault("tach_doubled", "two tach pulses where one should be: a wheel of 24 teeth"),
         PlantFault("tach_missing", "this fraction of the tach pulses is lost", {"fraction": 0.3}),
         PlantFault("weak_shake", "loose cam: the stroke is multiplied by factor", {"factor": 0.2}),
         PlantFault("cam_slip", "broken coupling: motor and tach turn, the plate stands still"),
@@ -64,6 +65,8 @@ class PlantFaults:
         self._lock = threading.Lock()
         self._active: dict[str, dict[str, float]] = {}
         self._waiting: dict[str, tuple[int, dict[str, float]]] = {}
+        self.began: Callable[[str], None] = lambda name: None
+        """Told of a fault that waited for edges, when it comes into force."""
 
     def inject(self, name: str, *, after_edges: int = 0, **parameters: float) -> None:
         """Put a fault in force, now or after `after_edges` more rising tach edges.
@@ -114,10 +117,14 @@ class PlantFaults:
         """Tell of one rising tach edge of the machine itself (also one that the fault hides)."""
         if not self._waiting:
             return
+        due = []
         with self._lock:
             for name, (left, values) in list(self._waiting.items()):
                 if left <= 1:
                     del self._waiting[name]
                     self._active[name] = values
+                    due.append(name)
                 else:
                     self._waiting[name] = (left - 1, values)
+        for name in due:
+            self.began(name)

@@ -19,12 +19,14 @@ from hil_tests.rig.control import Control
 from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, PlantPart, SetPart
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import Machine
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant import Cover, Plant
+from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
 
@@ -95,12 +97,14 @@ class Rig:
         _check_style(self.plan.dice)
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
-        for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl"):
+        for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl", "events.jsonl"):
             (folder / old).unlink(missing_ok=True)
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
         lamps = TruthLog(folder / "lamps.jsonl")
         started.callback(lamps.close)
+        book = Logbook(folder / "events.jsonl")
+        started.callback(book.close)
         self.board = Board()
         scene = SceneBoard()
         started.callback(scene.close)
@@ -133,8 +137,11 @@ class Rig:
                 SetPart("lamp box", self.lamp.faults),
                 LinesPart(self.lines),
                 DaemonPart(self.pigpiod),
-            )
+                ProcessPart(),
+            ),
+            noted=lambda what, name: book.note(what, name=name),
         )
+        self._keep(book)
         started.callback(self.faults.close)
         self.machine.counted = self.faults.count
         self.lamp.faults.counted = self.faults.count
@@ -142,6 +149,15 @@ class Rig:
         started.callback(control.close)
         self.addresses = self._describe(truth.path, control.path)
         self._publish(started)
+
+    def _keep(self, book: Logbook) -> None:
+        """Have every part tell the logbook what it does."""
+        began = lambda name: book.note("fault", name=name)  # noqa: E731 - one hook for three parts
+        self.plant.faults.began = self.lamp.faults.began = began
+        for line in self.lines.values():
+            line.faults.began = began
+        self.lamp.noted = lambda what, facts: book.note(what, **facts)
+        self.machine.noted = lambda level: book.note("enable", level=level)
 
     def _control_path(self, started: contextlib.ExitStack) -> Path:
         """In the folder where a socket's short path allows it, else in one of its own."""
@@ -196,6 +212,7 @@ class Rig:
             "control": str(control),
             "truth": str(truth),
             "lamps": str(plan.folder / "lamps.jsonl"),
+            "events": str(plan.folder / "events.jsonl"),
             "geometry": plan.geometry,
             "dice": plan.dice,
             "seed": plan.seed,

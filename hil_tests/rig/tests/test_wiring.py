@@ -94,7 +94,7 @@ def test_tach_edges_keep_their_times(board):
 
 
 def test_a_machine_turns_when_driven_and_stops_within_its_time(board):
-    machine = Machine(board, Plant(seed=2))
+    machine = Machine(Wiring(board, PINS), Plant(seed=2))
     happened: list[str] = []
     machine.counted = lambda event, times: happened.append(event)
     machine.start()
@@ -106,8 +106,8 @@ def test_a_machine_turns_when_driven_and_stops_within_its_time(board):
         began = time.monotonic()
         _until(lambda: machine.outputs.speed_rpm == 0)
         assert time.monotonic() - began < 1.0
-        assert happened[0] == "start"
-        assert "edges" in happened
+        assert happened[:2] == ["enable", "start"]
+        assert {"edges", "disable"} <= set(happened)
     finally:
         machine.stop()
     assert machine.failure is None

@@ -1,0 +1,44 @@
+"""What somebody with instruments at the rig would write down, as it happens: one line a fact.
+
+Owns the file `events.jsonl` and the form of its lines: `{"t": monotonic seconds, "what": …}` and
+what belongs to it. EN as the driver sees it, what the lamp box obeyed, when each fault came into
+force. For whoever judges a controller from outside; a controller never reads it. Must not know what
+follows from anything.
+
+| what | with |
+| --- | --- |
+| `enable` | `level`: EN behind its filter, before the monostable |
+| `stage`, `commit` | `round`, `values` |
+| `clear`, `dark`, `phase`, `test` | `round`, `argument` |
+| `fault`, `healed` | `name` |
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+
+class Logbook:
+    """Appends facts, each line complete at every moment. Safe to call from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a", encoding="utf-8")
+
+    def note(self, what: str, **facts: Any) -> None:
+        """Write one line, with the moment of this call."""
+        line = json.dumps({"t": round(time.monotonic(), 6), "what": what, **facts})
+        with self._lock:
+            if not self._file.closed:
+                self._file.write(line + "\n")
+                self._file.flush()
+
+    def close(self) -> None:
+        with self._lock:
+            self._file.close()

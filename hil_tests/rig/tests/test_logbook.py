@@ -1,0 +1,107 @@
+"""The logbook says what happened and when; a process can be ended or held at an exact moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.rig.faults import Faults, Order, PlantPart, SetPart
+from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.lamp_faults import LampFaults
+from hil_tests.rig.logbook import Logbook
+from hil_tests.rig.plant_faults import PlantFaults
+from hil_tests.rig.process_faults import ProcessPart
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_each_fact_is_one_line_with_its_moment(tmp_path: Path) -> None:
+    book = Logbook(tmp_path / "events.jsonl")
+    before = time.monotonic()
+    book.note("enable", level=True)
+    book.note("phase", round=7, argument=3)
+    book.close()
+    first, second = lines(book.path)
+    assert (first["what"], first["level"]) == ("enable", True)
+    assert (second["what"], second["round"], second["argument"]) == ("phase", 7, 3)
+    assert before <= first["t"] <= second["t"] <= time.monotonic()
+
+
+def test_a_fault_is_noted_when_it_comes_into_force_and_not_when_it_is_asked_for() -> None:
+    noted: list[tuple[str, str]] = []
+    plant, lamp = PlantFaults(), LampFaults()
+    plant.began = lamp.began = lambda name: noted.append(("fault", name))
+    faults = Faults(
+        [PlantPart(plant), SetPart("lamp box", lamp)],
+        noted=lambda what, name: noted.append((what, name)),
+    )
+    try:
+        faults.inject("jam after 2 edges")
+        faults.inject("lamp_silent after 1 commit")
+        assert noted == []
+        plant.count_edge()
+        plant.count_edge()
+        lamp.count("commit")
+        faults.inject("light_dead")
+        faults.heal("jam")
+    finally:
+        faults.close()
+    assert noted == [
+        ("fault", "jam"),
+        ("fault", "lamp_silent"),
+        ("fault", "light_dead"),
+        ("healed", "jam"),
+    ]
+
+
+def test_a_lamp_box_tells_which_values_were_committed() -> None:
+    box = LampBox(50)
+    told: list[tuple[str, dict[str, Any]]] = []
+    box.noted = lambda what, facts: told.append((what, facts))
+    mask = box._compute([1, 2, 4], 50, 1)
+    words = [mask >> 16 * place & 0xFFFF for place in (3, 2, 1, 0)]
+    box.write(0x0040, [1, 0, 9, 1, 2, 4, 50, 1, *words])
+    box.write(0x0060, [2, 1, 0, 9, 0])
+    assert told == [
+        ("stage", {"round": 9, "values": [1, 2, 4]}),
+        ("commit", {"round": 9, "argument": 0, "values": [1, 2, 4]}),
+    ]
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_process_is_held_until_it_is_healed_and_killed_for_good(
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    part = ProcessPart()
+    part.inject(Order("process_stopped", {"pid": str(sleeper.pid)}))
+    assert os.waitpid(sleeper.pid, os.WUNTRACED)[1] >> 8 == signal.SIGSTOP
+    assert part.active() == {"process_stopped": {"pid": sleeper.pid}}
+    part.heal("process_stopped")
+    assert os.waitpid(sleeper.pid, os.WCONTINUED)[1] == 0xFFFF
+    assert part.active() == {}
+    part.inject(Order("process_killed", {"pid": str(sleeper.pid)}))
+    assert sleeper.wait(5) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("pid", ["0", "1"])
+def test_nobody_kills_what_is_not_theirs_by_a_forgotten_number(pid: str) -> None:
+    with pytest.raises(ValueError, match="pid=NUMBER"):
+        ProcessPart().inject(Order("process_killed", {"pid": pid}))

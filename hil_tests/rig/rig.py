@@ -29,6 +29,7 @@ from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
+from hil_tests.rig.wiring import PinMap, Wiring
 
 BAUDRATE = 115200
 UNIT = 1
@@ -120,7 +121,7 @@ class Rig:
         self.pigpiod = VirtualPigpiod(
             self.board, port=self.plan.pigpiod_port, fifo_folder=self.plan.folder
         )
-        self.machine = Machine(self.board, self.plant)
+        self.machine = Machine(Wiring(self.board, PinMap()), self.plant)
         started.callback(self.machine.stop)
         self.machine.start()
         started.enter_context(self.pigpiod)

@@ -7,6 +7,7 @@ the daemon's protocol. A bench has the same map with real wires.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
@@ -58,6 +59,15 @@ class Wiring:
         self._was_enabled = False
         self._low_since = 0.0
         board.on_output(self._watch_enable)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """See `Wires`: the listener is called in the daemon's thread and must be quick."""
+
+        def told(gpio: int) -> None:
+            if gpio in self._pins.outputs:
+                listener()
+
+        self._board.on_output(told)
 
     def inputs(self) -> PlantInputs:
         """Return what the controller's outputs do to the machine now."""

@@ -341,6 +341,8 @@ class InspectionRequested(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class InspectionAbandoned(Event):
+    """Give up the inspection or the technician's trial under way: motor off, lamps dark."""
+
     person: Person
 
 

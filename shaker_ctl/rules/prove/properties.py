@@ -1634,12 +1634,23 @@ def _roles(t: Table, w: Watch, n: Watch, s: TableState, e: ev.Event, x: Step) ->
     return role is not Role.DEALER
 
 
+ENDABLE = frozenset(
+    {
+        *(P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING),
+        *(P.COMING_TO_REST, P.READING, P.JOGGING, P.LAMP_TRIAL),
+    }
+)
+"""Work that a person may give up while it goes on, where it is no round."""
+
+
 def _offered(t: Table, w: Watch, s: TableState) -> dict[type[ev.Event], Role]:
     """What must be granted here, to this role, when nothing stands in the way."""
     order = t.expected.nmb_before_reveal
     free = not (w.compartment or w.estop or (t.rules.cover_must_be_absent and w.cover))
     d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
     dealt = not t.rules.autonomous
+    if s.purpose is not Purpose.PLAY and s.phase in ENDABLE:
+        return {ev.InspectionAbandoned: tech if s.purpose is Purpose.TRIAL else f}
     match s.phase:
         case P.CLOSED:
             return {
@@ -1683,6 +1694,8 @@ def _offered(t: Table, w: Watch, s: TableState) -> dict[type[ev.Event], Role]:
             return out | ({ev.FaultCleared: tech} if w.faults else {ev.ReturnRequested: f})
         case P.SHAKER_RETIRED:
             return {ev.ShakerRestored: tech} | ({ev.FaultCleared: tech} if w.faults else {})
+        case P.LAMP_ENTRY | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP:
+            return {ev.InspectionAbandoned: f}
         case P.LAMPS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
         case P.TO_BE_SIGNED if s.purpose is Purpose.SHIFT:

@@ -40,7 +40,7 @@ from shaker_ctl.motion.reports import MotionReport, TossJudged
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
-from shaker_ctl.service import digests, wording
+from shaker_ctl.service import digests, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
 from shaker_ctl.service.desk import Chairs, TableDesk
 from shaker_ctl.service.dispatch import Dispatch
@@ -227,6 +227,7 @@ class Table:
         status = StatusSocket(p.service.runtime_dir, self.status)
         self._stops.append(status.stop)
         status.start()
+        thread_names.publish()
         self._notifier.ready()
         log.info("ready after %.1f s", self._clock.monotonic() - self._started_s)
 

@@ -56,7 +56,8 @@ class Request:
         (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
         inspection, where the profile has one)
         `dice changed` serials: tuple[str, str, str]
-        `cancel` give up the inspection under way (Ctrl-C)
+    technician, floorperson, supervisor
+        `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
     technician
         `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
         else what was done so that a manual shaker may be used)

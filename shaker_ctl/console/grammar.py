@@ -165,7 +165,7 @@ FORMS: tuple[Form, ...] = (
     _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
     _act(_TECHNICIAN, "calibrate camera", "check the picture against the calibration"),
     _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
-    _act(_FLOOR, "cancel", "give up the inspection under way (Ctrl-C)"),
+    _act(_FLOOR | _TECHNICIAN, "cancel", "give up the inspection or trial under way (Ctrl-C)"),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
     _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),
 )

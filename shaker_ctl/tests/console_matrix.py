@@ -15,7 +15,7 @@ from shaker_ctl.console import grammar
 from shaker_ctl.console.desk import Actor, Request
 from shaker_ctl.console.grammar import FORMS, Form, Kind
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.rules import machine
+from shaker_ctl.rules import machine, phases
 from shaker_ctl.rules.phases import PASSING
 from shaker_ctl.rules.prove.tables import tables
 from shaker_ctl.rules.rulebook import Rulebook
@@ -66,6 +66,15 @@ class Answered:
     reason: str
 
 
+_CYCLE = (Purpose.INSPECTION, Purpose.SHIFT, Purpose.TRIAL)
+_OTHERWISE: dict[Phase, tuple[Purpose, ...]] = {
+    **dict.fromkeys(phases.SHAKER_IN_USE, _CYCLE),
+    **dict.fromkeys(phases.LAMP_INSPECTION, (Purpose.INSPECTION,)),
+    **dict.fromkeys(phases.TRIALS, (Purpose.TRIAL,)),
+}
+"""What a phase may serve besides a round of play."""
+
+
 def states(rules: Rulebook) -> Iterator[TableState]:
     """Yield plausible states of every phase: dice fresh, lamps as the phase has them."""
     base = TableState(
@@ -82,6 +91,8 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             continue
         state = replace(base, phase=phase, inspector=inspector, part=Part.ALL)
         yield state
+        for purpose in _OTHERWISE.get(phase, ()):
+            yield replace(state, purpose=purpose)
         if phase is Phase.AWAITING_DEALER:
             yield replace(state, reading=Verified(READ))
             yield replace(state, reading=Unreadable("glare"))

@@ -27,8 +27,9 @@ def _escaped(text: str) -> str:
 
 
 def _commands(*roles: Role) -> str:
+    """The commands of these roles, or those that need none."""
     wanted = frozenset(roles)
-    forms = [form for form in FORMS if form.roles == wanted]
+    forms = [form for form in FORMS if bool(form.roles) == bool(wanted) and wanted <= form.roles]
     # Acts first: they are what a role is there for.
     forms.sort(key=lambda form: roles != () and form.kind is not Kind.ACT)
     return _table(("command", "what"), ((form.line, form.summary) for form in forms))

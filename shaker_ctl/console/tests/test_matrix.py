@@ -27,7 +27,8 @@ DEALER = {"bets", "nmb", "activate", "reveal", "enter", "confirm", "no-roll", "s
 FLOOR = {"presence", "sign", "decide", "inspect", "open", "close", "shift start", "time confirm",
          "dice changed", "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
-              "light", "calibrate camera", "selftest", "log bundle", "export"}  # fmt: skip
+              "light", "calibrate camera", "selftest", "log bundle", "export",
+              "cancel"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),
     Role.DEALER: DEALER,

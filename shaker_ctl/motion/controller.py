@@ -22,18 +22,20 @@ def step(
     *,
     target_rpm: float,
     acceleration_rpm_s: float,
-    speed_rpm: float,
+    speed_rpm: float | None,
     elapsed_s: float,
     parameters: SpeedControlParameters,
 ) -> tuple[ControlState, float]:
     """Return the next state and the duty, 0.0 to `most_duty`.
+
+    `speed_rpm` is None while the speed is not known: then the plan and the integral alone count.
 
     The integral stands still while the duty is at a limit and the error would drive it further, so
     that a jam or a low supply does not wind it up.
     """
     if target_rpm <= 0.0:
         return ControlState(), 0.0
-    error_rpm = target_rpm - speed_rpm
+    error_rpm = 0.0 if speed_rpm is None else target_rpm - speed_rpm
     planned = (
         parameters.duty_offset
         + parameters.duty_per_rpm * target_rpm

@@ -17,6 +17,10 @@ CONTROL_GAPS = 4
 """Gaps averaged for the control loop: a third of a turn, 28 ms at 720 rpm."""
 
 
+SLACK_US = 10_000.0
+"""Reports come in batches of about 1 ms, and the thread that takes them may be late."""
+
+
 class SpeedMeter:
     """Speed over the last few edges and over the last full turn, and how regular the edges are."""
 
@@ -53,13 +57,26 @@ class SpeedMeter:
     def speed_rpm(self, now_s: float) -> float:
         """Speed over the last `CONTROL_GAPS` gaps, falling while the next edge is overdue."""
         measured = self._over(CONTROL_GAPS)
-        if measured == 0.0 or self._last_arrival_s is None:
+        overdue_us = self._overdue_us(measured, now_s)
+        if measured == 0.0 or overdue_us <= 0.0:
+            return measured
+        return min(measured, US_PER_MINUTE / (self._pulses * overdue_us + US_PER_MINUTE / measured))
+
+    def control_rpm(self, now_s: float) -> float | None:
+        """Speed for the control loop; None while an edge is overdue, when it is not known.
+
+        An edge that is overdue may mean a motor that slows down or a report that is late. Whoever
+        answers a late report with more duty drives a good motor out of its band: 30 ms too late
+        would ask for all the duty there is. A motor that really stalls is the watch's affair.
+        """
+        measured = self._over(CONTROL_GAPS)
+        return None if self._overdue_us(measured, now_s) > 0.0 else measured
+
+    def _overdue_us(self, measured_rpm: float, now_s: float) -> float:
+        if measured_rpm == 0.0 or self._last_arrival_s is None:
             return 0.0
         waiting_us = (now_s - self._last_arrival_s) * 1e6
-        slack_us = 10_000.0  # Reports come in batches of about 1 ms, and this thread may be late.
-        if waiting_us <= slack_us + US_PER_MINUTE / (self._pulses * measured):
-            return measured
-        return min(measured, US_PER_MINUTE / (self._pulses * (waiting_us - slack_us)))
+        return waiting_us - SLACK_US - US_PER_MINUTE / (self._pulses * measured_rpm)
 
     def turn_rpm(self) -> float:
         """Mean speed over the last full turn, in which the cam's ripple cancels; 0 before one."""

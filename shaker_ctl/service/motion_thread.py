@@ -348,7 +348,7 @@ class MotionThread:
             run.control,
             target_rpm=sample.target_rpm,
             acceleration_rpm_s=run.plan.acceleration_rpm_s(at_s),
-            speed_rpm=sample.speed_rpm,
+            speed_rpm=self._meter.control_rpm(now_s),
             elapsed_s=now_s - run.turned_s,
             parameters=self._p.control,
         )

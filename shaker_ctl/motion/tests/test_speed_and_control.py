@@ -88,7 +88,9 @@ def test_every_turn_speed_belongs_to_exactly_one_full_turn(gaps: list[int]) -> N
         assert rpm == pytest.approx(60e6 / (ticks[index] - ticks[index - PULSES]))
 
 
-def drive(state: ControlState, speed_rpm: float, turns: int = 1) -> tuple[ControlState, float]:
+def drive(
+    state: ControlState, speed_rpm: float | None, turns: int = 1
+) -> tuple[ControlState, float]:
     duty = 0.0
     for _ in range(turns):
         state, duty = controller.step(
@@ -110,6 +112,20 @@ def test_at_the_planned_speed_the_feed_forward_alone_drives() -> None:
 def test_too_slow_gets_more_and_too_fast_gets_less() -> None:
     _, even = drive(ControlState(), 720.0)
     assert drive(ControlState(), 700.0)[1] > even > drive(ControlState(), 740.0)[1]
+
+
+def test_a_late_report_asks_for_no_more_duty() -> None:
+    meter = metered(720.0)
+    last_s = 39 * gap_us(720.0) / 1e6
+    assert meter.control_rpm(last_s + 0.005) == pytest.approx(720.0, rel=1e-3)
+    late = meter.control_rpm(last_s + 0.060)
+    assert late is None
+    assert drive(ControlState(0.01), late)[1] == drive(ControlState(0.01), 720.0)[1]
+    assert drive(ControlState(0.01), meter.speed_rpm(last_s + 0.060))[1] > 0.95
+
+
+def test_before_the_first_edges_the_loop_pushes() -> None:
+    assert SpeedMeter(PULSES).control_rpm(0.1) == 0.0
 
 
 def test_a_jam_does_not_wind_up_the_integral() -> None:

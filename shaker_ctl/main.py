@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import __version__
-from shaker_ctl.commands import console, demo, journal, read, rules, run, settings, status
+from shaker_ctl.commands import console, demo, install, journal, read, rules, run, settings, status
 from shaker_ctl.errors import JournalCorruptError, SettingsError, ShakerError
 
 EX_DATAERR = 65
@@ -27,6 +27,8 @@ program = typer.Typer(
 program.command()(run.run)
 program.command()(demo.demo)
 program.command()(status.status)
+program.command()(install.install)
+program.command()(install.uninstall)
 program.command()(read.read)
 program.add_typer(journal.app, name="journal")
 program.add_typer(rules.app, name="rules")

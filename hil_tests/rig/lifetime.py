@@ -12,8 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-REAL_TABLE = Path("/etc/shaker-ctl/real-table")
-"""The seal that an installed table carries. Where it stands, no rig runs (O-16)."""
+REAL_TABLE = (
+    "/etc/shaker-ctl/real-table",
+    "/etc/shaker-ctl/seal.pub",
+    "/etc/shaker-ctl/seal.json",
+    "/etc/systemd/system/shaker-ctl.service",
+    "/usr/local/lib/systemd/system/shaker-ctl.service",
+    "/usr/lib/systemd/system/shaker-ctl.service",
+    "/lib/systemd/system/shaker-ctl.service",
+)
+"""What an installed table carries: the installer's mark, a seal, the unit. Where one of them
+stands, no rig runs (O-16)."""
 
 LOOK_S = 0.25
 
@@ -22,11 +31,21 @@ class RealTableError(Exception):
     """This computer is a real table. Nothing was opened."""
 
 
-def refuse_on_real_table() -> None:
-    """Raise `RealTableError` on a computer that an installed seal says is a real table."""
-    if REAL_TABLE.exists():
+def refuse_on_real_table(root: Path = Path("/")) -> None:
+    """Raise `RealTableError` on a computer that is installed as a real table.
+
+    A folder that this user may not look into counts: somebody has closed it.
+    """
+    for name in REAL_TABLE:
+        mark = root / name.lstrip("/")
+        try:
+            mark.lstat()
+        except PermissionError:
+            pass
+        except OSError:
+            continue
         raise RealTableError(
-            f"{REAL_TABLE} says that this computer is a real table: no rig runs here. "
+            f"{mark} says that this computer is a real table: no rig runs here. "
             "Run the rig on another computer"
         )
 

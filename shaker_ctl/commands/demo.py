@@ -9,9 +9,7 @@ from typing import Annotated
 import typer
 
 from shaker_ctl.errors import RefusedError, SettingsError
-
-REAL_TABLE = Path("/etc/shaker-ctl/real-table")
-"""Written at installation on a real table; nothing that can stage an outcome runs there (O-16)."""
+from shaker_ctl.installation import real_table
 
 
 class Pace(StrEnum):
@@ -59,9 +57,9 @@ def demo(
     as a demonstration on every screen and record. At the end every lit lamp is held against what
     the physics knows; a difference ends the program with status 1.
     """
-    if REAL_TABLE.exists():
+    if (mark := real_table.mark()) is not None:
         raise RefusedError(
-            "this is a real table: no demonstration runs here (O-16)",
+            f"{mark} says that this is a real table: no demonstration runs here (O-16)",
             remedy="Run it on another machine",
         )
     try:

@@ -118,7 +118,8 @@ def hash_passphrase(passphrase: str) -> str:
 def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     """Add a person, or give them a new passphrase; True when they were there before.
 
-    The file is replaced in one step and readable by its owner only. Raises `SettingsError`.
+    The file is replaced in one step and readable by its owner only, or, where root writes it into
+    a group's folder, by that group. Raises `SettingsError`.
     """
     if not _NAME.fullmatch(name):
         raise SettingsError(
@@ -146,6 +147,7 @@ def _write(path: Path, accounts: list[Account]) -> None:
         # mkstemp creates it with mode 0600; the rename keeps that.
         number, written = tempfile.mkstemp(dir=path.parent, prefix=path.name)
         with os.fdopen(number, "w", encoding="utf-8") as file:
+            _let_the_folders_group_read(number, path.parent)
             file.write("\n".join(lines) + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -155,3 +157,14 @@ def _write(path: Path, accounts: list[Account]) -> None:
             f"cannot write the users file {path}: {error.strerror}",
             remedy="Run as the user who owns it, or name another with --users",
         ) from error
+
+
+def _let_the_folders_group_read(number: int, folder: Path) -> None:
+    """On an installed table root writes the file, and the service reads it by the folder's group.
+
+    Elsewhere, and in a folder of root's own, it stays readable by its writer alone.
+    """
+    group = folder.stat().st_gid
+    if os.geteuid() == 0 and group != 0:
+        os.fchown(number, -1, group)
+        os.fchmod(number, 0o640)

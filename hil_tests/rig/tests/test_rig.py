@@ -22,10 +22,11 @@ from typer.testing import CliRunner
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import Control, ask
 from hil_tests.rig.main import app
+from hil_tests.rig.rig import Rig, RigPlan
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
-LOGS = {"truth.jsonl", "lamps.jsonl", "lamp-memory.json"}
+LOGS = {"truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl", "lamp-memory.json"}
 """What a rig leaves: what happened, and what its lamp box retains without power."""
 ENABLE, PWM, TACH = 23, 18, 24
 
@@ -130,7 +131,7 @@ def camera_port(found: dict[str, Any]) -> int:
 def test_the_addresses_are_complete(rig):
     assert set(rig.addresses) == {
         *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth", "lamps"),
-        *("calibration", "geometry", "dice", "seed"),
+        *("calibration", "geometry", "dice", "seed", "rig", "events", "signals"),
     }
     assert rig.addresses["pigpiod"]["host"] == "127.0.0.1"
     assert set(rig.addresses["console"]) == {"technician", "dealer"}
@@ -284,14 +285,29 @@ def test_a_rig_that_is_stopped_while_it_starts_leaves_nothing(tmp_path):
 def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch, command):
     seal = tmp_path / "real-table"
     seal.touch()
-    monkeypatch.setattr(lifetime, "REAL_TABLE", seal)
+    monkeypatch.setattr(lifetime, "REAL_TABLE", (str(seal),))
     done = CliRunner().invoke(app, [command])
     assert done.exit_code == 1
     assert "real table" in done.output
 
 
-def test_the_seal_is_where_the_installer_puts_it():
-    assert Path("/etc/shaker-ctl/real-table") == lifetime.REAL_TABLE
+@pytest.mark.parametrize("mark", lifetime.REAL_TABLE)
+def test_each_mark_of_a_real_table_keeps_a_rig_from_being_made(tmp_path, mark):
+    lifetime.refuse_on_real_table(tmp_path)
+    path = tmp_path / mark.lstrip("/")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(lifetime.RealTableError, match="Run the rig on another computer"):
+        lifetime.refuse_on_real_table(tmp_path)
+
+
+def test_no_rig_is_made_on_a_real_table_by_other_programs_either(tmp_path, monkeypatch):
+    seal = tmp_path / "real-table"
+    seal.touch()
+    monkeypatch.setattr(lifetime, "REAL_TABLE", (str(seal),))
+    with pytest.raises(lifetime.RealTableError), Rig(RigPlan(tmp_path / "rig")):
+        pass
+    assert not (tmp_path / "rig").exists()
 
 
 def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,15 @@ def test_people_can_be_added_and_given_a_new_passphrase(tmp_path: Path) -> None:
     assert not people.verify("anna", Role.FLOORPERSON, "first passphrase")
     assert path.stat().st_mode & 0o077 == 0
     assert "passphrase" not in path.read_text().replace("no passphrases", "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to other groups")
+def test_what_root_writes_into_the_tables_folder_the_service_can_read(tmp_path: Path) -> None:
+    os.chown(tmp_path, -1, 4242)
+    path = tmp_path / "users.toml"
+    accounts.add(path, "fay", Role.FLOORPERSON, "correct horse")
+    assert path.stat().st_gid == 4242
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize(

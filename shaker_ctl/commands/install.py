@@ -1,0 +1,99 @@
+"""`shaker-ctl install` and `uninstall`: make this computer a table, and take that away again.
+
+Owns the conversation: say first what will be done, ask, do. What is done is `installation`'s.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from shaker_ctl import settings
+from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.installation.acts import Act, InstallError
+from shaker_ctl.installation.places import PREFIX, Places
+from shaker_ctl.installation.plan import Wishes, kept, to_install, to_uninstall
+
+screen = Console(highlight=False)
+
+RootOption = Annotated[
+    Path,
+    typer.Option("--root", help="Stage the files into this folder: no users, owners or services."),
+]
+CheckOption = Annotated[
+    bool, typer.Option("--check", help="Say what is missing and change nothing; status 1 then.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DeviceOption = Annotated[
+    Path | None, typer.Option(help="Device that is plugged in where this name shall belong.")
+]
+
+
+def install(
+    check: CheckOption = False,
+    yes: YesOption = False,
+    root: RootOption = Path("/"),
+    camera: DeviceOption = None,
+    lamps: DeviceOption = None,
+    technician: DeviceOption = None,
+    dealer: DeviceOption = None,
+    public_key: Annotated[
+        Path | None, typer.Option(help="The approver's seal.pub; never replaces another one.")
+    ] = None,
+) -> None:
+    """Make this computer a table that starts at power-on. Say first what will be done.
+
+    Installs the user, the folders, a settings file to fill in, the units, the stop script, udev
+    rules, and the mark that this is a real table. What is there already stays; settings, people,
+    keys and the journal are never touched. Run it again after every change of [gpio.pins].
+
+    With --camera, --lamps, --technician or --dealer the USB socket of that device gets the name
+    /dev/shaker-camera, /dev/shaker-lamps, ... for whatever is plugged in there later.
+    """
+    named = {"camera": camera, "lamps": lamps, "technician": technician, "dealer": dealer}
+    devices = {name: device for name, device in named.items() if device is not None}
+    places = _places(root)
+    pins = PinParameters()
+    if places.settings.exists():
+        pins = settings.load(places.settings).gpio.pins
+    wishes = Wishes(places=places, devices=devices, pins=pins, public_key=public_key)
+    _carry_out(to_install(wishes), check=check, yes=yes, done="installed")
+    if not check:
+        screen.print(
+            f"Next: fill in {places.settings}, then shaker-ctl settings check, "
+            "shaker-ctl console add-user, shaker-ctl doctor, systemctl start shaker-ctl."
+        )
+
+
+def uninstall(
+    check: CheckOption = False, yes: YesOption = False, root: RootOption = Path("/")
+) -> None:
+    """Take units, scripts and rules away again. The journal, its pictures and /etc stay."""
+    places = _places(root)
+    _carry_out(to_uninstall(places), check=check, yes=yes, done="uninstalled")
+    for path in kept(places):
+        screen.print(f"kept: {path}", soft_wrap=True)
+
+
+def _places(root: Path) -> Places:
+    root = root.resolve()
+    return Places(root) if root == Path("/") else Places(root, prefix=PREFIX)
+
+
+def _carry_out(acts: list[Act], *, check: bool, yes: bool, done: str) -> None:
+    if not acts:
+        screen.print(f"[green]ok[/]  {done}: nothing to do")
+        return
+    for act in acts:
+        screen.print(f"  {act.what}", soft_wrap=True, markup=False)
+    if check:
+        screen.print(f"{len(acts)} to do; nothing was changed")
+        raise typer.Exit(1)
+    if not yes and not typer.confirm("Do this?"):
+        raise InstallError("nothing was changed", remedy="Answer y, or give --yes")
+    for act in acts:
+        act.do()
+    screen.print(f"[green]ok[/]  {done}: {len(acts)} done")

@@ -1,0 +1,1 @@
+"""Making a Raspberry Pi a table, and no table again: places, acts, plan."""

@@ -1,0 +1,96 @@
+"""Where everything of an installed table lies, below `/` or below a folder that stands for it.
+
+Owns the paths and nothing else. The units, rules and scripts name the same paths as text; a test
+holds them together.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+USER = "shaker"
+"""The unprivileged user of the service, and its group."""
+
+PREFIX = Path("/opt/shaker-ctl")
+"""The virtual environment that the units name, where it is installed as the page says."""
+
+
+def shipped() -> Path:
+    """Return the folder of units, rules and scripts: beside the package in a wheel, `systemd/` in a
+    source tree.
+    """
+    package = Path(__file__).resolve().parents[1]
+    beside = package / "units"
+    return beside if beside.is_dir() else package.parent / "systemd"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Paths of an installation. `root` other than `/` stages it into a folder."""
+
+    root: Path = Path("/")
+    prefix: Path = Path(sys.prefix)
+    """The environment whose `bin/shaker-ctl` the service runs, as seen from within `root`."""
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether this is a folder, and not the running system."""
+        return self.root != Path("/")
+
+    def at(self, path: str | Path) -> Path:
+        """Return the absolute `path` as it lies below the root."""
+        return self.root / Path(path).relative_to("/")
+
+    @property
+    def units(self) -> Path:
+        return self.at("/etc/systemd/system")
+
+    @property
+    def scripts(self) -> Path:
+        """Beside no Python: they must run when the environment is gone."""
+        return self.at("/usr/local/libexec/shaker-ctl")
+
+    @property
+    def documents(self) -> Path:
+        return self.at("/usr/local/share/doc/shaker-ctl")
+
+    @property
+    def settings(self) -> Path:
+        return self.at("/etc/shaker-ctl/settings.toml")
+
+    @property
+    def public_key(self) -> Path:
+        """The approver's key, against which the seal is checked at every start."""
+        return self.at("/etc/shaker-ctl/seal.pub")
+
+    @property
+    def pins(self) -> Path:
+        """Which pins the scripts and the daemon's mask speak of, for programs without Python."""
+        return self.at("/etc/shaker-ctl/pins.conf")
+
+    @property
+    def real_table(self) -> Path:
+        """The mark that no rig and no demonstration runs here (O-16)."""
+        return self.at("/etc/shaker-ctl/real-table")
+
+    @property
+    def sysusers(self) -> Path:
+        return self.at("/etc/sysusers.d/shaker-ctl.conf")
+
+    @property
+    def tmpfiles(self) -> Path:
+        return self.at("/etc/tmpfiles.d/shaker-ctl.conf")
+
+    @property
+    def journald(self) -> Path:
+        return self.at("/etc/systemd/journald.conf.d/shaker-ctl.conf")
+
+    @property
+    def rules(self) -> Path:
+        return self.at("/etc/udev/rules.d/70-shaker-ctl.rules")
+
+    @property
+    def socket_rules(self) -> Path:
+        return self.at("/etc/udev/rules.d/71-shaker-ctl-sockets.rules")

@@ -1,0 +1,65 @@
+"""Stable names for devices by the USB socket they are plugged into.
+
+Owns how udev's properties of a device become a rule. A socket, and not the device's serial number:
+CH34x adapters have none, and a broken camera is replaced by a good one without a new installation.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from shaker_ctl.installation.acts import InstallError
+
+NAMES = {
+    "camera": ("video4linux", "shaker-camera"),
+    "lamps": ("tty", "shaker-lamps"),
+    "technician": ("tty", "shaker-technician"),
+    "dealer": ("tty", "shaker-dealer"),
+}
+"""What a person can name at installation: the kernel's subsystem, and the name under /dev."""
+
+HEADER = "# Written by `shaker-ctl install`: the USB sockets of this table's devices.\n"
+
+
+def properties(device: Path) -> dict[str, str]:
+    """Return what udev knows of `device`. Raises `InstallError`."""
+    words = ["udevadm", "info", "--query=property", f"--name={device}"]
+    try:
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise InstallError(
+            f"cannot run udevadm: {error.strerror}", remedy="apt install udev"
+        ) from error
+    if ran.returncode != 0:
+        raise InstallError(
+            f"udev knows no device {device}",
+            remedy="Plug it in and look for its name: ls /dev/video* /dev/ttyUSB* /dev/ttyACM*",
+        )
+    return dict(line.split("=", 1) for line in ran.stdout.splitlines() if "=" in line)
+
+
+def rule(name: str, device: Path, known: Mapping[str, str]) -> str:
+    """Return the rule that gives whatever is plugged in where `device` is the name of `name`.
+
+    Raises `InstallError` where `device` is another kind of device or in no socket.
+    """
+    subsystem, link = NAMES[name]
+    if known.get("SUBSYSTEM") != subsystem:
+        raise InstallError(
+            f"{device} is a {known.get('SUBSYSTEM', 'device of no kind')}, --{name} needs a "
+            f"{subsystem} device",
+            remedy="Give the right one",
+        )
+    if not known.get("ID_PATH"):
+        raise InstallError(
+            f"{device} is in no USB socket and needs no other name",
+            remedy=f"Leave --{name} away and write {device} into the settings",
+        )
+    index = ', ATTR{index}=="0"' if subsystem == "video4linux" else ""
+    # `link_priority` lets this name win over the one that fits any adapter.
+    return (
+        f'SUBSYSTEM=="{subsystem}", ENV{{ID_PATH}}=="{known["ID_PATH"]}"{index}, '
+        f'SYMLINK+="{link}", OPTIONS+="link_priority=10"\n'
+    )

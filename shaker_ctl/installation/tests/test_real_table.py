@@ -1,0 +1,67 @@
+"""Nothing that can stage an outcome runs on a computer that is installed as a real table (O-16)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.rig import lifetime
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.installation import real_table
+from shaker_ctl.installation.places import Places
+from shaker_ctl.installation.plan import Wishes, to_install
+from shaker_ctl.main import program
+
+
+def test_a_computer_without_a_mark_is_no_table(tmp_path: Path):
+    assert real_table.mark(tmp_path) is None
+
+
+@pytest.mark.parametrize("name", real_table.MARKS)
+def test_each_mark_makes_a_real_table(tmp_path: Path, name: str):
+    path = tmp_path / name.lstrip("/")
+    path.parent.mkdir(parents=True)
+    path.symlink_to("nowhere")
+    assert real_table.mark(tmp_path) == path
+
+
+def test_an_installation_leaves_marks(tmp_path: Path):
+    for act in to_install(Wishes(Places(tmp_path, prefix=Path("/opt/shaker-ctl")))):
+        act.do()
+    assert real_table.mark(tmp_path) is not None
+    (tmp_path / "etc/shaker-ctl/real-table").unlink()
+    assert real_table.mark(tmp_path) is not None, "the unit alone says it too"
+
+
+def test_the_rigs_own_list_is_the_same():
+    assert real_table.MARKS == lifetime.REAL_TABLE
+
+
+def test_the_seals_files_are_marks():
+    from shaker_ctl.seal import place
+
+    for name in (place.PUBLIC_KEY, place.MANIFEST, place.REAL_TABLE):
+        assert str(place.INSTALLED / name) in real_table.MARKS
+
+
+def test_no_demonstration_runs_on_a_real_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    mark = tmp_path / "real-table"
+    mark.touch()
+    monkeypatch.setattr(real_table, "MARKS", (str(mark),))
+    done = CliRunner().invoke(program, ["demo", "--rounds", "1"])
+    assert isinstance(done.exception, RefusedError)
+    assert str(mark) in str(done.exception)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root looks into every folder")
+def test_a_folder_that_may_not_be_looked_into_is_a_mark(tmp_path: Path):
+    closed = tmp_path / "etc/shaker-ctl"
+    closed.mkdir(parents=True)
+    closed.chmod(0)
+    try:
+        assert real_table.mark(tmp_path) == closed
+    finally:
+        closed.chmod(0o700)

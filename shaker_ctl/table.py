@@ -36,15 +36,21 @@ from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.recovery import compare_lamp_box
 from shaker_ctl.journal.statistics import figures
-from shaker_ctl.motion.reports import MotionReport, TossJudged
+from shaker_ctl.motion.reports import (
+    DriveEnded,
+    MotionDenied,
+    MotionReport,
+    MotionStopped,
+    TossJudged,
+)
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
 from shaker_ctl.service import digests, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
-from shaker_ctl.service.desk import Chairs, TableDesk
+from shaker_ctl.service.desk import TableDesk
 from shaker_ctl.service.dispatch import Dispatch
-from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.fault_queue import Fault, FaultQueue
 from shaker_ctl.service.health import read_health
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
@@ -54,13 +60,18 @@ from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.recovery import last_pushed, recover, standing_faults
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
+from shaker_ctl.service.table_view import Chairs
 from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.service.wear import Wear
+from shaker_ctl.service.why_due import WhyDue
 from shaker_ctl.settings import Settings
 
 log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN_ROUNDS = 12
+RUN_ENDS = (TossJudged, MotionStopped, MotionDenied)
+"""Reports that say how a powered run ended, or why it did not begin."""
 
 
 class Table:
@@ -73,7 +84,8 @@ class Table:
         self._clock = SystemClock()
         self._started_s = self._clock.monotonic()
         self._rulebook = rulebook.rulebook(settings.table)
-        self._faults = FaultQueue()
+        self._faults = FaultQueue(self._tell_fault)
+        self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
         self._stops: list[Any] = []
         self._build()
@@ -97,7 +109,7 @@ class Table:
             parameters=p.motion,
             state_is_alive=self._heartbeat.is_fresh,
             post=self._post,
-            report=_log_motion,
+            report=self._note_motion,
             alive=self._notifier.alive,
             button=self._button,
         )
@@ -126,6 +138,9 @@ class Table:
         )
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(found.tosses)
+        wear, why_due = Wear(), WhyDue()
+        self._stops.append(wear.stop)
+        wear.start(_newest_first(journal, journal.head().sequence))
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -145,7 +160,7 @@ class Table:
             journal=self._keeper,
             performer=self._dispatch,
             heartbeat=self._heartbeat,
-            observers=(self._outcomes.observe,),
+            observers=(self._outcomes.observe, wear.observe, why_due.observe),
         )
         self._desk = TableDesk(
             Chairs(
@@ -167,6 +182,9 @@ class Table:
                 set_light=self._outputs.set_light,
                 link=self._link,
                 motion_parameters=p.motion,
+                last_run=lambda: self._last_run,
+                wear=wear,
+                why_due=why_due,
             )
         )
 
@@ -304,6 +322,21 @@ class Table:
             )
         )
 
+    def _note_motion(self, report: MotionReport) -> None:
+        if isinstance(report, DriveEnded):
+            self._reader.settle(report.occasion)
+            return
+        _log_motion(report)
+        if isinstance(report, RUN_ENDS):
+            self._last_run = report
+
+    def _tell_fault(self, fault: Fault) -> None:
+        """Faults that stood at the start are known before there is a desk to tell them at."""
+        desk = getattr(self, "_desk", None)
+        if desk is not None:
+            text = f"fault {fault.code}: {fault.cause}"
+            desk.tell(Announcement("fault", text, is_alarm=True, fields={"code": fault.code}))
+
     def _note_round(self, record: commands.RecordRound) -> None:
         self._rounds.append(to_record(record))
         self._keeper.check_soon()  # before the next round and after this one (O-5)
@@ -344,9 +377,9 @@ def _log_motion(report: MotionReport) -> None:
         log.info("%s", report)
 
 
-def _newest_first(journal: SqliteJournal) -> Iterator[Record]:
-    """Records from the newest back, a page at a time."""
-    last = journal.head().sequence
+def _newest_first(journal: SqliteJournal, last: int | None = None) -> Iterator[Record]:
+    """Records from the newest, or from `last`, back, a page at a time."""
+    last = journal.head().sequence if last is None else last
     while last > 0:
         first = max(1, last - 255)
         yield from reversed(list(journal.read(first, last)))

@@ -56,8 +56,15 @@ class BeginToss:
 
 
 @dataclass(frozen=True, slots=True)
+class SettleDice:
+    """The motor was switched off: follow the dice, and see to the dip. Nothing is read yet."""
+
+    toss_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadDice:
-    """The motor has stopped: wait for rest, then read."""
+    """The shaker stands still and the toss is proved: wait for rest, then read."""
 
     toss_id: int
 
@@ -96,7 +103,9 @@ class StopCamera:
     """Close the camera and exit."""
 
 
-Request = BeginToss | ReadDice | LightDipped | EndReading | Blind | TakePicture | StopCamera
+Request = (
+    BeginToss | SettleDice | ReadDice | LightDipped | EndReading | Blind | TakePicture | StopCamera
+)
 
 # ── Messages: camera process → service ──────────────────────────────────────
 

@@ -35,6 +35,7 @@ from shaker_ctl.adapters.camera_messages import (
     ReadDice,
     ReadingDone,
     Request,
+    SettleDice,
     StopCamera,
     TakePicture,
 )
@@ -127,7 +128,8 @@ class CameraWorker:
                 beat = now
                 self._beat(now)
             wakes = self._session.wakes_at
-            wait_s = 0.02 if wakes is None else max(0.0, min(0.02, wakes - now))
+            patience_s = 0.005 if self._session.is_reading else 0.02
+            wait_s = patience_s if wakes is None else max(0.0, min(patience_s, wakes - now))
             frame = self._grabber.next(sequence, wait_s)
             if not self._serve_requests():
                 self._grabber.stop()
@@ -168,8 +170,11 @@ class CameraWorker:
                     return False
                 case BeginToss(toss_id, before):
                     self._session.begin(toss_id, self._grabber.newest, before)
+                case SettleDice(toss_id):
+                    self._session.settle(toss_id, time.monotonic(), self._grabber.newest)
                 case ReadDice(toss_id):
                     self._session.read(toss_id, time.monotonic(), self._grabber.newest)
+                    self._done(self._session.catch_up(time.monotonic))
                 case LightDipped(toss_id, t_set):
                     self._session.light_dipped(toss_id, t_set)
                 case EndReading(toss_id):

@@ -46,6 +46,7 @@ from shaker_ctl.adapters.camera_messages import (
     ReadDice,
     ReadingDone,
     Request,
+    SettleDice,
     StopCamera,
     TakePicture,
     TossWatched,
@@ -129,6 +130,10 @@ class DiceCamera:
         with self._lock:
             self._before = (toss_id, None)
         self._send(BeginToss(toss_id))
+
+    def settle(self, toss_id: int) -> None:
+        """The motor was switched off; `read` follows once the toss is proved."""
+        self._send(SettleDice(toss_id))
 
     def read(self, toss_id: int) -> None:
         """Wait for rest and read. Answered by `Rested` and then one `ReadingDone`."""

@@ -187,6 +187,11 @@ class CameraReader:
                     self._camera.end_reading(self._reading)
                     self._reading = None
 
+    def settle(self, occasion: Occasion) -> None:
+        """The motor was switched off: a head start for the dip. Covered dice have none."""
+        if not self._is_blind:
+            self._camera.settle(self._number(occasion))
+
     def _number(self, occasion: Occasion) -> int:
         with self._lock:
             if occasion not in self._number_of:

@@ -5,16 +5,19 @@ frames and moments come in, messages go out.
 
 Theory of operation
 -------------------
-`begin` keeps how the dice lie. `read` comes when the motor stands still, and asks the ring light,
-after a random wait, to dip to a random level. Meanwhile it waits until two frames in a row show no
-motion: the first of them is rest. Then, before any value counts, the poses are compared with those
-before the toss (`Rested`). A picture counts only if it shows rest, and is the one in which the dip
-is seen or comes after it: a late or looped stream would show last round's dice. Frames that count
-are read by both readers as they come, until enough in a row agree (`vision.consensus`).
+`begin` keeps how the dice lie. `settle` comes when the motor is switched off, and asks the ring
+light, after a random wait, to dip to a random level; `read` comes when the tach has fallen silent
+and the toss is proved. Rest is when two frames in a row show no motion. Then, before any value
+counts, the poses are compared with those before the toss (`Rested`). A frame counts only if it was
+taken while the shaker stood still, shows rest, and is the one in which the dip is seen or comes
+after it: a late or looped stream would show last round's dice. Frames that count are read by both
+readers as they come, until enough in a row agree (`vision.consensus`). Before `read` frames are
+only compared with one another, never read.
 
-Dip and settling overlap because the dip has to prove only that a frame was taken after the motor
-stopped; asked for after rest it cost 120 ms of every round. Dice that settle late outlive the proof
-(`_DIP_HOLDS_S`), and get a new dip at rest, as do dice that move once more after it.
+Dip, settling and the tach's silence overlap because the dip has to prove only that a frame was
+taken after the motor was switched off; one after the other they took 150 ms more of every round.
+Dice that settle late outlive the proof (`_DIP_HOLDS_S`), and get a new dip at rest, as do dice that
+move once more after it.
 
 A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
 stream that lags would otherwise show the first dip just when the second is expected.
@@ -24,6 +27,7 @@ from __future__ import annotations
 
 import enum
 import random
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -37,7 +41,7 @@ from shaker_ctl.adapters.camera_messages import (
     RestoreLight,
     TossWatched,
 )
-from vision.consensus import agree, refuse
+from vision.consensus import FRAMES, agree, refuse
 from vision.frame import Frame
 from vision.motion import RestWatch, is_same_pose, poses_changed
 from vision.quality import digest
@@ -56,6 +60,13 @@ _HOLD_BACK_S = 2.0
 
 _DIP_HOLDS_S = 1.0
 """Longest time between the dip and the first frame that counts."""
+
+_LOOK_BACK_S = 0.10
+"""How old a frame at rest may be when `read` comes: no older than the tach's silence, of which
+`motion.watch.quiet_s` asks at least this."""
+
+_FOLLOWED_S = 3.0
+"""Longest time that `settle` is followed without a `read`: then the toss was not proved."""
 
 _LIGHT_BACK_S = 0.15
 """From the end of one dip to the next: the light must have been seen full in between."""
@@ -109,7 +120,13 @@ class _Dip:
 class _Work:
     toss_id: int
     since: float
+    t_read: float | None = None
+    """When the reading was asked for; None: the dice are only followed."""
     t_rest: float | None = None
+    is_told: bool = False
+    """`Rested` was sent."""
+    at_rest: deque[Frame] = field(default_factory=lambda: deque(maxlen=FRAMES))
+    """The newest frames that show rest and were not read yet."""
     dip: _Dip | None = None
     reference: np.ndarray | None = None
     """The last thumbnail in full light."""
@@ -170,6 +187,8 @@ class TossSession:
 
         Without a frame (covered dice) the last reading counts: nothing has moved them since.
         """
+        if self._work is not None and self._work.t_read is None:
+            self.end(self._work.toss_id)
         if before is None and frame is not None:
             before = poses_of(self._reader.read(frame).dice)
         if before is None:
@@ -177,14 +196,15 @@ class TossSession:
         self._before = (toss_id, before)
         self._send(TossWatched(toss_id, before))
 
-    def read(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
-        """Start waiting for rest. A reading of the same toss that runs already goes on.
+    def settle(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
+        """The motor was switched off: follow the dice, and see to the dip.
 
         `newest` is the last frame before now. It tells how bright full light is; without it the
         first frame to come has to, and the dip waits for that.
         """
         if self._work is not None and self._work.toss_id == toss_id:
             return
+        self._restore_light()
         work = self._work = _Work(toss_id, now)
         self._step = _Step.MOVING
         self._previous = None
@@ -192,6 +212,15 @@ class TossSession:
         if newest is not None:
             work.reference = self._watch.thumbnail(newest.image)
             work.dip = self._plan_dip(now)
+
+    def read(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
+        """The toss is proved: read as soon as the dice rest. A reading that runs already goes on.
+
+        `newest` as for `settle`, which this includes where it did not come before.
+        """
+        self.settle(toss_id, now, newest)
+        if self._work is not None and self._work.t_read is None:
+            self._work.t_read = now
 
     def end(self, toss_id: int) -> None:
         """Forget this reading."""
@@ -216,6 +245,10 @@ class TossSession:
         if dip is not None and dip.t_asked is None and now >= dip.at:
             dip.t_asked = now
             self._send(DipLight(work.toss_id, dip.level))
+        if work.t_read is None:
+            if now > work.since + _FOLLOWED_S:
+                self.end(work.toss_id)
+            return None
         if dip is not None and dip.t_asked is not None and dip.t_seen is None:
             start = dip.t_set if dip.t_set is not None else dip.t_asked + _DIP_COMMAND_S
             if now > start + self._dip_seen_within_s:
@@ -230,7 +263,7 @@ class TossSession:
                     now,
                 )
         if work.t_rest is None:
-            if now - work.since > self._rest_timeout_s:
+            if now - work.t_read > self._rest_timeout_s:
                 return self._finish(
                     Unreadable(
                         Reason.MOVING, f"no rest within {self._rest_timeout_s:g} s of the stop"
@@ -238,8 +271,8 @@ class TossSession:
                     now,
                 )
             return None
-        if now - work.since > self._rest_timeout_s + self._read_timeout_s or (
-            now - work.t_rest > self._read_timeout_s
+        if now - work.t_read > self._rest_timeout_s + self._read_timeout_s or (
+            now - max(work.t_rest, work.t_read) > self._read_timeout_s
         ):
             return self._finish(refuse(work.observations), now)
         return None
@@ -267,48 +300,77 @@ class TossSession:
         if has_moved and self._step is _Step.RESTING:
             self._start_over(work, now())
         self._look_for_dip(work, frame, thumbnail, now())
-        if not has_moved and self._step is _Step.MOVING:
-            self._rest(work, before, frame, now())
-        elif self._step is _Step.RESTING and self._counts(work, frame):
-            self._observe(work, frame)
-        return self._conclude(work, now) or self.tick(now())
+        if not has_moved:
+            self._rest(work, before, frame)
+        return self.catch_up(now) or self.tick(now())
+
+    def catch_up(self, now: Callable[[], float]) -> Finished | None:
+        """Read the frames at rest that came so far; the verdict, if they complete it.
+
+        Called with every frame, and once right after `read`: the dice may rest since before.
+        """
+        work = self._work
+        if work is None or work.t_read is None or not work.at_rest:
+            return None
+        if not work.is_told:
+            self._tell(work, now())
+        while work.at_rest:
+            frame = work.at_rest.popleft()
+            if self._counts(work, frame):
+                self._observe(work, self._look(work, frame))
+        return self._conclude(work, now)
 
     def _plan_dip(self, now: float) -> _Dip:
         wait = max(self._chance.uniform(0.0, self._dip_delay_s), self._held_back_until - now)
         return _Dip(self._chance.uniform(*self._dip_levels), now + wait)
 
-    def _rest(self, work: _Work, first: Frame, frame: Frame, now: float) -> None:
-        """`first` and `frame` show the same: rest is when the first of them was taken."""
-        work.t_rest = max(first.t_capture, work.since)
-        self._step = _Step.RESTING
+    def _rest(self, work: _Work, before: Frame, frame: Frame) -> None:
+        """`before` and `frame` show the same: at the latest since `before` the dice rest."""
+        if self._step is _Step.MOVING:
+            self._step = _Step.RESTING
+            work.t_rest = max(before.t_capture, work.since)
+            work.at_rest.append(before)
+        work.at_rest.append(frame)
+
+    def _tell(self, work: _Work, now: float) -> None:
+        """Say that the dice rest, and whether they lie otherwise than before the toss."""
+        work.is_told = True
+        frame = work.at_rest[0]
         dip = work.dip
-        if dip is not None and dip.t_seen is not None:
-            if frame.t_capture > dip.t_seen + _DIP_HOLDS_S:
-                work.dip = self._plan_dip(now)
-                self.tick(now)  # a short wait must not wait for the reading below
-            elif first.t_capture >= max(dip.t_seen, work.since):
-                self._observe(work, first)
-        seen = self._observe(work, frame)
-        if not self._counts(work, frame):
-            work.observations.clear()
+        t_dip = None if dip is None else dip.t_seen
+        if t_dip is not None and work.at_rest[-1].t_capture > t_dip + _DIP_HOLDS_S:
+            work.dip = self._plan_dip(now)
+            self.tick(now)  # a short wait must not wait for the reading below
+        seen = self._look(work, frame)
+        if self._counts(work, frame):
+            work.at_rest.popleft()
+            self._observe(work, seen)
         dice = seen.observation.dice
         after = [(die.x_mm, die.y_mm, die.turn_deg) for die in dice]
-        before = self._before[1] if self._before and self._before[0] == work.toss_id else None
+        known = self._before[1] if self._before and self._before[0] == work.toss_id else None
         changed = (
             None
-            if before is None
-            else poses_changed([(p.x_mm, p.y_mm, p.turn_deg) for p in before], after)
+            if known is None
+            else poses_changed([(p.x_mm, p.y_mm, p.turn_deg) for p in known], after)
         )
+        assert work.t_rest is not None
         self._send(Rested(work.toss_id, work.t_rest, len(dice), changed))
 
     def _start_over(self, work: _Work, now: float) -> None:
-        """Something moved after all: whatever was read does not count, and the dip neither."""
+        """Something moved after all: whatever was read does not count, and the dip neither.
+
+        Before `read` this is how settling looks, the cam swinging back included: the dip goes on.
+        """
+        self._step = _Step.MOVING
+        work.t_rest, work.is_told = None, False
+        work.at_rest.clear()
+        work.observations.clear()
+        if work.t_read is None:
+            return
         if work.dip is not None and work.dip.t_asked is not None:
             self._held_back_until = max(self._held_back_until, now + _LIGHT_BACK_S)
         self._restore_light()
-        work.t_rest, work.dip = None, None
-        work.observations.clear()
-        self._step = _Step.MOVING
+        work.dip = None
 
     def _look_for_dip(self, work: _Work, frame: Frame, thumbnail: np.ndarray, now: float) -> None:
         """Follow the light: before the dip, into it, and how deep it gets."""
@@ -327,22 +389,31 @@ class TossSession:
         elif ratio < _DIP_SEEN_RATIO:
             # The light changed, and not because of us: it has to be full before it can dip.
             self._start_over(work, now)
+            work.dip = None
             work.reference = thumbnail
         else:
             work.reference = thumbnail
 
     @staticmethod
     def _counts(work: _Work, frame: Frame) -> bool:
-        """True for a frame that is proved to have been taken after the motor stopped."""
+        """True for a frame at rest of this toss: by the dip, and taken with the shaker still."""
         dip = work.dip
-        return dip is not None and dip.t_seen is not None and frame.t_capture >= dip.t_seen
+        return (
+            dip is not None
+            and dip.t_seen is not None
+            and work.t_read is not None
+            and frame.t_capture >= max(dip.t_seen, work.t_read - _LOOK_BACK_S)
+        )
 
-    def _observe(self, work: _Work, frame: Frame) -> Seen:
+    def _look(self, work: _Work, frame: Frame) -> Seen:
         seen = self._reader.look(frame)
         work.looked += 1
         work.last = (frame, seen)
-        work.observations.append(seen.observation)
         return seen
+
+    @staticmethod
+    def _observe(work: _Work, seen: Seen) -> None:
+        work.observations.append(seen.observation)
 
     def _conclude(self, work: _Work, now: Callable[[], float]) -> Finished | None:
         """The verdict, once enough observations agree and the dip was as deep as asked for."""

@@ -19,6 +19,13 @@ class MotionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DriveEnded(MotionReport):
+    """EN was taken low at the end of a toss; it is not judged yet."""
+
+    occasion: Occasion
+
+
+@dataclass(frozen=True, slots=True)
 class TossJudged(MotionReport):
     """A toss came to rest; whether the tach proves it, and its whole speed trace."""
 

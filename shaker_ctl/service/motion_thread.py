@@ -24,6 +24,7 @@ from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
 from shaker_ctl.motion import controller, profile
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import (
+    DriveEnded,
     LinkRestored,
     MotionDenied,
     MotionFigures,
@@ -338,6 +339,8 @@ class MotionThread:
             return
         if at_s >= run.plan.duration_s:
             self._end_drive(run, now_s)
+            if run.order.is_toss:
+                self._report(DriveEnded(now_s, run.occasion))
             return
         sample = self._sample(now_s, run.plan.speed_rpm(at_s), run.started_s)
         if verdict := run.watch.judge(sample):

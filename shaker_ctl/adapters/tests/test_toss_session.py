@@ -85,6 +85,10 @@ class Table:
         self.newest = self.frame(dice)
         self.session.begin(toss_id, self.newest, None)
 
+    def settle(self, toss_id=1):
+        """The motor was switched off."""
+        self.session.settle(toss_id, self.now, self.newest)
+
     def read(self, toss_id=1):
         """Ask for a reading as the camera process does: with the newest frame at hand."""
         self.session.read(toss_id, self.now, self.newest)
@@ -124,6 +128,56 @@ def test_the_dip_is_over_before_the_dice_settle_and_three_frames_at_rest_suffice
     assert finished.t_dip_seen < finished.t_rest
     assert [o.t_capture >= finished.t_rest for o in finished.observations] == [True] * 3
     assert finished.t_verdict - finished.t_rest == pytest.approx(2 * PERIOD_S)
+
+
+def test_dice_that_rest_before_the_toss_is_proved_are_read_at_once_from_then_on():
+    table = Table(dip_delay_s=0.0)
+    table.begin()
+    table.settle()
+    looks = []
+    look, table.reader.look = table.reader.look, lambda frame: (looks.append(1), look(frame))[1]
+    assert table.watch([*tumbling(4), *[AFTER] * 5]) is None
+    assert not looks  # followed, not read
+    assert not table.of(Rested)
+    assert len(table.of(DipLight)) == len(table.of(RestoreLight)) == 1
+    table.read()
+    finished = table.session.catch_up(lambda: table.now)
+    assert finished.verdict == Verified((2, 2, 5), finished.verdict.confidence)
+    assert len(table.of(Rested)) == 1
+    assert all(o.t_capture >= table.now - 0.1 for o in finished.observations)
+
+
+def test_frames_older_than_the_tachs_silence_do_not_count():
+    table = Table(dip_delay_s=0.0)
+    table.begin()
+    table.settle()
+    table.watch([*tumbling(4), *[AFTER] * 5])
+    table.now += 0.5  # the stream stops, and the reading is asked for late
+    table.read()
+    assert table.session.catch_up(lambda: table.now) is None
+    finished = table.watch([AFTER] * 6)
+    assert isinstance(finished.verdict, Verified)
+    assert all(o.t_capture >= finished.t_verdict - 0.2 for o in finished.observations)
+
+
+def test_a_toss_that_is_never_proved_is_followed_no_longer_than_it_could_be():
+    table = Table()
+    table.begin()
+    table.settle()
+    assert table.watch([AFTER] * 120) is None
+    assert not table.session.is_reading
+    assert table.light == 1.0
+    assert not table.of(Rested)
+
+
+def test_the_next_toss_ends_what_was_followed_of_the_last():
+    table = Table(obeys=True, dip_delay_s=0.0)
+    table.begin()
+    table.settle()
+    table.watch([AFTER])
+    table.begin(2, AFTER)
+    assert not table.session.is_reading
+    assert table.light == 1.0
 
 
 def test_dice_that_settle_long_after_the_dip_are_dipped_again():

@@ -235,7 +235,7 @@ class BenchWires:
         """See `Wires`. Tach edges reach the wire `tach_player.DELAY_S` later."""
         pins = self._pins
         self._tach.play(
-            outputs.tach_edges, upto_s=time.monotonic(), is_turning=outputs.speed_rpm > 0.0
+            outputs.tach_edges, upto_s=outputs.until_s, is_turning=outputs.speed_rpm > 0.0
         )
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)

@@ -29,7 +29,6 @@ from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.fault_set import Fault, FaultSet, Value
 from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
 from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
@@ -277,13 +276,26 @@ class PlantPart:
         return {}  # the plant does not tell
 
 
+class BreakableDaemon(Protocol):
+    """A daemon whose process can be had: the virtual one, here or elsewhere."""
+
+    def hang(self) -> None: ...
+    def reject(self) -> None: ...
+    def vanish(self) -> None: ...
+    def freeze(self) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+    def resume(self) -> None: ...
+    def start(self) -> None: ...
+
+
 class DaemonPart:
     """The GPIO daemon: each fault is something done to it, healing gives a good one back."""
 
     name = "pigpiod"
     events: tuple[str, ...] = ()
 
-    def __init__(self, daemon: VirtualPigpiod) -> None:
+    def __init__(self, daemon: BreakableDaemon) -> None:
         self._daemon = daemon
         self._active: set[str] = set()
         self._acts: dict[str, tuple[Callable[[], None], Fault]] = {

@@ -41,6 +41,8 @@ class PlantOutputs:
 
     tach_edges: list[tuple[float, int]] = field(default_factory=list)
     """Edges of the tach in order: (time in seconds on the caller's clock, level after it)."""
+    until_s: float = 0.0
+    """End of the interval: later edges are still to come."""
     driver_fault: bool = False
     compartment_open: bool = False
     """True unless closed and locked; a broken wire reads open."""

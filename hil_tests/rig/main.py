@@ -20,10 +20,13 @@ from rich.table import Table
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import ask
+from hil_tests.rig.crossed import crossed
 from hil_tests.rig.pigpiod.command import pigpiod
+from hil_tests.rig.rigfile import RigFile, RigFileError, load
 
 app = typer.Typer(no_args_is_help=True)
 app.command("pigpiod")(pigpiod)
+app.command("crossed")(crossed)
 
 
 @app.callback()
@@ -59,13 +62,18 @@ FolderOption = Annotated[
 @app.command()
 def run(
     folder: FolderOption = DEFAULT_FOLDER,
+    rig_file: Annotated[
+        Path | None,
+        typer.Option("--rig", help="File that says which parts are real; without it none is."),
+    ] = None,
     geometry: Annotated[
-        GeometryName, typer.Option(help="Compartment; in `rough` many dice end cocked.")
-    ] = GeometryName.standard,
-    dice: Annotated[str, typer.Option(help="Style of the dice.")] = "white",
+        GeometryName | None, typer.Option(help="Compartment; in `rough` many dice end cocked.")
+    ] = None,
+    dice: Annotated[str | None, typer.Option(help="Style of the dice.")] = None,
     cover: Annotated[
-        CoverName, typer.Option(help="Cover over the dome: moved by hand, or driven by its pin.")
-    ] = CoverName.hand,
+        CoverName | None,
+        typer.Option(help="Cover over the dome: moved by hand, or driven by its pin."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of chance; printed, for a run like this one.")
     ] = None,
@@ -75,9 +83,9 @@ def run(
         bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
     ] = True,
     monostable: Annotated[
-        bool,
+        bool | None,
         typer.Option(help="Fit the hardware monostable on EN; without it EN may simply stay high."),
-    ] = True,
+    ] = None,
 ) -> None:
     """Run the rig until Ctrl-C, SIGTERM, `shaker-rig quit`, or its parent's end.
 
@@ -86,36 +94,52 @@ def run(
     """
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
+    from hil_tests.rig.bench import BenchError
     from hil_tests.rig.plant import Cover
+    from hil_tests.rig.reservation import ReservedError
     from hil_tests.rig.rig import Rig, RigPlan
 
     # Physics, scripts and lines share this interpreter: a waiting one gets its turn within 0.5 ms.
     sys.setswitchinterval(0.0005)
     is_new = not folder.exists()
+    try:
+        given = RigFile() if rig_file is None else load(rig_file)
+    except RigFileError as error:
+        _fail(str(error))
+    table = given.machine
     plan = RigPlan(
         folder=folder.resolve(),
-        geometry=geometry.value,
-        dice=dice,
-        cover=Cover(cover.value),
-        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        geometry=geometry.value if geometry else table.geometry,
+        dice=dice or table.dice,
+        cover=Cover(cover.value if cover else table.cover),
+        seed=(table.seed or secrets.randbelow(1_000_000)) if seed is None else seed,
         pigpiod_port=port,
         camera_port=camera_port,
         pace=pace,
-        monostable=monostable,
+        monostable=given.gpio.monostable if monostable is None else monostable,
+        name=given.name,
+        gpio=given.gpio,
+        lamp=given.lamp,
+        camera=given.camera,
+        console=given.console,
+        lock=given.bench.lock,
+        rig_file=rig_file,
     )
     try:
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             life.ends_when(lambda: rig.has_ended)
             view.show(Console(), rig.addresses, rig.status, life.ended)
-        if rig.failure:
-            _fail(rig.failure)
-    except ValueError as error:
-        _fail(f"{error}. Choose another --dice")
+    except (BenchError, ReservedError) as error:
+        _fail(str(error))
+    except (ValueError, KeyError) as error:
+        _fail(f"{error.args[0]}. Choose another --dice or --geometry")
     except (OSError, RuntimeError) as error:
         _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
     finally:
         if is_new and folder == DEFAULT_FOLDER:
             shutil.rmtree(folder, ignore_errors=True)
+    if rig.failure:
+        _fail(rig.failure)
 
 
 @app.command()

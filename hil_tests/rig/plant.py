@@ -127,6 +127,7 @@ class Plant:
             self._show(now_s)
             return PlantOutputs(
                 tach_edges=edges,
+                until_s=now_s if self._now_s is None else self._now_s,
                 driver_fault=self._motor.fault_reported,
                 compartment_open=self._interlocks.compartment_open,
                 cover_open=self._interlocks.cover_open,

@@ -1,4 +1,4 @@
-"""The composition root of the virtual rig: every part made, joined, started, and ended in order.
+"""The composition root of a rig: every part made, joined, started, and ended in order.
 
 Owns which part is joined to which and the addresses of all. Must not know how any part works.
 """
@@ -8,28 +8,35 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraStatus
+from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.control import Control
-from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, PlantPart, SetPart
+from hil_tests.rig.fault_set import Fault
+from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.lamp_faults import LAMP_FAULTS
+from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import Machine
 from hil_tests.rig.modbus_unit import ModbusUnit
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.process_faults import ProcessPart
+from hil_tests.rig.rigfile import CameraTable, ConsoleTable, GpioTable, LampTable, Part
+from hil_tests.rig.signals import SignalLog
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
-from hil_tests.rig.wiring import PinMap, Wiring
 
 BAUDRATE = 115200
 UNIT = 1
@@ -39,6 +46,11 @@ MONOSTABLE_S = 0.1
 CONSOLES = ("technician", "dealer")
 ADDRESSES = "rig.json"
 REPLACE = "replace dice"
+LINE_FAULT_NAMES = frozenset(fault.name for fault in LINE_FAULTS)
+REAL_LINES = frozenset(("lamp", *CONSOLES))
+DEVICE_S = 10.0
+"""How long the device of a program that the rig starts may take to appear."""
+
 SOCKET_PATH = 108
 """Bytes of a unix socket's path, its closing zero included (unix(7))."""
 
@@ -57,6 +69,15 @@ class RigPlan:
     pace: bool = True
     monostable: bool = True
     """False bridges the monostable: EN alone then enables the driver, as for tries by hand."""
+    name: str = "virtual"
+    gpio: GpioTable = field(default_factory=GpioTable)
+    lamp: LampTable = field(default_factory=LampTable)
+    camera: CameraTable = field(default_factory=CameraTable)
+    console: ConsoleTable = field(default_factory=ConsoleTable)
+    lock: str = ""
+    """File of the reservation, where somebody else could use this rig."""
+    rig_file: Path | None = None
+    """Where the tables come from, for the programs that the rig starts."""
 
 
 class Rig:
@@ -68,15 +89,19 @@ class Rig:
         self.addresses: dict[str, Any] = {}
         self._is_quitting = False
         self._failure = ""
+        self._is_open = False
         self._tosses = 0
         self._last_dice = ""
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> Rig:
-        """Start everything. Raises ValueError for an unknown style, OSError for a taken port."""
+        """Start everything. Raises ValueError for an unknown style, OSError for a taken port, and
+        `lifetime.RealTableError` on a real table."""
+        lifetime.refuse_on_real_table()
         with contextlib.ExitStack() as started:
             self._start(started)
             self._closing = started.pop_all()
+        self._is_open = True
         return self
 
     @property
@@ -89,16 +114,17 @@ class Rig:
         """What ended the rig by itself; empty while nothing did."""
         if self.machine.failure is not None:
             return f"the machine stopped by itself: {self.machine.failure!r}"
-        return self._failure
+        return self._failure or (self.gpio.trouble if self._is_open else "")
 
     def __exit__(self, *_: object) -> None:
+        self._failure, self._is_open = self.failure, False
         self._closing.close()
 
     def _start(self, started: contextlib.ExitStack) -> None:
         _check_style(self.plan.dice)
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
-        for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl", "events.jsonl"):
+        for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl"):
             (folder / old).unlink(missing_ok=True)
         truth = TruthLog(folder / "truth.jsonl")
         started.callback(truth.close)
@@ -106,7 +132,17 @@ class Rig:
         started.callback(lamps.close)
         book = Logbook(folder / "events.jsonl")
         started.callback(book.close)
-        self.board = Board()
+        self.gpio = open_gpio(
+            self.plan.gpio,
+            folder=folder,
+            port=self.plan.pigpiod_port,
+            lock=self.plan.lock,
+            purpose=f"rig {self.plan.name} in {folder}",
+            rig_file=self.plan.rig_file,
+            started=started,
+        )
+        if isinstance(self.gpio, VirtualGpio):
+            self.board, self.pigpiod = self.gpio.board, self.gpio.daemon
         scene = SceneBoard()
         started.callback(scene.close)
         self.plant = Plant(
@@ -118,34 +154,23 @@ class Rig:
             board=scene,
         )
         self.plant.truth = self._note(truth)
-        self.pigpiod = VirtualPigpiod(
-            self.board, port=self.plan.pigpiod_port, fifo_folder=self.plan.folder
-        )
-        self.machine = Machine(Wiring(self.board, PinMap()), self.plant)
+        self.machine = Machine(self.gpio.wires, self.plant)
+        signals = SignalLog(folder / "signals.jsonl")
+        started.callback(signals.close)
+        self.machine.seen = signals
         started.callback(self.machine.stop)
         self.machine.start()
-        started.enter_context(self.pigpiod)
+        self.gpio.start(started)
         self._start_lines(started)
-        self.lamp.on_change = lamps
-        self.camera = Camera(
-            self.plant.geometry, scene, seed=self.plan.seed, port=self.plan.camera_port
-        )
-        started.callback(self.camera.close)
-        self.faults = Faults(
-            (
-                PlantPart(self.plant.faults),
-                CameraPart(self.camera),
-                SetPart("lamp box", self.lamp.faults),
-                LinesPart(self.lines),
-                DaemonPart(self.pigpiod),
-                ProcessPart(),
-            ),
-            noted=lambda what, name: book.note(what, name=name),
-        )
+        if self.lamp is not None:
+            self.lamp.on_change = lamps
+        self._start_camera(scene, started)
+        self.faults = Faults(self._parts(), noted=lambda what, name: book.note(what, name=name))
         self._keep(book)
         started.callback(self.faults.close)
         self.machine.counted = self.faults.count
-        self.lamp.faults.counted = self.faults.count
+        if self.lamp is not None:
+            self.lamp.faults.counted = self.faults.count
         control = Control(self._control_path(started), self._verbs())
         started.callback(control.close)
         self.addresses = self._describe(truth.path, control.path)
@@ -154,10 +179,12 @@ class Rig:
     def _keep(self, book: Logbook) -> None:
         """Have every part tell the logbook what it does."""
         began = lambda name: book.note("fault", name=name)  # noqa: E731 - one hook for three parts
-        self.plant.faults.began = self.lamp.faults.began = began
+        self.plant.faults.began = began
         for line in self.lines.values():
             line.faults.began = began
-        self.lamp.noted = lambda what, facts: book.note(what, **facts)
+        if self.lamp is not None:
+            self.lamp.faults.began = began
+            self.lamp.noted = lambda what, facts: book.note(what, **facts)
         self.machine.noted = lambda level: book.note("enable", level=level)
 
     def _control_path(self, started: contextlib.ExitStack) -> Path:
@@ -167,19 +194,79 @@ class Rig:
             return path
         return Path(started.enter_context(TemporaryDirectory(prefix="shaker-rig-"))) / "control"
 
+    def _parts(self) -> list[FaultPart]:
+        """Everything that can be broken, and for what is real: why it cannot."""
+        lamp: FaultPart = AbsentPart(
+            "lamp box", {fault.name: fault for fault in LAMP_FAULTS}, "the lamp box is a real one"
+        )
+        camera: FaultPart = AbsentPart(
+            "camera",
+            {
+                f"camera_{fault.name}": Fault(f"camera_{fault.name}", fault.summary, "")
+                for fault in CAMERA_FAULTS.values()
+            },
+            "the camera is a real one",
+        )
+        if self.lamp is not None:
+            lamp = SetPart("lamp box", self.lamp.faults)
+        if self.camera is not None:
+            camera = CameraPart(self.camera)
+        return [
+            PlantPart(self.plant.faults),
+            camera,
+            lamp,
+            LinesPart(self.lines),
+            self.gpio.fault_part(),
+            ProcessPart(),
+        ]
+
     def _start_lines(self, started: contextlib.ExitStack) -> None:
         folder, seed = self.plan.folder, self.plan.seed
         baudrate = BAUDRATE if self.plan.pace else None
-        box_end = BoxEnd()
-        self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
-        unit = ModbusUnit(self.lamp, box_end, UNIT, seed=seed)
-        self.lines = {"lamp": Line("lamp", Terminal(folder / "lamp"), box_end, baudrate=baudrate)}
-        for name in CONSOLES:
-            service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
-            self.lines[name] = Line(name, service, person, baudrate=baudrate, seed=seed)
+        self.lines: dict[str, Line] = {}
+        self.lamp: LampBox | None = None
+        unit: ModbusUnit | None = None
+        if self.plan.lamp.is_ is Part.VIRTUAL:
+            box_end = BoxEnd()
+            self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
+            unit = ModbusUnit(self.lamp, box_end, UNIT, seed=seed)
+            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, baudrate=baudrate)
+        else:
+            self._start_lamp_program(started)
+        if self.plan.console.is_ is Part.VIRTUAL:
+            for name in CONSOLES:
+                service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
+                self.lines[name] = Line(name, service, person, baudrate=baudrate, seed=seed)
         for line in self.lines.values():
             started.callback(line.close)
-        unit.thread.start()
+        if unit is not None:
+            unit.thread.start()
+
+    def _start_lamp_program(self, started: contextlib.ExitStack) -> None:
+        """Start what the file says is the box, and wait for its device. Raises OSError."""
+        table = self.plan.lamp
+        if table.start:
+            words = [self._placed(word) for word in table.start]
+            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+            started.callback(_end, program)
+        device = Path(self._placed(table.device))
+        deadline = time.monotonic() + DEVICE_S
+        while not device.exists():
+            if time.monotonic() > deadline:
+                raise OSError(f"no lamp box: {device} is not there after {DEVICE_S:g} s")
+            time.sleep(0.02)
+
+    def _placed(self, text: str) -> str:
+        """Put the rig's folder and this Python where a rig file names them."""
+        return text.replace("{folder}", str(self.plan.folder)).replace("{python}", sys.executable)
+
+    def _start_camera(self, scene: SceneBoard, started: contextlib.ExitStack) -> None:
+        self.camera: Camera | None = None
+        if self.plan.camera.is_ is Part.VIRTUAL:
+            self.camera = Camera(
+                self.plant.geometry, scene, seed=self.plan.seed, port=self.plan.camera_port
+            )
+            started.callback(self.camera.close)
 
     def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
         def note(record: TossRecord) -> None:
@@ -199,12 +286,24 @@ class Rig:
         plan = self.plan
         return {
             "pid": os.getpid(),
-            "pigpiod": {"host": self.pigpiod.host, "port": self.pigpiod.port},
-            "camera": {"url": self.camera.url},
-            "calibration": self.camera.calibration,
-            "lamp": {"device": str(plan.folder / "lamp"), "baudrate": BAUDRATE, "unit": UNIT},
+            "rig": plan.name,
+            "pigpiod": {
+                "host": self.gpio.host,
+                "port": self.gpio.port,
+                "pwm_hz": plan.gpio.pwm_hz,
+            },
+            "camera": {"url": plan.camera.url if self.camera is None else self.camera.url},
+            "calibration": (
+                plan.camera.calibration if self.camera is None else self.camera.calibration
+            ),
+            "lamp": {
+                "device": self._placed(plan.lamp.device) or str(plan.folder / "lamp"),
+                "baudrate": plan.lamp.baudrate,
+                "unit": plan.lamp.unit,
+            },
             "console": {
-                name: {
+                name: getattr(plan.console, name)
+                or {
                     "service": str(plan.folder / name),
                     "person": str(plan.folder / f"{name}-person"),
                 }
@@ -212,8 +311,9 @@ class Rig:
             },
             "control": str(control),
             "truth": str(truth),
-            "lamps": str(plan.folder / "lamps.jsonl"),
+            "lamps": self._placed(plan.lamp.log) or str(plan.folder / "lamps.jsonl"),
             "events": str(plan.folder / "events.jsonl"),
+            "signals": str(plan.folder / "signals.jsonl"),
             "geometry": plan.geometry,
             "dice": plan.dice,
             "seed": plan.seed,
@@ -257,22 +357,26 @@ class Rig:
             },
             "tosses": self._tosses,
             "last_dice": self._last_dice,
-            "lamp": self.lamp.glance(),
-            "camera": asdict(self._camera_status()),
+            "lamp": None if self.lamp is None else self.lamp.glance(),
+            "camera": None if self.camera is None else asdict(self._camera_status(self.camera)),
             "faults": self.faults.active(),
             "waiting": self.faults.waiting(),
-            "gpio_clients": self.pigpiod.connections,
+            "gpio_clients": self.gpio.connections,
             "late_turns": self.machine.late_turns,
         }
 
-    def _camera_status(self) -> CameraStatus:
+    def _camera_status(self, camera: Camera) -> CameraStatus:
         try:
-            return self.camera.status()
+            return camera.status()
         except (OSError, EOFError, RuntimeError) as error:
             self._failure = f"the camera's process ended by itself: {error!r}"
             return CameraStatus()
 
     def _inject(self, sentence: str) -> dict[str, Any]:
+        asked = parse(sentence)
+        line = str(asked.parameters.get("line", "lamp"))
+        if asked.name in LINE_FAULT_NAMES and line in REAL_LINES and line not in self.lines:
+            raise ValueError(f"{CANNOT}: {asked.name}: the {line} line is a real one")
         order = self.faults.inject(sentence)
         return {"fault": order.name, "parameters": order.parameters, "after": order.after}
 
@@ -315,6 +419,15 @@ class Rig:
             "take coin": lambda: hands.drop_coin(False),
             f"{REPLACE} [STYLE] [A B C]": lambda: False,
         }
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    program.terminate()
+    try:
+        program.wait(5)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        program.wait()
 
 
 def _check_style(style: str) -> None:

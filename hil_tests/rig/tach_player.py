@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pigpio
 
@@ -89,7 +90,7 @@ class TachPlayer:
         ends_us = max(1, round((upto_s - from_s) * 1e6)) + lead_us
         times_us = [lead_us + round((at_s - from_s) * 1e6) for at_s, _ in edges]
         bounds = [0, *times_us, ends_us]
-        gaps = [max(0, after - before) for before, after in zip(bounds, bounds[1:], strict=False)]
+        gaps = [max(0, after - before) for before, after in pairwise(bounds)]
         pulses = [pigpio.pulse(0, 0, gaps[0])] if gaps[0] else []
         for (_, level), gap_us in zip(edges, gaps[1:], strict=True):
             on, off = (self._bit, 0) if level else (0, self._bit)

@@ -48,7 +48,8 @@ def plain_addresses(addresses: Status) -> list[str]:
     return [
         f"pigpiod     {addresses['pigpiod']['host']}:{addresses['pigpiod']['port']}",
         f"camera      {addresses['camera']['url']}",
-        f"lamp box    {addresses['lamp']['device']}  115200 8N1, unit 1",
+        f"lamp box    {addresses['lamp']['device']}  {addresses['lamp']['baudrate']} 8N1, "
+        f"unit {addresses['lamp']['unit']}",
         f"technician  {console['technician']['service']} <-> {console['technician']['person']}",
         f"dealer      {console['dealer']['service']} <-> {console['dealer']['person']}",
         f"control     {addresses['control']}",
@@ -59,11 +60,11 @@ def plain_addresses(addresses: Status) -> list[str]:
 
 def plain_line(status: Status) -> str:
     """What happens, on one line."""
+    lamp = status["lamp"]
     parts = [
         "shaking" if status["speed_rpm"] else "still",
         f"toss {status['tosses']}" + (f": {status['last_dice']}" if status["last_dice"] else ""),
-        f"lamps {_lamps(status['lamp'])}",
-        f"phase {_phase(status['lamp']['phase'])}",
+        *([f"lamps {_lamps(lamp)}", f"phase {_phase(lamp['phase'])}"] if lamp else []),
         *(contact for contact, is_quiet in _contacts(status["contacts"]) if not is_quiet),
     ]
     if status["faults"]:
@@ -86,7 +87,6 @@ def picture(addresses: Status, status: Status) -> RenderableType:
     motor = (
         f"{status['speed_rpm']:4.0f} rpm {status['current_a']:5.1f} A  duty {status['duty']:.2f}"
     )
-    frames = f"{camera['frames']} frames, {camera['late']} late, {camera['skipped']} left out"
     dice = status["last_dice"] or "as laid"
     waiting = [f"{name} (after {what})" for name, what in status["waiting"].items()]
     faults = ", ".join([*status["faults"], *waiting])
@@ -95,12 +95,14 @@ def picture(addresses: Status, status: Status) -> RenderableType:
     what.add_row("contacts", contacts)
     what.add_row("dice", f"toss {status['tosses']}: {dice}")
     what.add_row("light", f"{status['light']:.0%}")
-    what.add_row(
-        "camera", f"{camera['clients']} looking; {frames}; {camera['frame_ms']:.0f} ms each"
-    )
-    what.add_row("phase", _phase(lamp["phase"]))
-    what.add_row("lamps", Text(_lamps(lamp), style="yellow" if lamp["glowing"] else ""))
-    what.add_row("GPIO", f"{status['gpio_clients']} clients; {status['late_turns']} late turns")
+    what.add_row("camera", _camera(camera) if camera else "a real one")
+    if lamp:
+        what.add_row("phase", _phase(lamp["phase"]))
+        what.add_row("lamps", Text(_lamps(lamp), style="yellow" if lamp["glowing"] else ""))
+    else:
+        what.add_row("lamps", "a real box")
+    clients = f"{status['gpio_clients']} clients; " if status["gpio_clients"] >= 0 else ""
+    what.add_row("GPIO", f"{clients}{status['late_turns']} late turns")
     what.add_row("faults", Text(faults or "none", style="bold red" if faults else "green"))
     hint = "shaker-rig inject tach_silent after 12 edges · hands press estop · heal · faults"
     return Group(
@@ -125,6 +127,11 @@ PHASES = (
     *("awaiting dealer", "result", "no roll", "void", "settle by hand", "fault", "out of service"),
 )
 """Phases of the lamp box's display, from REGISTERS.md."""
+
+
+def _camera(camera: Status) -> str:
+    frames = f"{camera['frames']} frames, {camera['late']} late, {camera['skipped']} left out"
+    return f"{camera['clients']} looking; {frames}; {camera['frame_ms']:.0f} ms each"
 
 
 def _contacts(contacts: Mapping[str, bool]) -> list[tuple[str, bool]]:

@@ -1,0 +1,161 @@
+"""Which wires a rig's machine has: the virtual board's, a cross-wired pair's, or a bench's.
+
+Owns the opening of each kind, the address of the daemon that the controller is to use, and which
+faults of that daemon this kind can show. Must not know plants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from hil_tests.rig.bench import BenchWires
+from hil_tests.rig.crossed import CrossedPair
+from hil_tests.rig.fault_set import Fault, Value
+from hil_tests.rig.faults import BreakableDaemon, DaemonPart, FaultPart, Order
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.reservation import Reservation
+from hil_tests.rig.rigfile import Gpio, GpioTable, host_and_port
+from hil_tests.rig.wires import Wires
+from hil_tests.rig.wiring import Wiring
+
+CANNOT = "this rig cannot do that"
+"""How a refusal begins that only says that a part is real; a test is then skipped, not failed."""
+
+
+class AbsentPart:
+    """Faults that a rig cannot show, because the part is a real one; each refusal says so."""
+
+    events: tuple[str, ...] = ()
+
+    def __init__(self, name: str, catalogue: Mapping[str, Fault], reason: str) -> None:
+        self.name = name
+        self.catalogue = catalogue
+        self.reason = reason
+
+    def inject(self, order: Order) -> None:
+        raise ValueError(f"{CANNOT}: {order.name}: {self.reason}")
+
+    def heal(self, name: str) -> None:
+        """Nothing is broken."""
+
+    def active(self) -> dict[str, dict[str, Value]]:
+        return {}
+
+    def waiting(self) -> dict[str, str]:
+        return {}
+
+
+class GpioSide(Protocol):
+    """The pins of one rig, once it is open."""
+
+    @property
+    def wires(self) -> Wires: ...
+
+    @property
+    def host(self) -> str:
+        """Where the controller's daemon listens."""
+
+    @property
+    def port(self) -> int: ...
+
+    @property
+    def connections(self) -> int:
+        """Clients of the controller's daemon; -1 where nobody can know."""
+
+    @property
+    def trouble(self) -> str:
+        """Why the rig must end; empty while it must not."""
+
+    def fault_part(self) -> FaultPart: ...
+
+    def start(self, started: contextlib.ExitStack) -> None:
+        """Let clients in, once the machine's contacts are on the pins. Raises OSError."""
+
+
+class VirtualGpio:
+    """A board and its daemon in this process."""
+
+    def __init__(self, table: GpioTable, folder: Path, port: int) -> None:
+        self.board = Board()
+        self.daemon = VirtualPigpiod(self.board, port=port, fifo_folder=folder)
+        self.wires = Wiring(self.board, table.pins)
+        self.trouble = ""
+
+    @property
+    def host(self) -> str:
+        return self.daemon.host
+
+    @property
+    def port(self) -> int:
+        return self.daemon.port
+
+    @property
+    def connections(self) -> int:
+        return self.daemon.connections
+
+    def fault_part(self) -> FaultPart:
+        return DaemonPart(self.daemon)
+
+    def start(self, started: contextlib.ExitStack) -> None:
+        started.enter_context(self.daemon)
+
+
+class BenchGpio:
+    """Pins of somebody else's daemon, reached as its client. `pair` is set where both daemons are
+    virtual ones of ours."""
+
+    def __init__(self, table: GpioTable, started: contextlib.ExitStack, rig_file: Path | None):
+        """Raises `BenchError`, `ReservedError`, OSError."""
+        self._pair: CrossedPair | None = None
+        if table.wires is Gpio.CROSSED:
+            self._pair = started.enter_context(CrossedPair(rig_file))
+            self.host, self.port = "127.0.0.1", int(self._pair.where["controller"])
+            there = ("127.0.0.1", int(self._pair.where["rig"]))
+        else:
+            self.host, self.port = host_and_port(table.controller)
+            there = host_and_port(table.rig)
+        self.wires = BenchWires(*there, table.wiring, motor_run_s=table.motor_run_s)
+        started.callback(self.wires.close)
+
+    @property
+    def connections(self) -> int:
+        return -1 if self._pair is None else self._pair.connections
+
+    @property
+    def trouble(self) -> str:
+        if self._pair is not None and not self._pair.is_running:
+            return "the pair of virtual daemons ended by itself"
+        return self.wires.trouble
+
+    def fault_part(self) -> FaultPart:
+        if self._pair is not None:
+            return DaemonPart(self._pair)
+        known: BreakableDaemon = VirtualPigpiod(Board())
+        return AbsentPart(
+            "pigpiod", DaemonPart(known).catalogue, "the controller's GPIO daemon is a real one"
+        )
+
+    def start(self, started: contextlib.ExitStack) -> None:
+        """Nothing to do: the daemons have been there before us."""
+
+
+def open_gpio(
+    table: GpioTable,
+    *,
+    folder: Path,
+    port: int,
+    lock: str,
+    purpose: str,
+    rig_file: Path | None,
+    started: contextlib.ExitStack,
+) -> GpioSide:
+    """Open the wires that the table asks for. Raises `BenchError`, `ReservedError`, OSError."""
+    if lock:
+        started.enter_context(Reservation(Path(lock), purpose))
+    if table.wires is Gpio.VIRTUAL:
+        return VirtualGpio(table, folder, port)
+    return BenchGpio(table, started, rig_file)

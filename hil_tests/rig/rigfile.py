@@ -1,0 +1,194 @@
+"""`rig.toml`: which parts of a rig are simulated and which are real, and where the real ones are.
+
+Owns the file's tables and keys, their defaults and their refusals. Must not know how any part is
+started. The keys are explained, one by one, in `hil_tests/rigs/README.md`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from hil_tests.rig.wiring import PinMap
+
+
+class RigFileError(Exception):
+    """The rig file cannot be used. The text names file, key and what would be right."""
+
+
+class Gpio(StrEnum):
+    """Which wires the pins have."""
+
+    VIRTUAL = "virtual"
+    CROSSED = "crossed"
+    BENCH = "bench"
+
+
+class Part(StrEnum):
+    """Whether a part is the rig's own or somebody else's."""
+
+    VIRTUAL = "virtual"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class MachineTable:
+    """`[machine]`: the plant."""
+
+    geometry: str = "standard"
+    dice: str = "white"
+    cover: str = "hand"
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GpioTable:
+    """`[gpio]`: the pins."""
+
+    wires: Gpio = Gpio.VIRTUAL
+    controller: str = "127.0.0.1:8888"
+    """HOST:PORT of the daemon that the controller uses (bench)."""
+    rig: str = "127.0.0.1:8889"
+    """HOST:PORT of the daemon whose pins are wired to the controller's (bench)."""
+    pwm_hz: int = 0
+    """Frequency that the controller's settings must give the motor PWM; 0: whichever it has."""
+    motor_run_s: float = 20.0
+    """Longest time that EN may be high before the rig opens the e-stop line."""
+    monostable: bool = True
+    """Whether EN goes through a hardware monostable."""
+    pins: PinMap = field(default_factory=PinMap)
+    """`[gpio.pins]`: the controller's GPIO numbers."""
+    wiring: PinMap = field(default_factory=PinMap)
+    """`[gpio.wiring]`: the rig's GPIO at the other end of each wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class LampTable:
+    """`[lamp]`: the lamp box."""
+
+    is_: Part = Part.VIRTUAL
+    device: str = ""
+    baudrate: int = 115200
+    unit: int = 1
+    start: tuple[str, ...] = ()
+    """A program that is the box, started with the rig; `{folder}` stands for the rig's folder."""
+    log: str = ""
+    """Where that program writes which lamps burn, in the form of `lamps.jsonl`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameraTable:
+    """`[camera]`: the camera."""
+
+    is_: Part = Part.VIRTUAL
+    url: str = ""
+    calibration: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleTable:
+    """`[console.technician]`, `[console.dealer]`: both ends of each line."""
+
+    is_: Part = Part.VIRTUAL
+    technician: dict[str, str] = field(default_factory=dict)
+    dealer: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchTable:
+    """`[bench]`: who may use it."""
+
+    lock: str = ""
+    """File of the reservation; empty: nobody else could use this rig."""
+
+
+@dataclass(frozen=True, slots=True)
+class RigFile:
+    """A whole rig. The default is a virtual one."""
+
+    name: str = "virtual"
+    machine: MachineTable = field(default_factory=MachineTable)
+    gpio: GpioTable = field(default_factory=GpioTable)
+    lamp: LampTable = field(default_factory=LampTable)
+    camera: CameraTable = field(default_factory=CameraTable)
+    console: ConsoleTable = field(default_factory=ConsoleTable)
+    bench: BenchTable = field(default_factory=BenchTable)
+
+
+def load(path: Path) -> RigFile:
+    """Read a rig file. Raises `RigFileError`."""
+    try:
+        text = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise RigFileError(f"{path}: {error.strerror}. See hil_tests/rigs/") from None
+    except tomllib.TOMLDecodeError as error:
+        raise RigFileError(f"{path} is no TOML: {error}") from None
+    try:
+        rig = _table(RigFile, text, "")
+        _check(rig)
+    except ValueError as error:
+        raise RigFileError(f"{path}: {error}") from None
+    return rig
+
+
+def _check(rig: RigFile) -> None:
+    if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
+        raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
+    if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
+        raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
+    for name in ("technician", "dealer"):
+        ends = getattr(rig.console, name)
+        if rig.console.is_ is Part.DEVICE and set(ends) != {"service", "person"}:
+            raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
+    if rig.gpio.wires is Gpio.BENCH:
+        host_and_port(rig.gpio.controller)
+        host_and_port(rig.gpio.rig)
+        if not rig.bench.lock:
+            raise ValueError('[gpio] wires = "bench" needs [bench] lock, the reservation\'s file')
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Understand HOST:PORT. Raises ValueError."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError(f"{address!r} is no HOST:PORT")
+    return host, int(port)
+
+
+def _table(kind: type[Any], given: Mapping[str, Any], where: str) -> Any:
+    """Fill one dataclass from a TOML table, strictly. Raises ValueError."""
+    known = {one.name.rstrip("_"): one for one in fields(kind)}
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        place = f"{where}{key}"
+        if key not in known:
+            raise ValueError(f"no key {place}; there are: {', '.join(known)}")
+        one = known[key]
+        values[one.name] = _value(_default(one), value, place)
+    return kind(**values)
+
+
+def _default(one: Field[Any]) -> Any:
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def _value(default: Any, value: Any, place: str) -> Any:
+    if hasattr(default, "__dataclass_fields__"):
+        if not isinstance(value, dict):
+            raise ValueError(f"{place} is a table: [{place}]")
+        return _table(type(default), value, f"{place}.")
+    if isinstance(default, StrEnum):
+        if value not in tuple(type(default)):
+            raise ValueError(f"{place} is one of {', '.join(type(default))}, not {value!r}")
+        return type(default)(value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(default, tuple) and isinstance(value, list):
+        return tuple(map(str, value))
+    if type(value) is not type(default):
+        raise ValueError(f"{place} is a {type(default).__name__}, not {value!r}")
+    return value

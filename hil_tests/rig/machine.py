@@ -22,7 +22,7 @@ MOVING_TURN_S = 0.004
 that only their arrival waits for the turn: a client sees them at most this much late."""
 STILL_TURN_S = 0.02
 LATE_TURN_S = 0.05
-"""A turn that ends this late is counted: the machine this runs on was too busy."""
+"""A turn that begins or ends this late is counted: the machine this runs on was too busy."""
 
 
 class Machine:
@@ -70,8 +70,12 @@ class Machine:
     def _run(self) -> None:
         try:
             while not self._ends:
-                self._changed.wait(MOVING_TURN_S if self._is_moving() else STILL_TURN_S)
+                pause_s = MOVING_TURN_S if self._is_moving() else STILL_TURN_S
+                due = time.monotonic() + pause_s
+                self._changed.wait(pause_s)
                 self._changed.clear()
+                if time.monotonic() - due > LATE_TURN_S:
+                    self.late_turns += 1
                 self._turn()
         except BaseException as error:
             self.failure = error

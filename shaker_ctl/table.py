@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
+import platform
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.dice_reader import CameraReader
 from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.modbus_lamp import ModbusLamp
-from shaker_ctl.adapters.picture_folder import PictureFolder
+from shaker_ctl.adapters.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
 from shaker_ctl.adapters.pigpio_link import PigpioLink
 from shaker_ctl.adapters.pigpio_motor import PigpioMotor
@@ -127,13 +129,14 @@ class Table:
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
+        digests_by_name = {name: digest for name, digest, _ in self._digests}
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
             pictures=PictureFolder(p.journal.pictures, p.journal.pictures_mb),
             clock=clock,
             parameters=p.journal,
-            digests={name: digest for name, digest, _ in self._digests},
+            digests=digests_by_name,
             on_fault=self._journal_failed,
         )
         self._outcomes = OutcomeWatch(self._post)
@@ -175,7 +178,13 @@ class Table:
                 wall=self._wall,
                 journal=self._keeper,
                 archive=JournalArchive(
-                    journal, self._journal_state, self._source.read_text("utf-8"), figures
+                    journal,
+                    self._journal_state,
+                    figures,
+                    settings=self._source.read_text("utf-8"),
+                    versions=self._versions(),
+                    pictures=partial(newest_pictures, p.journal.pictures),
+                    profile=(self._rulebook.profile.name, digests_by_name["profile"]),
                 ),
                 health=lambda: read_health(self._wall, self._started_s, p.journal.path.parent),
                 digests=self._digests,
@@ -196,6 +205,12 @@ class Table:
             ("settings", digests.of_file(self._source), True),
             ("profile", digests.of_file(self._profile_file()), True),
         )
+
+    def _versions(self) -> str:
+        """Program, interpreter, system and digests as text, for a bundle."""
+        lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
+        lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
+        return "\n".join(lines) + "\n"
 
     def _profile_file(self) -> Path:
         named = self._settings.table.profile

@@ -7,10 +7,11 @@ whose digest then stands in the record alone.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,19 @@ from shaker_ctl.journal.pictures import Kept, to_drop
 from shaker_ctl.ports import Pictures
 
 _NAME = re.compile(r"^(\d{8})-(\d{10})-(frame|overlay)\.jpg$")
+
+
+def newest_pictures(folder: Path, decisions: int) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the pictures of the newest so many decisions, oldest first.
+
+    One that makes room for others meanwhile is left out; no folder yields nothing.
+    """
+    names = sorted(path.name for path in folder.glob("*.jpg") if _NAME.match(path.name))
+    stems = sorted({name.rsplit("-", 1)[0] for name in names})[-decisions:]
+    for name in names:
+        if name.rsplit("-", 1)[0] in stems:
+            with contextlib.suppress(OSError):
+                yield f"pictures/{name}", (folder / name).read_bytes()
 
 
 class PictureFolder:

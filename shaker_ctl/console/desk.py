@@ -97,7 +97,8 @@ class Note:
     """Something about the console itself for the record: never a passphrase, never raw input.
 
     Kinds: `login`, `login-refused`, `login-locked`, `logout`, `idle-logout`, `console-lost`,
-    `log bundle` and `export` (a file was handed over).
+    `log bundle` and `export` (a file was handed over), and each act on a device that is no part of
+    the table's state, with its answer.
     """
 
     kind: str
@@ -159,11 +160,14 @@ class MotorView:
     duty: float | None = None
     """0.0-1.0."""
     current_a: float | None = None
+    """Amperes; None where the table has nothing that measures it."""
     is_enabled: bool | None = None
     last_toss_rpm: tuple[float, ...] = ()
-    """Speeds of the last powered run at even spacing."""
+    """Speeds of the last powered run, a toss or a jog, at even spacing."""
     last_toss_s: float | None = None
+    """How long it lasted, to standstill."""
     last_toss_verdict: str = ""
+    """How it ended, or why the one asked for last was not begun."""
     interlocks: tuple[tuple[str, str], ...] = ()
     """(contact, state) in words."""
     link: str = ""

@@ -197,18 +197,24 @@ def lamps(view: TableView, style: Style) -> Lines:
     return lines
 
 
+NO_AMMETER = "not fitted: an overload shows as the driver's fault"
+
+
 def motor(view: TableView, style: Style) -> Lines:
     drive = view.motor
     lines = pairs(
-        ("speed", f"{shown(drive.rpm, 'rpm', 0)}, duty {shown(drive.duty, digits=2)}, "
-                  f"current {shown(drive.current_a, 'A')}"),
+        ("speed", f"{shown(drive.rpm, 'rpm', 0)}, duty {shown(drive.duty, digits=2)}"),
+        ("current", NO_AMMETER if drive.current_a is None else shown(drive.current_a, "A", 2)),
         ("enabled", shown(drive.is_enabled)),
         ("gpio", drive.link or "?"),
         ("contacts", ", ".join(f"{name} {state}" for name, state in drive.interlocks) or "?"),
-        ("last toss", f"{drive.last_toss_verdict or '-'}, {shown(drive.last_toss_s, 's', 2)}, "
-                      f"at most {shown(max(drive.last_toss_rpm, default=None), 'rpm', 0)}"),
+        ("last run", drive.last_toss_verdict or ("none yet" if not drive.last_toss_rpm else "-")),
     )  # fmt: skip
-    return [*lines, " " * LABEL + sparkline(drive.last_toss_rpm, style)]
+    if not drive.last_toss_rpm:
+        return lines
+    top, lasted = max(drive.last_toss_rpm), shown(drive.last_toss_s, "s", 2)
+    scale = f"0 to {top:.0f} rpm in {lasted} from EN high to standstill"
+    return [*lines, *pair("", sparkline(drive.last_toss_rpm, style)), *pair("", scale)]
 
 
 def camera(view: TableView, _style: Style) -> Lines:

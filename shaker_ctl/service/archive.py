@@ -5,21 +5,35 @@ Owns the reading of records back into words. Must not know the medium: it is han
 
 from __future__ import annotations
 
+import gzip
 import io
-import json
+import re
 import tarfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
-from shaker_ctl import __version__
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record
 
 BUNDLE_RECORDS = 2000
+BUNDLE_DECISIONS = 2
+"""Decisions whose pictures come along. Each is 100 kB to 200 kB: ten to twenty seconds of line."""
+
+EXPORT_RECORDS = 20_000
+"""Newest records that go over a line: some 400 rounds, minutes at 115200 baud. The whole journal is
+for `shaker-ctl journal export`, on the controller.
+"""
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s\"]+(?=@)")
+"""The one place where a settings file can hold a secret: the address of a camera."""
+
+PictureFiles = Callable[[int], Iterator[tuple[str, bytes]]]
+"""Name and content of the pictures of the newest so many decisions."""
 
 
 class Records(Protocol):
@@ -48,14 +62,23 @@ class JournalArchive:
         self,
         records: Records,
         state: Callable[[], JournalState],
-        settings: str,
         figures: Callable[[Iterator[Record]], Mapping[str, object]],
+        *,
+        settings: str,
+        versions: str,
+        pictures: PictureFiles,
+        profile: tuple[str, str],
     ) -> None:
-        """`settings`: the settings file's text, for the bundle; it holds no secrets."""
+        """`settings`: the settings file's text, for the bundle. `versions`: as text, likewise.
+        `profile`: name and digest of the one in force; records name theirs by digest.
+        """
         self._records = records
         self._state = state
-        self._settings = settings
         self._figures = figures
+        self._settings = settings
+        self._versions = versions
+        self._pictures = pictures
+        self._profile = profile
 
     def view(self) -> JournalView:
         """Head and health, without reading the disk."""
@@ -72,7 +95,7 @@ class JournalArchive:
         """Everything about one round of play; None where there is none."""
         records = [r.plain for r in self._records.read_round(round_id)]
         records = [r for r in records if r["round"] == round_id and r["kind"] == "step"]
-        return round_view(round_id, records) if records else None
+        return round_view(round_id, records, self._profile) if records else None
 
     def last(self, count: int) -> tuple[JournalLine, ...]:
         """The newest records, oldest first."""
@@ -85,34 +108,42 @@ class JournalArchive:
         return self._figures(self._records.read())
 
     def bundle(self) -> Parcel:
-        """Journal slice, settings and version, as one tar.gz."""
-        head = self._records.head().sequence
-        lines = b"\n".join(r.body for r in self._records.read(first=max(1, head - BUNDLE_RECORDS)))
+        """Journal slice, settings without secrets, versions, last pictures, as one tar.gz."""
+        first = max(1, self._records.head().sequence - BUNDLE_RECORDS + 1)
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
             for name, content in (
-                ("journal.jsonl", lines + b"\n"),
-                ("settings.toml", self._settings.encode()),
-                ("version.txt", f"shaker-ctl {__version__}\n".encode()),
+                ("journal.jsonl", b"".join(self._lines(first))),
+                ("settings.toml", _CREDENTIALS.sub("...", self._settings).encode()),
+                ("versions.txt", self._versions.encode()),
+                *self._pictures(BUNDLE_DECISIONS),
             ):
                 info = tarfile.TarInfo(name)
-                info.size = len(content)
+                info.size, info.mtime = len(content), int(time.time())
                 bundle.addfile(info, io.BytesIO(content))
         return Parcel("shaker-bundle.tar.gz", buffer.getvalue())
 
     def export(self) -> Parcel:
-        """The whole journal as JSON lines, each with its hash, for an inspector."""
-        if self._records.head().sequence == 0:
+        """The newest records as JSON lines, each with its hash, gzipped; for an inspector."""
+        last = self._records.head().sequence
+        if last == 0:
             raise RefusedError("the journal is empty")
-        lines = [
-            json.dumps({"hash": r.hash.hex(), "record": r.plain}, separators=(",", ":"))
-            for r in self._records.read()
-        ]
-        return Parcel("shaker-journal.jsonl", ("\n".join(lines) + "\n").encode())
+        first = max(1, last - EXPORT_RECORDS + 1)
+        buffer = io.BytesIO()
+        with gzip.open(buffer, "wb") as packed:
+            packed.writelines(self._lines(first))
+        return Parcel(f"shaker-journal-{first}-{last}.jsonl.gz", buffer.getvalue())
+
+    def _lines(self, first: int) -> Iterator[bytes]:
+        """Each record as it was hashed, to the byte, with its hash."""
+        for record in self._records.read(first=first):
+            yield b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
 
 
-def round_view(round_id: int, records: list[dict[str, Any]]) -> RoundView:
-    """One round from its step records, oldest first."""
+def round_view(
+    round_id: int, records: list[dict[str, Any]], profile: tuple[str, str] = ("", "")
+) -> RoundView:
+    """One round from its step records, oldest first; `profile`: name and digest of today's."""
     read = entered = None
     verdict = reason = wagers = phase = ""
     lamps: tuple[str, ...] = ()
@@ -141,9 +172,11 @@ def round_view(round_id: int, records: list[dict[str, Any]]) -> RoundView:
                 details["source"] = command["source"]
             elif command["type"] == "StartToss":
                 details["plan"] = command["plan"]
-    details["profile_digest"] = records[0].get("digests", {}).get("profile", "")
+    digest = records[0].get("digests", {}).get("profile", "")
+    details["profile_digest"] = digest
     return RoundView(
         round_id=round_id,
+        profile=profile[0] if digest == profile[1] else "a profile that is not today's",
         phase=phase or "unfinished",
         verdict=verdict,
         reason=reason,

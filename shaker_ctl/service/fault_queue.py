@@ -7,6 +7,7 @@ was found, nor what follows from it: that is the rules' alone.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from shaker_ctl.rules.vocabulary import FaultKind
@@ -125,16 +126,21 @@ class Fault:
 class FaultQueue:
     """Faults that stand, oldest first. Any thread may read."""
 
-    def __init__(self) -> None:
+    def __init__(self, raised: Callable[[Fault], None] = lambda _: None) -> None:
+        """`raised` is told of each new fault, in the thread that raised it; it returns at once."""
+        self._raised = raised
         self._lock = threading.Lock()
         self._faults: tuple[Fault, ...] = ()
 
     def raise_(self, kind: FaultKind, code: str, wall_s: float) -> None:
         """Add a fault; one that stands already keeps its time."""
         cause, remedy = WORDS.get(code, _KIND_WORDS[kind])
+        fault = Fault(kind, code, wall_s, cause, remedy)
         with self._lock:
-            if not any(f.kind is kind and f.code == code for f in self._faults):
-                self._faults = (*self._faults, Fault(kind, code, wall_s, cause, remedy))
+            if any(f.kind is kind and f.code == code for f in self._faults):
+                return
+            self._faults = (*self._faults, fault)
+        self._raised(fault)
 
     def clear(self, kind: FaultKind) -> None:
         """Take away every fault of this kind."""

@@ -5,6 +5,7 @@ Must not decide anything: a notice names a fact, the clause beside it is the rul
 
 from __future__ import annotations
 
+from shaker_ctl.motion import reports
 from shaker_ctl.rules.commands import Announce
 from shaker_ctl.rules.vocabulary import Cause, Notice, WagersDo
 
@@ -77,3 +78,20 @@ def announce(said: Announce) -> str:
 def cause(why: Cause) -> str:
     """A cause as a clause, without full stop."""
     return _CAUSES[why]
+
+
+def run(report: reports.MotionReport) -> str:
+    """How a powered run ended, or why it did not begin."""
+    match report:
+        case reports.TossJudged(proof=proof) if proof.is_proved:
+            speeds = f"{proof.slowest_rpm:.0f} to {proof.fastest_rpm:.0f} rpm"
+            return f"proved a toss: {proof.in_band_s:.2f} s in the band, {speeds}"
+        case reports.TossJudged(proof=proof):
+            return f"no toss: {proof.why_not}"
+        case reports.MotionStopped(reason=reason, after_s=after_s):
+            return f"stopped after {after_s:.2f} s: {reason}"
+        case reports.MotionDenied(reason=reason):
+            return f"not begun: {reason}"
+        case reports.MotionTrouble(reason=reason):
+            return reason
+    return ""

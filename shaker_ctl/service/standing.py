@@ -1,0 +1,186 @@
+"""Where the table stands, in words: its life, what it waits for, how far the inspection has come.
+
+Owns the wording of the state. Must not know devices or threads: everything here follows from the
+state and the rulebook alone.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.console.desk import InspectionView, PendingView
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES, Rulebook
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Unreadable, Verdict, Verified
+
+_LIFE = {
+    Phase.CLOSED: "closed",
+    Phase.INSPECTION_DUE: "inspection due",
+    Phase.INSPECTED: "inspected",
+    Phase.OUT_OF_SERVICE: "out of service",
+    Phase.SHAKER_RETIRED: "shaker retired",
+}
+
+_PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
+    Phase.AWAITING_DEALER: ("confirm", frozenset({Role.DEALER}), "announce and confirm the values"),
+    Phase.DISPUTED: (
+        "decide",
+        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
+        "dealer and reader disagree: decide",
+    ),
+    Phase.LAMPS_TO_BE_SEEN: (
+        "seen",
+        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
+        "say that you saw every lamp lit and dark: inspect seen",
+    ),
+    Phase.TO_BE_SIGNED: (
+        "sign",
+        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
+        "the inspection has passed: sign",
+    ),
+    Phase.AWAITING_PRESENCE: (
+        "presence",
+        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
+        "come to the table, then say: presence",
+    ),
+    Phase.COLLECTING: ("settled", frozenset({Role.DEALER}), "collect and pay, then: settled"),
+    Phase.PAYING: ("settled", frozenset({Role.DEALER}), "pay, then: settled"),
+    Phase.SETTLING_BY_HAND: (
+        "settled",
+        frozenset({Role.DEALER}),
+        "settle by hand, then: settled",
+    ),
+    Phase.WITHOUT_RESULT: ("settled", frozenset({Role.DEALER}), "deal with wagers, then: settled"),
+    Phase.SETTLED_LIT: ("lamps-off", frozenset({Role.DEALER}), "clear the lamps: lamps-off"),
+}
+
+
+def read_values(verdict: Verdict | None) -> Values | None:
+    """The values of a verified reading."""
+    return verdict.values if isinstance(verdict, Verified) else None
+
+
+def life(state: TableState) -> str:
+    """Return the table's life in the words of `TableView.life`."""
+    if state.phase in _LIFE:
+        return _LIFE[state.phase]
+    if state.purpose is Purpose.INSPECTION or state.phase is Phase.TO_BE_SIGNED:
+        return "opening inspection"
+    if state.purpose is Purpose.SHIFT:
+        return "shift inspection"
+    if state.purpose is Purpose.TRIAL:
+        return "trial"
+    return "open"
+
+
+def pending(state: TableState) -> PendingView | None:
+    """Return what the table waits for a person to say, or None."""
+    found = _PENDING.get(state.phase)
+    if found is None:
+        return None
+    kind, roles, text = found
+    if state.phase is Phase.AWAITING_DEALER and not isinstance(state.reading, Verified):
+        kind, text = "enter", "read the dice by eye: enter the values, or call no roll"
+        if isinstance(state.reading, Unreadable):
+            text += f" ({state.reading.reason})"
+    return PendingView(
+        kind=kind,
+        round_id=state.round or None,
+        values=read_values(state.reading) if kind == "confirm" else state.values,
+        roles=tuple(sorted(roles, key=lambda role: role.value)),
+        text=text,
+    )
+
+
+_INSPECTION_STAGES = {
+    Phase.INSPECTION_DUE: "due",
+    Phase.LAMP_ENTRY: "lamp entries",
+    Phase.LAMP_ENTRY_CLEARING: "lamp entries",
+    Phase.EACH_LAMP: "lamp walk",
+    Phase.LAMPS_TO_BE_SEEN: "seen?",
+    Phase.TO_BE_SIGNED: "signature?",
+    Phase.INSPECTED: "signed",
+}
+
+
+def inspection(
+    state: TableState, rulebook: Rulebook, *, tried: int = 0, because: str = ""
+) -> InspectionView:
+    """Return how far the inspection has come.
+
+    `tried`: lamps that the walk in hand has proved; `because`: why one was due last.
+    """
+    in_cycles = state.purpose in (Purpose.INSPECTION, Purpose.SHIFT)
+    otherwise = "cycles" if in_cycles else "signed" if state.signed_by else "due"
+    stage = _INSPECTION_STAGES.get(state.phase, otherwise)
+    is_shift = state.purpose is Purpose.SHIFT
+    signers = rulebook.shift_signers if is_shift else rulebook.opening_signers
+    cycles_of = rulebook.shift_cycles if is_shift else rulebook.cycles
+    are_cycles_done = state.phase in (Phase.TO_BE_SIGNED, Phase.INSPECTED) or (
+        Part.SHAKER in state.passed
+    )
+    are_lamps_done = Part.LAMPS in state.passed or (in_cycles and state.good > 0)
+    walked = are_lamps_done or state.phase is Phase.LAMPS_TO_BE_SEEN
+    entered = state.entry if state.phase in _ENTERING else len(INSPECTION_ENTRIES) * walked
+    proved = tried if state.phase is Phase.EACH_LAMP else len(rulebook.areas) * walked
+    return InspectionView(
+        stage=stage,
+        reasons=(because,) if because and stage != "signed" else (),
+        entries=INSPECTION_ENTRIES[:entered],
+        lamps_proved=proved,
+        lamps_of=len(rulebook.areas),
+        lamps_seen_by=state.inspector.name if are_lamps_done and state.inspector else "",
+        cycles_good=cycles_of if are_cycles_done else state.good,
+        cycles_of=cycles_of,
+        signed_by=state.signed_by.name if state.signed_by else "",
+        signer_role=" or ".join(sorted(role.value for role in signers)),
+    )
+
+
+_ENTERING = frozenset({Phase.LAMP_ENTRY, Phase.LAMP_ENTRY_CLEARING})
+
+_SAYS: dict[Phase, str] = {
+    Phase.CLOSED: "The table is closed.",
+    Phase.INSPECTION_DUE: "An opening inspection is due.",
+    Phase.INSPECTED: "The inspection is signed; the table may be opened.",
+    Phase.OPENING: "The clock is checked before the table opens.",
+    Phase.READY: "Open; the next round may begin.",
+    Phase.BETTING: "Bets are open.",
+    Phase.NO_MORE_BETS: "No more bets; the shaker waits to be started.",
+    Phase.LAMP_ENTRY: "Inspection values are entered; the lamps are read back.",
+    Phase.LAMP_ENTRY_CLEARING: "Inspection values are cleared; the lamps are read back dark.",
+    Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
+    Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; the inspector says: inspect seen.",
+    Phase.TO_BE_SIGNED: "The inspection has passed and waits for its signature.",
+    Phase.ADMITTING: "The clock is checked before bets open.",
+    Phase.PACING: "The least length of the last round has not passed.",
+    Phase.COVERING: "The cover closes.",
+    Phase.PLANNING: "The shake is drawn.",
+    Phase.PROVING_DARK: "The lamps are proved dark before the shaker starts.",
+    Phase.STARTING: "The shaker is started.",
+    Phase.COVERED: "Tossed and settled under the cover; bets are open.",
+    Phase.REVEALING: "The cover opens.",
+    Phase.DRAWING_MULTIPLIERS: "Multipliers are drawn.",
+    Phase.SHOWING_MULTIPLIERS: "Multipliers are shown and read back.",
+    Phase.PUSHING: "The values are sent to the lamps and read back.",
+    Phase.CLEARING: "The lamps are cleared.",
+    Phase.JOGGING: "The motor is jogged.",
+    Phase.LAMP_TRIAL: "Lamps are tried.",
+    Phase.TOSSING: "The shaker runs.",
+    Phase.COMING_TO_REST: "The dice come to rest.",
+    Phase.READING: "The dice are read.",
+    Phase.AWAITING_DEALER: "The dealer announces and confirms, or enters.",
+    Phase.DISPUTED: "Dealer and reader disagree; the floorperson decides.",
+    Phase.COLLECTING: "Losing wagers are collected.",
+    Phase.PAYING: "Winning wagers are paid.",
+    Phase.SETTLED_LIT: "All paid; the lamps are cleared next.",
+    Phase.AWAITING_PRESENCE: "The lamps failed after the toss; the named person must come.",
+    Phase.SETTLING_BY_HAND: "The round is settled by hand.",
+    Phase.WITHOUT_RESULT: "The round ended without a result.",
+    Phase.OUT_OF_SERVICE: "The table is out of service.",
+    Phase.SHAKER_RETIRED: "The automated shaker is out of use; a manual one may be used.",
+}
+
+
+def says(phase: Phase) -> str:
+    """Return the phase as a sentence."""
+    return _SAYS.get(phase, "The table decides.")

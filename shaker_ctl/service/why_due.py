@@ -1,0 +1,39 @@
+"""Why an inspection is due: the event that made it so, in words.
+
+Owns the words and the newest reason. Must not decide anything: the rules have by then.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.rules import events
+from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.state import Phase
+
+_WORDS: dict[type[events.Event], str] = {
+    events.Restarted: "the controller was started",
+    events.OpenRequested: "the table was closed",
+    events.CompartmentOpened: "the compartment was opened",
+    events.DiceChanged: "other dice were locked in",
+    events.ConditionChanged: "settings, light or calibration changed",
+    events.ReturnRequested: "the table came back to service",
+    events.JogFinished: "a technician turned the motor",
+    events.EachLampProved: "a technician tried the lamps",
+    events.TrialTossRequested: "a technician tossed",
+    events.InspectionAbandoned: "the last one was given up",
+    events.TossNotStarted: "the shaker did not start",
+    events.ShiftBegan: "a new shift began",
+}
+
+
+class WhyDue:
+    """An observer of the state thread's steps."""
+
+    def __init__(self) -> None:
+        self.words = ""
+        """The newest reason; empty before there was one."""
+
+    def observe(self, step: Step, event: events.Event) -> None:
+        """Take the reason down where the step made an inspection due."""
+        is_due = step.state.phase is Phase.INSPECTION_DUE
+        if (is_due or isinstance(event, events.ShiftBegan)) and type(event) in _WORDS:
+            self.words = _WORDS[type(event)]

@@ -93,7 +93,7 @@ class Blind:
 
 @dataclass(frozen=True, slots=True)
 class TakePicture:
-    """Send the newest frame as a JPEG."""
+    """Send the newest frame as a JPEG that a serial line can carry."""
 
     request_id: int
 

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 import traceback
-from collections import OrderedDict
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from shaker_ctl.adapters.camera_messages import (
     StopCamera,
     TakePicture,
 )
+from shaker_ctl.adapters.small_picture import small_jpeg
 from shaker_ctl.adapters.toss_session import Finished, TossSession
 from vision.calibration import Calibration
 from vision.camera import CameraLostError, Grabber
@@ -49,6 +49,7 @@ from vision.overlay import draw_reading
 from vision.quality import QualityGate, digest
 from vision.reader import TableReader
 from vision.reading import Quality, Reason
+from vision.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 _HEARTBEAT_S = 0.2
 _LOOK_AFTER_S = 0.5
@@ -57,11 +58,6 @@ _FAULT_CHECKS = 2
 """Checks in a row that must agree before a fault is reported or taken back: a hand that passes
 under the camera is none."""
 _SLOW_SHARE = 0.7
-_FROZEN_FRAMES = 10
-_LOOPED_FRAMES = 4
-_REMEMBERED = 18_000
-"""Fingerprints kept to recognise a loop: ten minutes at 30 frames a second, 2 MB."""
-_LOOP_GAP = 30
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
 
@@ -110,7 +106,7 @@ class CameraWorker:
         )
         self._faults: set[str] = set()
         self._fault_lock = threading.Lock()
-        self._stream = _StreamMemory()
+        self._stream = StreamMemory()
         self._suspect: tuple[Reason | None, int] = (None, 0)
         self._quality: Quality | None = None
         self._is_blind = False
@@ -184,7 +180,8 @@ class CameraWorker:
                     self._grabber.blind(is_blind)
                 case TakePicture(request_id):
                     frame = self._grabber.newest
-                    self._send(Picture(request_id, b"" if frame is None else self._jpeg(frame)))
+                    jpeg = b"" if frame is None else small_jpeg(frame.image)
+                    self._send(Picture(request_id, jpeg))
 
     # ── Messages ────────────────────────────────────────────────────────────
 
@@ -313,43 +310,16 @@ class CameraWorker:
         repeated, looped = self._stream.take(digest(frame.image))
         self._set_fault(
             Reason.FROZEN.value,
-            f"camera: the same picture {repeated} times" if repeated >= _FROZEN_FRAMES else None,
+            f"camera: the same picture {repeated} times" if repeated >= FROZEN_FRAMES else None,
             _REMEDIES[Reason.FROZEN],
         )
         self._set_fault(
             Reason.LOOPED.value,
             "camera: pictures that had been seen before came again, to the last bit"
-            if looped >= _LOOPED_FRAMES
+            if looped >= LOOPED_FRAMES
             else None,
             _REMEDIES[Reason.LOOPED],
         )
-
-
-class _StreamMemory:
-    """Recognises frozen and looped streams: grain never repeats."""
-
-    def __init__(self) -> None:
-        self._seen: OrderedDict[int, int] = OrderedDict()
-        self._count = 0
-        self._last: int | None = None
-        self._repeated = 0
-        self._looped = 0
-
-    def take(self, fingerprint: int) -> tuple[int, int]:
-        """How often in a row the picture was the one before, and how many in a row had been seen
-        longer ago."""
-        self._count += 1
-        self._repeated = self._repeated + 1 if fingerprint == self._last else 0
-        before = self._seen.get(fingerprint)
-        if self._repeated == 0:
-            is_old = before is not None and self._count - before > _LOOP_GAP
-            self._looped = self._looped + 1 if is_old else 0
-        self._last = fingerprint
-        if before is None:
-            self._seen[fingerprint] = self._count
-            if len(self._seen) > _REMEMBERED:
-                self._seen.popitem(last=False)
-        return self._repeated, self._looped
 
 
 def _resident_mb() -> float:

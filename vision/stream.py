@@ -1,0 +1,44 @@
+"""Whether a stream of pictures is alive: the grain of a live sensor never repeats.
+
+Owns: the memory of fingerprints (`quality.digest`) that recognises a frozen and a looped stream.
+Must not know cameras, tosses or what is in a picture.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+FROZEN_FRAMES = 10
+"""Equal pictures in a row after which a stream is frozen: a third of a second."""
+LOOPED_FRAMES = 4
+"""Pictures in a row that were seen long ago: chance repeats none, a recording all."""
+_REMEMBERED = 18_000
+"""Fingerprints kept to recognise a loop: ten minutes at 30 frames a second, 2 MB."""
+_LOOP_GAP = 30
+
+
+class StreamMemory:
+    """Recognises frozen and looped streams. One per camera."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[int, int] = OrderedDict()
+        self._count = 0
+        self._last: int | None = None
+        self._repeated = 0
+        self._looped = 0
+
+    def take(self, fingerprint: int) -> tuple[int, int]:
+        """How often in a row the picture was the one before, and how many in a row had been seen
+        longer ago."""
+        self._count += 1
+        self._repeated = self._repeated + 1 if fingerprint == self._last else 0
+        before = self._seen.get(fingerprint)
+        if self._repeated == 0:
+            is_old = before is not None and self._count - before > _LOOP_GAP
+            self._looped = self._looped + 1 if is_old else 0
+        self._last = fingerprint
+        if before is None:
+            self._seen[fingerprint] = self._count
+            if len(self._seen) > _REMEMBERED:
+                self._seen.popitem(last=False)
+        return self._repeated, self._looped

@@ -25,7 +25,8 @@ event is `Restarted`, from the last journalled state or from `initial`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from shaker_ctl.rules import inspection, life, malfunction, restart, toss
 from shaker_ctl.rules import phases as ph
@@ -35,6 +36,8 @@ from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.row import Context, Refusal, Row, Step
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
+
+Found = TypeVar("Found")
 
 ROWS: tuple[Row, ...] = (
     *restart.ROWS,
@@ -143,16 +146,21 @@ def initial(rules: Rulebook) -> TableState:
     return TableState(Phase.INSPECTION_DUE, shift_due=rules.shift_inspection)
 
 
+def gravest_first(found: Iterable[Found], event_of: Callable[[Found], Event]) -> list[Found]:
+    """Order what was found in the same moment; events of one rank keep their order.
+
+    The service puts everything that one turn of its loop finds through this, so that an outcome
+    does not hang on the order in which threads happened to report.
+    """
+    return sorted(found, key=lambda each: malfunction.precedence(event_of(each)))
+
+
 def step_together(
     state: TableState, events: Iterable[Event], rules: Rulebook
 ) -> tuple[tuple[Event, Step], ...]:
-    """Step through events that were observed in the same moment, the gravest first.
-
-    The service uses this for everything that one turn of its loop finds, so that an outcome does
-    not hang on the order in which threads happened to report.
-    """
+    """Step through events that were observed in the same moment, the gravest first."""
     steps = []
-    for event in sorted(events, key=malfunction.precedence):
+    for event in gravest_first(events, lambda event: event):
         one = step(state, event, rules)
         state = one.state
         steps.append((event, one))

@@ -709,8 +709,11 @@ def precedence(event: ev.Event) -> int:
 
     Between evidence against a result and the result, the evidence comes first: an opened
     compartment before the reading that arrives with it. Rest comes before any reading, because a
-    reading is an answer to it. A reading comes before the loss of the reader that made it.
+    reading is an answer to it. A reading comes before the loss of the reader that made it. A
+    restart closes the old round before anything of the new life is heard.
     """
+    if isinstance(event, ev.Restarted):
+        return -1
     if isinstance(event, ev.EstopPressed | ev.ShakerFault):
         return 0
     if isinstance(event, ev.CompartmentOpened | ev.TossDisproved | ev.AtRest):

@@ -1,9 +1,10 @@
 """The thread that owns the table's state: event, rules, journal, commands. It never blocks.
 
-Theory of operation. Whatever happens is posted as a rules event. The thread takes one at a time,
-calls the pure `step`, hands the record to the journal and goes on; the journal's own thread calls
-back once the record is synced, and only then are the step's commands performed (decision 0002).
-Two commands do not wait: `StopMotor` and `DarkenLamps` are performed before the record is written.
+Theory of operation. Whatever happens is posted as a rules event. The thread takes what one turn
+finds, the gravest first, calls the pure `step` with each, hands the record to the journal and goes
+on; the journal's own thread calls back once the record is synced, and only then are the step's
+commands performed (decision 0002). Two commands do not wait: `StopMotor` and `DarkenLamps` are
+performed before the record is written.
 
 Every turn ends with a beat. The motion loop refreshes the motor's dead-man only while beats are
 fresh, so a state thread that hangs stops the motor by itself (decision 0003).
@@ -14,6 +15,7 @@ event is refused until a person mends the medium and restarts the service (O-4, 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import threading
@@ -54,6 +56,9 @@ TURN_S = 0.02
 SNAPSHOT_EVERY = 64
 """Records between two that carry the whole state, besides the end of each round. A restart replays
 from the newest one."""
+
+MOST_TOGETHER = 32
+"""Events taken in one turn, so that no flood of them can hold back the beat."""
 
 TIMER = "table"
 """The machine runs one timer at a time; it has one token here."""
@@ -175,16 +180,26 @@ class StateThread:
             raise
 
     def _turn(self) -> None:
-        for event in self._timers.due(self._now()):
-            self._take(_Input(event, self._now(), None, None))
-        try:
-            item = self._inbox.get(timeout=self._patience())
-        except queue.Empty:
-            return
-        if isinstance(item, _Input):
+        now = self._now()
+        found = [_Input(event, now, None, None) for event in self._timers.due(now)]
+        found += self._arrived(0.0 if found else self._patience())
+        for item in machine.gravest_first(found, lambda item: item.event):
             self._take(item)
-        else:
-            item()
+
+    def _arrived(self, patience_s: float) -> list[_Input]:
+        """Everything that has come by now; waits so long for the first of it."""
+        arrived: list[_Input] = []
+        with contextlib.suppress(queue.Empty):
+            item = self._inbox.get(timeout=patience_s)
+            while True:
+                if isinstance(item, _Input):
+                    arrived.append(item)
+                else:
+                    item()  # a timer to set or cancel
+                if len(arrived) == MOST_TOGETHER:
+                    break
+                item = self._inbox.get_nowait()
+        return arrived
 
     def _patience(self) -> float:
         due_s = self._timers.next_due()

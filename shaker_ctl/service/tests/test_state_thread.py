@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,9 +15,9 @@ from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
-from shaker_ctl.rules.vocabulary import Person, Role, Timer, Verified
+from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.state_thread import Outcome, StateThread
+from shaker_ctl.service.state_thread import MOST_TOGETHER, Outcome, StateThread
 
 
 class HeldJournal:
@@ -76,6 +77,11 @@ def eventually(holds: Callable[[], Any], limit_s: float = 2.0) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.002)
+
+
+def wait_for(hold: threading.Event) -> None:
+    """Keep the state thread in one turn until the test has posted all it wants."""
+    assert hold.wait(2.0)
 
 
 RESTARTED = events.Restarted(compartment_open=False, estop_pressed=False, cover_closed=False)
@@ -176,6 +182,57 @@ def test_an_answer_comes_only_once_the_act_is_on_record(
     journal.sync()
     eventually(lambda: outcomes)
     assert outcomes[0] == Outcome(True, "ok", "", sequence=2)
+
+
+def test_what_comes_in_one_turn_is_taken_the_gravest_first(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    occasion = Occasion(Purpose.PLAY, 1)
+    thread.state = dataclasses.replace(thread.state, phase=Phase.READING, round=1)
+    hold = threading.Event()
+    thread._inbox.put(lambda: wait_for(hold))  # one long turn
+    thread.post(events.ReadingMade(occasion, Verified((1, 2, 3), 0.99)))
+    thread.post(events.CompartmentOpened())
+    hold.set()
+    eventually(lambda: journal.bodies)
+    assert [body["event"]["type"] for _, body in journal.bodies] == ["CompartmentOpened"]
+    assert thread.state.values is None
+
+
+def test_a_restart_is_heard_before_any_fault_of_the_new_life(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    hold = threading.Event()
+    thread._inbox.put(lambda: wait_for(hold))
+    thread.post(events.ShakerFault(None, "driver-fault"))
+    thread.post(RESTARTED)
+    hold.set()
+    eventually(lambda: len(journal.bodies) == 2)
+    assert [body["event"]["type"] for _, body in journal.bodies] == ["Restarted", "ShakerFault"]
+
+
+def test_a_flood_of_events_does_not_hold_back_the_beat(
+    table: tuple[StateThread, HeldJournal, Performed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread, _, _ = table
+    hold = threading.Event()
+    thread._inbox.put(lambda: wait_for(hold))
+    for _ in range(5 * MOST_TOGETHER):
+        thread.post(events.EstopReleased())
+    turns: list[int] = []
+    arrived = thread._arrived
+
+    def counted(patience_s: float) -> Any:
+        found = arrived(patience_s)
+        turns.append(len(found))
+        return found
+
+    monkeypatch.setattr(thread, "_arrived", counted)
+    hold.set()
+    eventually(lambda: sum(turns) >= 4 * MOST_TOGETHER)
+    assert max(turns) == MOST_TOGETHER
 
 
 def test_a_failed_journal_ends_play_with_the_motor_off(

@@ -51,6 +51,16 @@ _NEAREST_DICE = 0.8
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
+_CONTACT_MM = 1.2
+"""Gap between two top faces below which dice touch: a network's corners are good to half of it."""
+_DOUBTS_OF_CONTACT = (
+    Reason.READERS_DISAGREE,
+    Reason.NO_LEGAL_FACE,
+    Reason.NOT_FLAT_DOUBTFUL,
+    Reason.DOUBTFUL,
+)
+"""What a neighbour may be the cause of: its edge taken for the die's own, its pips for its own."""
+
 
 class Finder(Protocol):
     """The first reader: `vision.classifier.DieFinder`, or a deliberately wrong one in tests."""
@@ -233,7 +243,10 @@ class TableReader:
             + (fit.spread_mm / t.spread_flat_mm) ** 2
             + (max(0.0, fit.beyond_mm - t.beyond_usual_mm) / t.beyond_usual_mm) ** 2
         )
-        return SecondVote(face.value, face.confidence, is_flat, note, strain, fit.support)
+        return SecondVote(
+            face.value, face.confidence, is_flat, note, strain, fit.support, fit.walled_mm,
+            face.is_strange,
+        )  # fmt: skip
 
     def _not_flat_cues(
         self,
@@ -261,6 +274,9 @@ class TableReader:
                 faint.append(words)
         if vote is not None and vote.is_flat is not True:
             (clear if vote.is_flat is False else faint).append(f"outline: {vote.note}")
+        elif vote is not None and vote.walled_mm > self.thresholds.beyond_not_flat_mm:
+            # A ridge or a rib beside a flat die looks the same: never a cue of its own.
+            faint.append(f"outline: {vote.walled_mm:.1f} mm of something up to the wall")
         elif vote is None and found is not None and is_something:
             clear.append("no upright die fits the outline")
         is_strained = self._strain(measured, vote) > self.thresholds.strain_not_flat
@@ -294,8 +310,12 @@ class TableReader:
             return Unreadable(Reason.COUNT, "no dice")
         for number, die in enumerate(dice, 1):
             doubt = self._doubt(die)
-            if doubt is not None:
-                return Unreadable(doubt.reason, f"die {number} from the left: {doubt.detail}")
+            if doubt is None:
+                continue
+            detail = f"die {number} from the left: {doubt.detail}"
+            if doubt.reason in _DOUBTS_OF_CONTACT and self._touches(die, dice):
+                return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
+            return Unreadable(doubt.reason, detail)
         if second.unexplained > t.foreign_dice:
             return Unreadable(
                 Reason.FOREIGN_OBJECT,
@@ -307,6 +327,15 @@ class TableReader:
             if die.model and die.second
         )
         return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+    def _touches(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
+        """True if both readers see the die, and another top face nearer than `_CONTACT_MM`."""
+        if die.model is None or die.second is None:
+            return False
+        nearest = _CONTACT_MM * self.calibration.px_per_mm(self.calibration.die_mm)
+        return any(
+            gap_px(die.corners, other.corners) < nearest for other in dice if other is not die
+        )
 
     def _doubt(self, die: DieEvidence) -> Unreadable | None:
         """Why this die's value cannot be stated, if it cannot."""
@@ -325,7 +354,7 @@ class TableReader:
         if die.second is None:
             return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
         if die.second.value is None:
-            if die.second.note.startswith("no "):
+            if die.second.face_is_strange:
                 return Unreadable(Reason.UNKNOWN_STYLE, die.second.note)
             return Unreadable(Reason.NO_LEGAL_FACE, die.second.note)
         if die.second.value != die.model.value:
@@ -380,6 +409,17 @@ def turn_deg(corners: np.ndarray) -> float:
     edges = np.roll(corners, -1, axis=0) - corners
     angles = np.arctan2(edges[:, 1], edges[:, 0])
     return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
+
+
+def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
+    """Least distance between two quadrilaterals, pixels; 0 where they overlap."""
+    first, second = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    gaps = [
+        -cv2.pointPolygonTest(ring, (float(x), float(y)), True)
+        for ring, points in ((first, second), (second, first))
+        for x, y in points
+    ]
+    return max(0.0, float(min(gaps)))
 
 
 def _is_foreground(die: FoundDie, second: SecondReading) -> bool:

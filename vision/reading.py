@@ -142,6 +142,11 @@ class SecondVote:
     """How far outline and pips are from those of an upright die, in squares of the usual limits."""
     support: float = 1.0
     """Share of the outline that was seen against the floor, 0..1."""
+    walled_mm: float = 0.0
+    """How far at the least it reaches beyond an upright cube, on a side that it covers up to the
+    wall."""
+    face_is_strange: bool = False
+    """There are no round pips at all on it, or much that is none: a style that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)

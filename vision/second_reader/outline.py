@@ -68,6 +68,9 @@ class Fit:
     beyond_mm: float
     """How much farther than an upright cube's the thing reaches on its worst side, its dimmest
     parts included: the side face that a tilted die turns towards the eye."""
+    walled_mm: float
+    """How much farther at the least the thing reaches on a side that it covers up to the wall: a
+    die that leans on the wall shows its side there, and no floor behind it. 0: no such side."""
     support: float
     """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
     silhouette: np.ndarray
@@ -151,18 +154,23 @@ class CubeOutline:
             if len(known):
                 worst = float(known[np.abs(known).argmax()])
                 spread = float(known.max() - known.min())
+        beyond, walled = self._beyond(ground, pose, others)
         return Fit(
             pose=Pose(pose.x_mm, pose.y_mm, pose.turn % (np.pi / 2)),
             rms_mm=rms,
             worst_side_mm=worst,
             spread_mm=spread,
-            beyond_mm=self._beyond(ground, pose, others) * pixel_mm,
+            beyond_mm=beyond * pixel_mm,
+            walled_mm=walled * pixel_mm,
             support=float(found.mean()),
             silhouette=ground.to_view(self.silhouette_px(pose)),
         )
 
-    def _beyond(self, ground: Foreground, pose: Pose, others: np.ndarray | None) -> float:
-        """View pixels by which the foreground next to the worst side exceeds its strip."""
+    def _beyond(
+        self, ground: Foreground, pose: Pose, others: np.ndarray | None
+    ) -> tuple[float, float]:
+        """View pixels by which the foreground next to the worst side exceeds its strip: where it
+        ends in floor, and at the least where it ends at the wall."""
         at, strip = self._rim_px(pose, ground.scale)
         normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
         view = ground.to_view(at)
@@ -178,7 +186,16 @@ class CubeOutline:
         # A sample tells something only if floor is met before a neighbour or the wall.
         known = is_floor.any(axis=1) & np.logical_and.accumulate(known, axis=1)[rows, ends]
         excess = _OUTWARD[ends] - strip
-        return float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
+        beyond = float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
+        is_thing = ground.inside[y, x] & ~is_floor
+        if others is not None:
+            is_thing &= ~others[y, x]
+        run = np.logical_and.accumulate(is_thing, axis=1).sum(axis=1)
+        last = np.minimum(run, len(_OUTWARD) - 1)
+        at_wall = (run > 0) & ~ground.inside[y, x][rows, last]
+        covered = _OUTWARD[np.maximum(run - 1, 0)] - strip
+        walled = float(np.nanmax(_side_medians(covered, at_wall, 5), initial=0.0))
+        return beyond, walled
 
     def edge_strength(self, image: np.ndarray, pose: Pose) -> float:
         """Step of brightness across the top face's edges in a (H, W, 3) frame, in grey levels:

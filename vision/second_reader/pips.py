@@ -84,6 +84,8 @@ class Face:
     spots: int = 0
     """Round spots that were counted."""
     note: str = ""
+    is_strange: bool = False
+    """No round spots at all, or much that is neither face nor round spot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,12 @@ def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
     inner = away[rim:-rim, rim:-rim]
     contrast = _share(inner, 0.985)
     if contrast < _LEAST_CONTRAST:
-        return Face(None, 0.0, contrast, note="no pips stand out")
+        return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
     spots, odd = _spots(away, lab, contrast, rim, most_odd)
     if not spots:
-        return Face(None, 0.0, contrast, note="no round spots")
+        return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
     if odd:
-        return Face(None, 0.0, contrast, spots=len(spots), note=odd)
+        return Face(None, 0.0, contrast, spots=len(spots), note=odd, is_strange=True)
     return _match(spots, away, contrast)
 
 

@@ -27,6 +27,9 @@ _LEAST_COVER = 0.86
 _GOOD_FIT_MM = 0.45
 _WELL_SUPPORTED = 0.8
 _WELL_CENTRED = 0.045
+_FULL_STEPS = 2.2
+"""Steps of colour from the floor at which a piece of foreground counts in full. Things, a coin, a
+ridge, a chip, reach 4 and more; a glint on the floor 1.7, and counts for less than its area."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
@@ -47,7 +50,7 @@ class SecondReading:
 
     dice: tuple[SecondDie, ...]
     unexplained: float
-    """The largest piece of foreground that belongs to no die, in dice."""
+    """The largest piece of foreground that belongs to no die, in dice; faint ones count less."""
     foreground: float
     """All foreground, in dice."""
     ground: Foreground
@@ -128,14 +131,20 @@ class SecondReader:
         return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
 
     def _unexplained(self, ground: Foreground, fits: list[Fit]) -> float:
-        """The largest piece of foreground that belongs to no die, in dice."""
+        """See `SecondReading.unexplained`."""
         left = ground.mask.copy()
         for fit in fits:
             left[self._area(ground, fit)] = 0
         # The soft edges of dice leave a thin seam that is nothing.
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
-        count, _, stats, _ = cv2.connectedComponentsWithStats(left)
-        return float(stats[1:, cv2.CC_STAT_AREA].max()) / self._one if count > 1 else 0.0
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(left)
+        largest = 0.0
+        for i in range(1, count):
+            area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
+            if area > largest:
+                steps = float(np.quantile(ground.distance[labels == i], 0.9))
+                largest = max(largest, area * min(1.0, steps / _FULL_STEPS))
+        return largest
 
     def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
         die = self._face_at(image, fit)

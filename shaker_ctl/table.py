@@ -40,6 +40,7 @@ from shaker_ctl.journal.recovery import compare_lamp_box
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
+    JogEnded,
     MotionDenied,
     MotionReport,
     MotionStopped,
@@ -72,7 +73,7 @@ log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN_ROUNDS = 12
-RUN_ENDS = (TossJudged, MotionStopped, MotionDenied)
+RUN_ENDS = (TossJudged, JogEnded, MotionStopped, MotionDenied)
 """Reports that say how a powered run ended, or why it did not begin."""
 
 

@@ -112,6 +112,8 @@ def talk(line: SerialPort, folder: Path) -> None:
             if line in ready:
                 for piece in unwrapper.feed(line.read(0.0)):
                     _put(piece if isinstance(piece, bytes) else _told(piece, folder))
+                if coming := unwrapper.under_way:
+                    _put(f"\r[{coming[0]} {coming[1]:4.0%}, Ctrl-C ends it] ".encode())
     screen.print()
 
 
@@ -149,12 +151,12 @@ def save_file(parcel: Parcel, folder: Path) -> Path:
 
 def _told(file: Parcel | Broken, folder: Path) -> bytes:
     if isinstance(file, Broken):
-        return f"[{file.name} was lost: {file.reason}]\r\n".encode()
+        return f"\r\n[{file.name} was lost: {file.reason}]\r\n".encode()
     try:
         path = save_file(file, folder)
     except (OSError, ConsoleLineError) as error:
-        return f"[{file.name} could not be saved: {error}]\r\n".encode()
-    return f"[saved {path}, {len(file.content)} bytes]\r\n".encode()
+        return f"\r\n[{file.name} could not be saved: {error}]\r\n".encode()
+    return f"\r[saved {path}, {len(file.content)} bytes]\x1b[K\r\n".encode()
 
 
 def _put(data: bytes) -> None:

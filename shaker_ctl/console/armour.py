@@ -53,10 +53,18 @@ class Unwrapper:
     def __init__(self) -> None:
         self._pending = b""
         self._name = ""
+        self._size = 0
         self._rows: list[bytes] | None = None
         self._held = 0
         self._is_begun = False
         """Part of the present line is on the screen already: it is no mark."""
+
+    @property
+    def under_way(self) -> tuple[str, float] | None:
+        """Name of the file that is coming and the share of it that is here; None between files."""
+        if self._rows is None:
+            return None
+        return self._name, min(1.0, self._held * 0.75 / max(self._size, 1))
 
     def feed(self, data: bytes) -> list[Piece]:
         """Return, in order, what belongs on the screen and the files that are complete now."""
@@ -77,7 +85,8 @@ class Unwrapper:
         text = line.strip()
         if self._rows is None:
             if begin := _BEGIN.fullmatch(text):
-                self._name, self._rows, self._held = begin[1].decode(), [], 0
+                self._name, self._size = begin[1].decode(), int(begin[2])
+                self._rows, self._held = [], 0
                 return []
             return [line]
         if end := _END.fullmatch(text):

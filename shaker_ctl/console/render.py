@@ -17,6 +17,7 @@ from shaker_ctl.rules.outcome import Values
 
 WIDTH = 79
 LABEL = 14
+FIGURE = 20
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _PLAIN_BLOCKS = "_.,-=+*#"
@@ -107,26 +108,31 @@ def paragraph(text: str, indent: str = "") -> Lines:
     )
 
 
-def figures(figures: Mapping[str, object], indent: str = "") -> Lines:
-    """Any mapping of labels to figures; an inner mapping becomes an indented block."""
+def figures(figures: Mapping[str, object]) -> Lines:
+    """Any mapping of labels to figures. An inner mapping stands in a row behind its label, each
+    of a list of mappings on lines of its own.
+    """
     lines: Lines = []
     for label, value in figures.items():
-        if isinstance(value, Mapping):
-            lines += [f"{indent}{label}", *_nested(value, indent + "  ")]
+        head = f"{label.replace('_', ' '):<{FIGURE}} "
+        items = value if isinstance(value, list | tuple) else ()
+        if any(isinstance(item, Mapping) for item in items):
+            rows = [head.rstrip(), *(f"  {_figure(item)}" for item in items)]
         else:
-            text = (
-                ", ".join(map(str, value))
-                if isinstance(value, list | tuple)
-                else shown(value, digits=4)
-            )
-            lines += textwrap.wrap(
-                f"{indent}{label:<30} {text}", WIDTH, subsequent_indent=indent + " " * 31
-            )
+            rows = [head + _figure(value)]
+        for row in rows:
+            under = " " * (4 if row.startswith("  ") else len(head))
+            lines += textwrap.wrap(row, WIDTH, subsequent_indent=under, break_on_hyphens=False)
     return lines
 
 
-def _nested(inner: Mapping[str, object], indent: str) -> Lines:
-    return figures(inner, indent) or [f"{indent}-"]
+def _figure(value: object) -> str:
+    if isinstance(value, Mapping):
+        named = [f"{key}: {_figure(inner)}" for key, inner in value.items() if inner is not None]
+        return ", ".join(named) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_figure, value)) or "-"
+    return shown(value, digits=4)
 
 
 def sparkline(speeds: Sequence[float], style: Style, width: int = 60) -> str:
@@ -154,7 +160,7 @@ def status(view: TableView, style: Style) -> Lines:
     lines += [style.alarm(mark) for mark in view.marks]
     lines += paragraph(view.says)
     last = f"last result {dice(view.last_result)}" if view.last_result else "no result yet"
-    lines += pair("round", f"{shown(view.round_id)}, {last}")
+    lines += pair("round", f"{view.round_id}, {last}" if view.round_id else "none yet")
     if view.pending:
         by = " or ".join(role.value for role in view.pending.roles)
         is_reading = view.pending.values and view.pending.kind == "confirm"
@@ -222,7 +228,7 @@ def camera(view: TableView, _style: Style) -> Lines:
     return pairs(
         ("camera", eye.state or "?"),
         ("frames", f"{shown(eye.fps, 'a second')}, late {shown(eye.late_frames)}"),
-        ("exposure", f"{eye.exposure or '?'}, brightness {shown(eye.brightness)}"),
+        ("exposure", eye.exposure or f"brightness {shown(eye.brightness)}"),
         ("sharpness", shown(eye.sharpness)),
         ("last reading", eye.last_reading or "none"),
     )
@@ -232,10 +238,11 @@ def dice_set(view: TableView, style: Style) -> Lines:
     held = view.dice
     lines = pairs(
         ("serials", ", ".join(held.serials) or "not recorded: dice changed SERIALS"),
-        ("age", f"{duration(held.age_s)} of {duration(held.limit_s)}"),
+        ("age", "not known" if held.age_s is None
+                else f"{duration(held.age_s)} of at most {duration(held.limit_s)}"),
         ("tosses", shown(held.tosses)),
         ("wear", held.wear or "?"),
-    )
+    )  # fmt: skip
     if held.age_s is not None and held.limit_s is not None and held.age_s > held.limit_s:
         lines.append(style.alarm("over age: no round starts until dice are changed"))
     return lines
@@ -280,6 +287,14 @@ def digests(view: TableView, style: Style) -> Lines:
     return lines or ["no digests known"]
 
 
+TRUST = {
+    "none": "not trusted: if it is right, a floorperson says: time confirm",
+    "rtc": "from the battery-backed clock",
+    "synchronised": "synchronised",
+    "confirmed": "confirmed by a person",
+}
+
+
 def health(view: TableView, style: Style) -> Lines:
     now = view.health
     lines = pairs(
@@ -288,7 +303,7 @@ def health(view: TableView, style: Style) -> Lines:
         ("disk free", size(now.disk_free_b)),
         ("memory free", size(now.memory_free_b)),
         ("up for", duration(now.uptime_s)),
-        ("clock", f"{time_of(now.wall_s)}, {now.clock_trust or 'trust unknown'}"),
+        ("clock", f"{time_of(now.wall_s)}, {TRUST.get(now.clock_trust, now.clock_trust) or '?'}"),
         ("journal", f"record {shown(view.journal.sequence)}, {view.journal.state or '?'}, "
                     f"second copy {view.journal.second_copy or '?'}"),
     )  # fmt: skip
@@ -308,6 +323,7 @@ def game_round(view: RoundView, _style: Style) -> Lines:
         ("lamps", ", ".join(view.lamps) or "none"),
     )
     lines += figures(view.details)
+    lines += ["", "what happened"] if view.events else []
     for wall_s, what in view.events:
         lines += textwrap.wrap(f"{time_of(wall_s)}  {what}", WIDTH, subsequent_indent=" " * 21)
     return lines
@@ -324,8 +340,11 @@ def journal(records: Iterable[JournalLine]) -> Lines:
 def progress(name: str, view: TableView) -> str:
     """How far the work is that a person started: one screen line, drawn over itself."""
     now = view.inspection
-    text = f"{name}: {view.says.rstrip('.')}"
-    if view.life != "trial":
+    if name == "lamp test":
+        text = f"{name}: {now.lamps_proved} lamps proved"
+    elif view.life == "trial":
+        text = f"{name}: {shown(view.motor.rpm, 'rpm', 0)} - {view.says}"
+    else:
         done = now.cycles_good if now.stage == "cycles" else now.lamps_proved
         of = now.cycles_of if now.stage == "cycles" else now.lamps_of
         bar = "#" * round(20 * done / max(of, 1))

@@ -79,6 +79,7 @@ class Session:
         self._actor = self._nobody
         self._held: tuple[Command, int | None] | None = None
         self._watched: str | None = None
+        self._faults_before: frozenset[str] = frozenset()
         self._progress = ""
         self._progress_at = 0.0
         self._now = 0.0
@@ -347,6 +348,7 @@ class Session:
                 self._prompt()
                 return
             arguments["round"] = round_id
+        self._faults_before = _faults(self._desk.view())
         answer = self._submit(Request(name, arguments))
         self._answer(name, answer)
         self._prompt()
@@ -376,11 +378,12 @@ class Session:
             return
         name, self._watched = self._watched, None
         self._speaker.draw("")
-        if view.faults:
-            self._speaker.refuse(name, codes.FAILED, view.says)
+        if new := [f for f in view.faults if f.code not in self._faults_before]:
+            self._speaker.refuse(name, codes.FAILED, f"{name}: {new[0].code}, {new[0].cause}")
+        elif view.pending:
+            self._speaker.accept(name, view.says)
         else:
-            waits_for = view.pending.text if view.pending else ""
-            self._speaker.accept(name, f"{view.says} {waits_for}".strip())
+            self._speaker.accept(name, f"{name} is over. {view.says}")
         self._prompt()
 
     def _stop_watching(self, *, is_cancelled: bool) -> None:
@@ -438,6 +441,10 @@ class Session:
     def _complete(self, text: str) -> list[str]:
         roles = frozenset({self._actor.role}) if self._actor.role else frozenset()
         return grammar.complete(text, roles)
+
+
+def _faults(view: TableView) -> frozenset[str]:
+    return frozenset(fault.code for fault in view.faults)
 
 
 def _runs(view: TableView) -> bool:

@@ -53,6 +53,13 @@ class MotionStopped(MotionReport):
 
 
 @dataclass(frozen=True, slots=True)
+class JogEnded(MotionReport):
+    """A jog ran as asked, and the motor stands still."""
+
+    occasion: Occasion
+
+
+@dataclass(frozen=True, slots=True)
 class MotionTrouble(MotionReport):
     """Something is wrong outside a run: no stop, driver fault, GPIO link lost."""
 

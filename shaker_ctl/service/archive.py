@@ -193,6 +193,8 @@ def _line(record: dict[str, Any]) -> JournalLine:
     event = record.get("event", {})
     kind = record["kind"]
     text = event.get("type") or record.get("note") or ""
+    if name := (event.get("person") or record.get("actor") or {}).get("name"):
+        text = f"{text} by {name}"
     if kind == "step":
         does = ", ".join(command["type"] for command in record["decision"])
         text = f"{text} -> {does}" if does else text

@@ -22,7 +22,7 @@ from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import Outcome
 from shaker_ctl.service.table_view import Chairs
 
-NO_ANSWER, FAILED = "no-answer", "failed"
+NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
 """Of the lamp box, which is asked five times a second."""
 SLOWEST_JOG_RPM = 60.0
@@ -93,7 +93,7 @@ class TableDesk:
             if isinstance(event, events.JogRequested):
                 self._check_jog(event)
         except RefusedError as error:
-            return Answer.refused("not-now", error.line())
+            return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()
         outcome: list[Outcome] = []
 
@@ -106,7 +106,8 @@ class TableDesk:
             return Answer.refused(NO_ANSWER, "the table did not decide in time; ask `status`")
         result = outcome[0]
         if not result.is_taken:
-            return Answer("not-now", result.text, details={"reason": result.code, "recorded": True})
+            text = self._why_not(request, result)
+            return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
         return Answer.ok(table_view.says(c, c.state.state), record=result.sequence)
 
     def note(self, note: Note) -> None:
@@ -150,9 +151,15 @@ class TableDesk:
             self._allowed = (state, verbs)
         return verbs
 
+    def _why_not(self, request: Request, refused: Outcome) -> str:
+        """The rules name their event; a person knows the command that they gave."""
+        if refused.code == "not-now":
+            return f"no {request.verb} now. {table_view.says(self._c, self._c.state.state)}"
+        return f"{request.verb}: {refused.text.partition(': ')[2] or refused.text}"
+
     def _at_a_device(self, request: Request) -> Answer:
         if self._c.state.state.phase not in AT_HAND:
-            return Answer.refused("not-now", f"{request.verb}: only while the table is closed")
+            return Answer.refused(NOT_NOW, f"{request.verb}: only while the table is closed")
         if request.verb == "light":
             return self._light(request)
         return self._selftest() if request.verb == "selftest" else self._check_calibration()
@@ -194,5 +201,8 @@ class TableDesk:
     def _check_calibration(self) -> Answer:
         view = self._c.camera.camera_view()
         if view.state != "ready":
-            return Answer.refused("not-now", f"the camera is {view.state}")
-        return Answer.ok("the picture fits the calibration")
+            return Answer.refused(FAILED, view.state)
+        return Answer.ok(
+            "the rim is where the calibration has it, in focus and well lit: "
+            f"{view.exposure}, sharpness {view.sharpness}"
+        )

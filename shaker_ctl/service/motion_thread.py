@@ -25,6 +25,7 @@ from shaker_ctl.motion import controller, profile
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import (
     DriveEnded,
+    JogEnded,
     LinkRestored,
     MotionDenied,
     MotionFigures,
@@ -440,6 +441,8 @@ class MotionThread:
         self._run = None
 
     def _settle(self, run: PoweredRun, now_s: float) -> None:
+        if not run.order.is_toss and not run.failed:
+            self._report(JogEnded(now_s, run.occasion))
         if not run.order.is_toss and not run.is_told:
             self._post(events.JogFinished(run.occasion))
         if run.failed or not run.order.is_toss:

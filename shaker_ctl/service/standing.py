@@ -121,7 +121,8 @@ def inspection(
     are_lamps_done = Part.LAMPS in state.passed or (in_cycles and state.good > 0)
     walked = are_lamps_done or state.phase is Phase.LAMPS_TO_BE_SEEN
     entered = state.entry if state.phase in _ENTERING else len(INSPECTION_ENTRIES) * walked
-    proved = tried if state.phase is Phase.EACH_LAMP else len(rulebook.areas) * walked
+    is_walking = state.phase in (Phase.EACH_LAMP, Phase.LAMP_TRIAL)
+    proved = tried if is_walking else len(rulebook.areas) * walked
     return InspectionView(
         stage=stage,
         reasons=(because,) if because and stage != "signed" else (),
@@ -149,8 +150,8 @@ _SAYS: dict[Phase, str] = {
     Phase.LAMP_ENTRY: "Inspection values are entered; the lamps are read back.",
     Phase.LAMP_ENTRY_CLEARING: "Inspection values are cleared; the lamps are read back dark.",
     Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
-    Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; the inspector says: inspect seen.",
-    Phase.TO_BE_SIGNED: "The inspection has passed and waits for its signature.",
+    Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; who saw it says: inspect seen.",
+    Phase.TO_BE_SIGNED: "The inspection has passed; who inspected says: sign.",
     Phase.ADMITTING: "The clock is checked before bets open.",
     Phase.PACING: "The least length of the last round has not passed.",
     Phase.COVERING: "The cover closes.",

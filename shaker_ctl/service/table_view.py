@@ -156,10 +156,12 @@ def _facts(rulebook: Rulebook) -> Iterator[tuple[str, str, str]]:
 
 def _words(value: object) -> str:
     if isinstance(value, Enum):
-        return str(value.value)
-    if isinstance(value, tuple):
-        return ", ".join(_words(item) for item in value)
-    return str(value)
+        value = value.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list | set | frozenset):
+        return ", ".join(_words(item) for item in value) or "none"
+    return str(value).replace("_", " ")
 
 
 def _lamps(c: Chairs) -> console.LampView:

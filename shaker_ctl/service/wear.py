@@ -44,7 +44,9 @@ class Worn:
 
     def line(self) -> str:
         """In words, without the tosses."""
-        return f"{self.turns:.0f} strokes, {self.shaken_s / 60:.1f} min of shaking"
+        minutes, seconds = divmod(round(self.shaken_s), 60)
+        shaken = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+        return f"{self.turns:.0f} strokes, {shaken} of shaking"
 
     def plus(self, turns: float, shaken_s: float) -> Worn:
         """One more toss."""

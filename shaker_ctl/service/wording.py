@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from shaker_ctl.motion import reports
 from shaker_ctl.rules.commands import Announce
-from shaker_ctl.rules.vocabulary import Cause, Notice, WagersDo
+from shaker_ctl.rules.vocabulary import Cause, Notice, Purpose, WagersDo
 
 _NOTICES = {
     Notice.BETS_OPEN: "Place your bets.",
@@ -40,6 +40,12 @@ _NOTICES = {
     Notice.MANUAL_SHAKER: "A manual shaker may be used.",
 }
 
+_OF_A_TRIAL = {
+    Notice.CYCLE_GOOD: "Test toss.",
+    Notice.CYCLE_BAD: "The test toss was not flat, or not readable.",
+}
+"""A trial counts for nothing."""
+
 _WAGERS = {
     WagersDo.SETTLED: "Wagers are settled.",
     WagersDo.RETURNED: "All wagers are returned.",
@@ -65,7 +71,10 @@ _CAUSES = {
 
 def announce(said: Announce) -> str:
     """One or two sentences for dealer, players and staff."""
-    parts = [_NOTICES[said.notice]]
+    notice = _NOTICES[said.notice]
+    if said.occasion.purpose is Purpose.TRIAL:
+        notice = _OF_A_TRIAL.get(said.notice, notice)
+    parts = [notice]
     if said.values is not None:
         parts[0] = f"{parts[0].rstrip('.')}: {' '.join(map(str, said.values))}."
     if said.cause is not None:
@@ -88,6 +97,8 @@ def run(report: reports.MotionReport) -> str:
             return f"proved a toss: {proof.in_band_s:.2f} s in the band, {speeds}"
         case reports.TossJudged(proof=proof):
             return f"no toss: {proof.why_not}"
+        case reports.JogEnded():
+            return "jogged as asked"
         case reports.MotionStopped(reason=reason, after_s=after_s):
             return f"stopped after {after_s:.2f} s: {reason}"
         case reports.MotionDenied(reason=reason):

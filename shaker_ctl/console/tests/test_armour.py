@@ -41,3 +41,15 @@ def test_a_name_cannot_lead_out_of_the_folder() -> None:
         isinstance(piece, bytes)
         for piece in unwrap(b"-----BEGIN ../../etc/passwd 3 bytes-----\r\nAAAA\r\n", 7)
     )
+
+
+def test_a_long_file_says_how_much_of_it_is_here() -> None:
+    taker, shares = Unwrapper(), []
+    for lines in wrap(Parcel("bundle.tar.gz", bytes(40_000))):
+        taker.feed(lines.encode())
+        shares.append(taker.under_way)
+    assert shares[0] == ("bundle.tar.gz", 0.0)
+    assert shares[-1] is None
+    here = [share for _, share in filter(None, shares)]
+    assert here == sorted(here)
+    assert 0.95 < here[-1] <= 1.0

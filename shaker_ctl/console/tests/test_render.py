@@ -108,3 +108,26 @@ def test_a_parcel_is_lines_of_json_that_a_script_can_join() -> None:
     lines = list(machine.parcel(Parcel("a.jpg", bytes(range(256)) * 10)))
     assert all(line.startswith('{"parcel":"a.jpg"') for line in lines)
     assert max(map(len, lines)) < 1100
+
+
+def test_figures_stand_in_rows_and_lists_of_figures_on_lines_of_their_own() -> None:
+    lines = render.figures(
+        {
+            "no_roll_rate": None,
+            "faces": {face: 20 + face for face in range(1, 7)},
+            "tests": [
+                {"name": "faces", "p": 0.68123, "df": None},
+                {"name": "pairs", "p": 0.01, "against": "a word " * 20},
+            ],
+        }
+    )
+    assert lines[0].split() == ["no", "roll", "rate", "?"]
+    assert lines[1].endswith("1: 21, 2: 22, 3: 23, 4: 24, 5: 25, 6: 26")
+    assert lines[2:4] == ["tests", "  name: faces, p: 0.6812"]
+    assert all(len(line) <= render.WIDTH for line in lines)
+
+
+def test_a_table_without_an_ammeter_says_so() -> None:
+    assert "not fitted" in "\n".join(render.motor(TableView(table="T", life=""), render.PLAIN))
+    measured = TableView(table="T", life="", motor=MotorView(current_a=1.25))
+    assert "1.25 A" in "\n".join(render.motor(measured, render.PLAIN))

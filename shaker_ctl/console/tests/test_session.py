@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.console.armour import Unwrapper
-from shaker_ctl.console.desk import Announcement, InspectionView, Parcel
+from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, Parcel
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import Terminal
 from shaker_ctl.rules.vocabulary import Role
@@ -318,3 +318,18 @@ def test_a_lost_line_ends_the_login(desk: FakeDesk, person: Terminal) -> None:
     person.session.close()
     assert desk.notes[-1].kind == "console-lost"
     assert desk.callbacks == []
+
+
+def test_work_fails_only_by_a_fault_that_is_new(desk: FakeDesk, users: Path) -> None:
+    old = FaultView(code="lamp", wall_s=0.0, cause="dark", remedy="bulb")
+    desk.go("inspection due")
+    desk.put(faults=(old,))
+    person = Terminal(desk, users)
+    person.login(Role.FLOORPERSON)
+    person.type("inspect all")
+    assert "error" not in "".join(person.wait(1) for _ in range(8))
+    desk.go("inspection due")
+    person.type("inspect all")
+    desk.put(faults=(old, FaultView(code="motor-stall", wall_s=1.0, cause="stuck", remedy="free")))
+    said = "".join(person.wait(1) for _ in range(8))
+    assert "error failed inspect: motor-stall, stuck" in said

@@ -290,7 +290,7 @@ class Rig:
             "pigpiod": {
                 "host": self.gpio.host,
                 "port": self.gpio.port,
-                "pwm_hz": plan.gpio.pwm_hz,
+                **({"pwm_hz": plan.gpio.pwm_hz} if plan.gpio.pwm_hz else {}),
             },
             "camera": {"url": plan.camera.url if self.camera is None else self.camera.url},
             "calibration": (

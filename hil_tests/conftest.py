@@ -1,0 +1,81 @@
+"""`pytest hil_tests --rig FILE`: which rig the tests run on, and what they leave behind.
+
+Owns the options and the fixtures that every test of a rig may ask for. What a rig cannot do is
+skipped with that reason.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hil_tests.report.measurement import Measure
+from hil_tests.report.plugin import ReportPlugin, TestRecord
+from hil_tests.report.story import Story
+from hil_tests.rig.rigfile import RigFile, RigFileError, load
+
+PLUGIN = pytest.StashKey[ReportPlugin]()
+RIG = pytest.StashKey[RigFile]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rig", "the rig")
+    group.addoption(
+        "--rig", metavar="FILE", help="rig file (see hil_tests/rigs); without it, all is virtual"
+    )
+    group.addoption(
+        "--rig-report",
+        metavar="DIR",
+        help="keep report.html, report.json and junit.xml there, for `shaker-rig compare`",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    try:
+        rig = load(Path(config.option.rig)) if config.option.rig else RigFile()
+    except RigFileError as error:
+        raise pytest.UsageError(str(error)) from error
+    folder = Path(config.option.rig_report).resolve() if config.option.rig_report else None
+    if folder is not None and not config.option.xmlpath:
+        config.option.xmlpath = str(folder / "junit.xml")
+    plugin = ReportPlugin(config, rig.name, folder)
+    config.stash[PLUGIN], config.stash[RIG] = plugin, rig
+    config.pluginmanager.register(plugin, "rig-report")
+
+
+@pytest.fixture(scope="session")
+def rig_file(pytestconfig: pytest.Config) -> Path | None:
+    """The file of `--rig`; None where everything is virtual."""
+    return Path(pytestconfig.option.rig).resolve() if pytestconfig.option.rig else None
+
+
+@pytest.fixture(scope="session")
+def rig_table(pytestconfig: pytest.Config) -> RigFile:
+    """What the rig of this run is made of."""
+    return pytestconfig.stash[RIG]
+
+
+@pytest.fixture(scope="session")
+def report(pytestconfig: pytest.Config) -> ReportPlugin:
+    """The run's report."""
+    return pytestconfig.stash[PLUGIN]
+
+
+@pytest.fixture
+def record(report: ReportPlugin, request: pytest.FixtureRequest) -> TestRecord:
+    """What is kept of this test."""
+    return report.record_of(request.node)
+
+
+@pytest.fixture
+def measure(record: TestRecord) -> Measure:
+    """Take a measurement with limits: `measure(name, value, unit, lower=, upper=)`."""
+    return record.measure
+
+
+@pytest.fixture
+def story(record: TestRecord) -> Story:
+    """Tell what happens, in plain words."""
+    return record.story

@@ -1,0 +1,119 @@
+"""Two reports side by side: which verdicts changed, and which measured values moved.
+
+Owns the comparison and its table. Must not know what was tested.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+NOTABLE = 0.10
+"""A value that moved by this share of the earlier one, and by more than three standard errors of
+its samples where there are some, is marked."""
+
+
+class ReportError(Exception):
+    """A report cannot be read; the text says which and what to give instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not as it was."""
+
+    test: str
+    what: str
+    before: str
+    after: str
+    is_worse: bool
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read a report from its folder or its `report.json`. Raises `ReportError`."""
+    file = path / "report.json" if path.is_dir() else path
+    try:
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{file} is no report ({error}). Give a folder of --rig-report") from None
+    if found.get("format") != 1:
+        raise ReportError(f"{file} is a report of another format; make a new one")
+    return found
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+    """What changed from one report to the other, in the order of the later one."""
+    old = {test["node"]: test for test in before["tests"]}
+    new = {test["node"]: test for test in after["tests"]}
+    found = [
+        Change(test["title"], "not run any more", test["outcome"], "-", is_worse=True)
+        for node, test in old.items()
+        if node not in new
+    ]
+    for node, test in new.items():
+        if node not in old:
+            outcome = test["outcome"]
+            found.append(Change(test["title"], "new", "-", outcome, outcome not in OKAY))
+            continue
+        found += _changed(old[node], test)
+    return found
+
+
+OKAY = ("passed", "skipped")
+
+
+def _changed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+    if old["outcome"] != new["outcome"]:
+        after = new["outcome"] + (f": {new['reason']}" if new["reason"] else "")
+        yield Change(new["title"], "verdict", old["outcome"], after, new["outcome"] not in OKAY)
+    earlier = {taken["name"]: taken for taken in old["measurements"]}
+    for taken in new["measurements"]:
+        was = earlier.get(taken["name"])
+        if was is not None and (was["passed"] != taken["passed"] or has_moved(was, taken)):
+            yield Change(
+                new["title"], taken["name"], _value(was), _value(taken), not taken["passed"]
+            )
+
+
+def has_moved(was: dict[str, Any], now: dict[str, Any]) -> bool:
+    """True where the difference is notable and, by the samples, not chance."""
+    difference = abs(now["value"] - was["value"])
+    if difference <= NOTABLE * abs(was["value"]) or difference == 0:
+        return False
+    if len(was["samples"]) < 2 or len(now["samples"]) < 2:
+        return True
+    error = math.sqrt(
+        sum(statistics.variance(one["samples"]) / len(one["samples"]) for one in (was, now))
+    )
+    return bool(difference > 3 * error)
+
+
+def _value(taken: dict[str, Any]) -> str:
+    mark = "" if taken["passed"] else " FAIL"
+    return f"{taken['value']:.5g} {taken['unit']}{mark}".strip()
+
+
+def table(before: dict[str, Any], after: dict[str, Any], found: list[Change]) -> Table:
+    """Draw the changes for a screen."""
+    drawn = Table(
+        "test",
+        "what",
+        f"{before['rig']} {before['at'][:16]}",
+        f"{after['rig']} {after['at'][:16]}",
+        title=f"{len(found)} changes in {len(after['tests'])} tests",
+    )
+    for change in found:
+        drawn.add_row(
+            change.test,
+            change.what,
+            change.before,
+            change.after,
+            style="bold red" if change.is_worse else None,
+        )
+    return drawn

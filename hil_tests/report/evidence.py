@@ -1,0 +1,119 @@
+"""What the rig's own logs say about one test: its tosses, its lines, its lamps, its faults.
+
+Owns the cutting of the logs to the time of a test, and how they join to one record of each toss.
+All times are CLOCK_MONOTONIC, which every log shares. Must not know what should have happened.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+BEFORE_S = 0.5
+AFTER_S = 1.5
+"""How much of the lines is kept around a toss."""
+
+Lines = list[dict[str, Any]]
+
+
+def lines_of(path: str | Path) -> Lines:
+    """The whole lines of a growing log; none where there is no such file."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except OSError:
+        return []
+    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+
+
+def between(lines: Lines, t0: float, t1: float, key: str = "t") -> Lines:
+    return [line for line in lines if t0 <= line[key] <= t1]
+
+
+def gather(
+    rig: Mapping[str, Any],
+    t0: float,
+    t1: float,
+    pictures: Mapping[int, bytes],
+    readings: Mapping[int, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the evidence of `t0` to `t1`, ready for JSON.
+
+    `pictures` are a witness's by toss; `readings` what the controller recorded, by round, each with
+    `at` (monotonic seconds of its toss, where one was made), `title`, `text` and `picture` (bytes).
+    """
+    signals = lines_of(rig["signals"])
+    tosses = between(lines_of(rig["truth"]), t0, t1, "t_rest")
+    begun = {toss["toss"]: toss["t_start"] for toss in tosses}
+    return {
+        "rig": {key: rig[key] for key in ("rig", "geometry", "dice", "seed")},
+        "tosses": [
+            {
+                **toss,
+                "picture": _base64(pictures.get(toss["toss"])),
+                "reading": _reading_of(toss, readings),
+                "signals": _window(signals, toss["t_start"] - BEFORE_S, toss["t_rest"] + AFTER_S),
+            }
+            for toss in tosses
+        ],
+        "signals": _window(signals, t0, t1),
+        "lamps": between(lines_of(rig["lamps"]), t0, t1),
+        "events": between(lines_of(rig["events"]), t0, t1),
+        "gaps_ms": _gaps_ms(signals, list(begun.values()), tosses),
+    }
+
+
+def _window(signals: Lines, t0: float, t1: float) -> Lines:
+    """Changes from `t0` to `t1`, headed by the state that held at `t0`; tach edges as times."""
+    state: dict[str, Any] = {}
+    kept: Lines = []
+    for line in signals:
+        if line["t"] > t1:
+            break
+        known = {key: value for key, value in line.items() if key not in ("t", "tach")}
+        if line["t"] < t0:
+            state |= known
+            continue
+        if not kept:
+            kept.append({"t": t0, **state})
+        kept.append(line)
+    return kept or [{"t": t0, **state}]
+
+
+def _gaps_ms(signals: Lines, begun: list[float], tosses: Lines) -> list[float]:
+    """Gaps between rising tach edges inside tosses, milliseconds."""
+    gaps: list[float] = []
+    for start, toss in zip(begun, tosses, strict=True):
+        edges = [
+            line["t"] + offset * 1e-6
+            for line in between(signals, start - 0.1, toss["t_rest"])
+            for offset in line.get("tach", ())
+        ]
+        gaps += [1000 * (b - a) for a, b in pairwise(edges)]
+    return [round(gap, 3) for gap in gaps if gap < 100.0]
+
+
+def _reading_of(toss: Mapping[str, Any], readings: Mapping[int, Mapping[str, Any]]) -> Any:
+    """What the controller recorded of this toss: of all rounds the one whose EN-on lies nearest."""
+    near = [
+        (abs(reading["at"] - toss["t_start"]), number)
+        for number, reading in readings.items()
+        if reading.get("at") is not None and abs(reading["at"] - toss["t_start"]) < 1.0
+    ]
+    if not near:
+        return None
+    number = min(near)[1]
+    reading = readings[number]
+    return {
+        "round": number,
+        "title": reading["title"],
+        "text": reading["text"],
+        "picture": _base64(reading.get("picture")),
+    }
+
+
+def _base64(picture: bytes | None) -> str:
+    return base64.b64encode(picture).decode("ascii") if picture else ""

@@ -1,0 +1,168 @@
+"""pytest's side of the report: measurements shown while running and kept; JUnit XML and HTML.
+
+Owns what is kept of each test and where it is written. Must not know rigs: whoever has evidence
+attaches it.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Generator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.report import page
+from hil_tests.report.measurement import Measure, Measurement
+from hil_tests.report.story import Line, Story
+
+FORMAT = 1
+
+
+class TestRecord:
+    """All that is kept of one test."""
+
+    __test__ = False
+
+    def __init__(self, item: pytest.Item, tell: Any) -> None:
+        self.node = item.nodeid
+        self.title = title_of(item)
+        self.promise = (getattr(getattr(item, "obj", None), "__doc__", None) or "").strip()
+        self.measure = Measure(lambda taken: tell(f"    {taken.line()}"))
+        self.story = Story(lambda line: tell(f"    {_told(line)}"))
+        self.t0 = time.monotonic()
+        self.t1 = self.t0
+        self.outcome = "passed"
+        self.reason = ""
+        self.trace = ""
+        self.evidence: dict[str, Any] = {}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "node": self.node,
+            "title": self.title,
+            "promise": self.promise,
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "trace": self.trace,
+            "t0": self.t0,
+            "seconds": round(self.t1 - self.t0, 2),
+            "measurements": [taken.as_dict() for taken in self.measure.taken],
+            "story": [line.as_dict() for line in self.story.lines],
+            "evidence": self.evidence,
+        }
+
+
+def title_of(item: pytest.Item) -> str:
+    """The promise that a test's name makes, as a sentence."""
+    name, bracket, case = item.name.partition("[")
+    words = name.removeprefix("test_").replace("_", " ")
+    return words[:1].upper() + words[1:] + (f" ({case.rstrip(']')})" if bracket else "")
+
+
+def _told(line: Line) -> str:
+    mark = {"did": ">", "saw": "<", "held": "ok", "failed": "FAIL"}[line.kind]
+    return f"{mark} {line.who}: {line.text}"
+
+
+class ReportPlugin:
+    """One for a run. `folder` None keeps nothing but still shows and judges."""
+
+    def __init__(self, config: pytest.Config, rig_name: str, folder: Path | None) -> None:
+        self._config = config
+        self._rig_name = rig_name
+        self.folder = folder
+        self._began = datetime.now().astimezone()
+        self._records: dict[str, TestRecord] = {}
+
+    def record_of(self, item: pytest.Item) -> TestRecord:
+        if item.nodeid not in self._records:
+            self._records[item.nodeid] = TestRecord(item, self._tell)
+        return self._records[item.nodeid]
+
+    @property
+    def records(self) -> list[TestRecord]:
+        return list(self._records.values())
+
+    def _tell(self, text: str) -> None:
+        if self._config.get_verbosity() < 0:
+            return
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(text)
+
+    # ── What pytest calls ───────────────────────────────────────────────────
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Fail a test whose measurements were outside their limits."""
+        if "record" not in pyfuncitem.fixturenames and not pyfuncitem.get_closest_marker("rig"):
+            return (yield)
+        record = self.record_of(pyfuncitem)
+        record.t0 = time.monotonic()
+        try:
+            result = yield
+        finally:
+            record.t1 = time.monotonic()
+            for taken in record.measure.taken:
+                pyfuncitem.user_properties.append((taken.name, _property(taken)))
+        if outside := record.measure.verdict():
+            raise AssertionError(f"outside its limits: {outside}")
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Keep outcome and reason."""
+        report = yield
+        record = self._records.get(item.nodeid)
+        if record is None and (report.outcome != "passed" and item.get_closest_marker("rig")):
+            record = self.record_of(item)
+        if record is not None and report.outcome != "passed":
+            record.outcome = report.outcome if call.when == "call" else _at(call.when, report)
+            record.reason = _reason(report, call)
+            record.trace = "" if report.outcome == "skipped" else str(report.longrepr)
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write `report.json` and `report.html`; `junit.xml` is pytest's own."""
+        if self.folder is None or not self._records:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        whole = {
+            "format": FORMAT,
+            "rig": self._rig_name,
+            "at": self._began.isoformat(timespec="seconds"),
+            "machine": f"{platform.node()}, {platform.machine()}, Python "
+            f"{platform.python_version()}",
+            "tests": [record.as_dict() for record in self.records],
+        }
+        (self.folder / "report.json").write_text(json.dumps(whole), "utf-8")
+        (self.folder / "report.html").write_text(page.draw(whole), "utf-8")
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.folder is not None and self._records:
+            terminalreporter.write_sep("-", f"report: {self.folder / 'report.html'}")
+
+
+def _property(taken: Measurement) -> str:
+    verdict = "passed" if taken.passed else "failed"
+    return f"{taken.value:.6g} {taken.unit} [{taken.limits}] {verdict}"
+
+
+def _at(when: str, report: pytest.TestReport) -> str:
+    return "skipped" if report.outcome == "skipped" else f"error in {when}"
+
+
+def _reason(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
+    if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    if call.excinfo is None:
+        return ""
+    return str(call.excinfo.value).split("\n", 1)[0] or call.excinfo.typename

@@ -1,0 +1,68 @@
+"""Tables for scenarios: one for a module where stories follow each other, or one for a story."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from hil_tests.demo.session import Plan
+from hil_tests.report.plugin import TestRecord
+from hil_tests.scenarios.table import Table
+
+MakeTable = Callable[..., Table]
+
+
+@pytest.fixture(scope="module")
+def shared_table(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    rig_file: Path | None,
+) -> Iterator[Table]:
+    """The module's table, after its own `PLAN` and `ATTENDED` where it has them."""
+    plan = getattr(request.module, "PLAN", Plan(pace="brisk", seed=5))
+    attended = getattr(request.module, "ATTENDED", False)
+    with Table(plan, tmp_path_factory.mktemp("table"), rig_file, attended=attended) as table:
+        yield table
+
+
+@pytest.fixture
+def table(shared_table: Table, record: TestRecord) -> Iterator[Table]:
+    """The module's table, telling this test's story."""
+    yield from _telling(shared_table, record)
+
+
+@pytest.fixture
+def make_table(tmp_path: Path, rig_file: Path | None, record: TestRecord) -> Iterator[MakeTable]:
+    """Make a table for this test alone."""
+    with ExitStack() as made:
+
+        def make(plan: Plan, *, attended: bool = False) -> Table:
+            table = made.enter_context(Table(plan, tmp_path / "table", rig_file, attended=attended))
+            made.enter_context(_told(table, record))
+            return table
+
+        yield make
+
+
+class _told:  # noqa: N801 - a context manager, named as one reads it
+    """Gives a table the story of a test, and the test the table's evidence at the end."""
+
+    def __init__(self, table: Table, record: TestRecord) -> None:
+        self._table = table
+        self._record = record
+
+    def __enter__(self) -> None:
+        self._table.story = self._record.story
+
+    def __exit__(self, *_: object) -> None:
+        self._record.t1 = time.monotonic()
+        self._record.evidence = self._table.evidence(self._record.t0, self._record.t1)
+
+
+def _telling(table: Table, record: TestRecord) -> Iterator[Table]:
+    with _told(table, record):
+        yield table

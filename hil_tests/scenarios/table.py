@@ -1,0 +1,345 @@
+"""A whole table on the rig of this run, as somebody beside it meets it: two consoles, the rig's
+door, and what can be seen. Scenarios are told with this and with nothing inside the service.
+
+Owns how a scenario acts and looks, and what it leaves for the report. Must not know the service's
+code beyond the client of its console.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.demo.people import SERIALS
+from hil_tests.demo.report import winning_areas
+from hil_tests.demo.session import COVERED, Plan, Session
+from hil_tests.report.evidence import gather, lines_of
+from hil_tests.report.story import Story
+from hil_tests.report.witness import Witness
+from hil_tests.rig.control import ask
+from hil_tests.rig.gpio_sides import CANNOT
+from hil_tests.scenarios.console_sessions import Attended
+from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
+from shaker_ctl.console.scripted import Dealer, Floorperson
+from shaker_ctl.errors import ShakerError
+
+LOOK_S = 0.05
+ROUND_S = 60.0
+"""Longest round, with a dealer who must enter, on a busy machine."""
+
+
+class RigSession(Session):
+    """A table that plays by itself, as in the demonstration, on the rig that `--rig` describes."""
+
+    rig_file: Path | None = None
+
+    def start_rig(self) -> None:
+        """As `Session.start_rig`, from a rig file."""
+        command = [
+            *(*RIG_PROGRAM, "run"),
+            *("--geometry", self.plan.compartment, "--dice", self.plan.dice),
+            *("--seed", str(self.plan.seed), "--dir", str(self.folder / "rig"), "--port", "0"),
+        ]
+        if self.rig_file is not None:
+            command += ["--rig", str(self.rig_file)]
+        if self.plan.profile in COVERED:
+            command += ["--cover", "driven"]
+        self._rig_process = self._spawn(command, "rig.log")
+        address = self.folder / "rig" / "rig.json"
+        self._wait_for(self._rig_process, address.exists, "the rig", "rig.log")
+        self.rig = json.loads(address.read_text("utf-8"))
+
+    def write_settings(self) -> None:
+        """As a technician would, with what this rig's wires need."""
+        super().write_settings()
+        path = self.folder / "settings.toml"
+        text = path.read_text("utf-8")
+        pwm_hz = self.rig["pigpiod"].get("pwm_hz")
+        if pwm_hz and "pwm_hz" not in text:
+            path.write_text(text.replace("[gpio]", f"[gpio]\npwm_hz = {pwm_hz}"), "utf-8")
+
+
+RIG_PROGRAM = (sys.executable, "-c", "from hil_tests.rig.main import app; app()")
+
+
+class AttendedSession(RigSession, Attended):
+    """A table with a dealer who does everything."""
+
+
+class Table:
+    """One running table. A scenario acts through it, and tells its story while doing so."""
+
+    def __init__(self, plan: Plan, folder: Path, rig_file: Path | None, *, attended: bool) -> None:
+        kind = AttendedSession if attended else RigSession
+        self.session = kind(plan, folder)
+        self.session.rig_file = rig_file
+        self.story = Story()
+        self._consoles: dict[str, Console] = {}
+        self._witness: Witness | None = None
+        self._seen_round = 0
+
+    def __enter__(self) -> Table:
+        self.session.__enter__()
+        self._witness = Witness(Path(self.rig["truth"]), self.rig["camera"]["url"])
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._witness is not None:
+            self._witness.close()
+        self.leave_consoles()
+        self.session.close()
+
+    @property
+    def rig(self) -> Mapping[str, Any]:
+        """The rig's addresses."""
+        return self.session.rig
+
+    # ── Consoles ────────────────────────────────────────────────────────────
+
+    def console(self, port: str) -> Console:
+        """A script's end of the `technician` or the `dealer` line."""
+        if port not in self._consoles:
+            made = Console(SerialPort(self.rig["console"][port]["person"]))
+            made.connect()
+            self._consoles[port] = made
+        return self._consoles[port]
+
+    def leave_consoles(self) -> None:
+        """Let go of both lines."""
+        while self._consoles:
+            _, console = self._consoles.popitem()
+            with suppress(ShakerError, OSError):
+                console.close()
+
+    def status(self) -> Reply:
+        return self.console("technician").status()
+
+    def wait(self, what: str, condition: Callable[[Reply], Any], seconds: float = ROUND_S) -> Reply:
+        """Look at `status` until it is so, and tell the story; fails where it never is."""
+        deadline = time.monotonic() + seconds
+        while True:
+            status = self.status()
+            if condition(status):
+                self.story.saw("console", f"{what}: {status['says']}")
+                return status
+            if time.monotonic() > deadline:
+                faults = ", ".join(status["faults"]) or "none"
+                self.story.expect(
+                    f"within {seconds:g} s: {what}",
+                    False,
+                    f"{status['life']}, {status['phase']}, faults: {faults}. {status['says']}",
+                )
+            time.sleep(LOOK_S)
+
+    def act(self, port: str, role: str, name: str, *lines: str) -> list[Reply]:
+        """Somebody logs in, gives these commands, and logs out."""
+        console = self.console(port)
+        console.login(role, name, self.session.passphrases[name])
+        try:
+            replies = []
+            for line in lines:
+                replies.append(console.ask(line, timeout_s=60))
+                self.story.did(name, f"{line} - {replies[-1]['text']}")
+            return replies
+        except ConsoleRefusedError as refused:
+            self.story.did(name, f"{line} - refused: {refused}")
+            raise
+        finally:
+            console.logout()
+
+    def floorperson(self) -> Floorperson:
+        """Fay, who opens the table at the technician's port."""
+        return Floorperson(
+            self.console("technician"),
+            "fay",
+            self.session.passphrases["fay"],
+            self._said,
+            serials=SERIALS,
+        )
+
+    def dealer(self, **options: Any) -> Dealer:
+        """Dan, at the dealer's port."""
+        words = self.session.passphrases["dan"]
+        return Dealer(self.console("dealer"), "dan", words, self._said, **options)
+
+    def open(self) -> None:
+        """Bring the table from wherever it stands to open: inspected, signed, opened."""
+        self.floorperson().open_table()
+
+    def mend(self, *codes: str) -> None:
+        """The technician clears these faults, and returns the table to a new inspection."""
+        self.act("technician", "technician", "tom", *(f"fault clear {code}" for code in codes))
+        if self.status()["life"] == "out of service":
+            self.act("technician", "technician", "tom", "return-to-service")
+
+    def _said(self, text: str) -> None:
+        who, _, what = text.partition(": ")
+        self.story.did(who, what)
+
+    def round(self, number: int) -> dict[str, Any]:
+        """The record of a round, as any console shows it."""
+        found: dict[str, Any] = self.console("technician").ask(f"round {number}")["round"]
+        return found
+
+    def ended_round(self, number: int) -> dict[str, Any]:
+        """Wait until a round is over; return its record."""
+        self.wait(
+            f"round {number} is over",
+            lambda status: (status["round"] or 0) > number or self._has_ended(number),
+        )
+        return self.round(number)
+
+    def _has_ended(self, number: int) -> bool:
+        try:
+            return bool(self.round(number)["phase"] == "ended")
+        except ConsoleRefusedError:
+            return False
+
+    # ── The rig's door ──────────────────────────────────────────────────────
+
+    def ask_rig(self, command: str) -> Any:
+        """One command at the rig's own door. What this rig cannot do skips the test."""
+        answer = ask(Path(self.rig["control"]), command)
+        if not answer["ok"]:
+            if str(answer["error"]).startswith(CANNOT):
+                pytest.skip(answer["error"])
+            raise ValueError(answer["error"])
+        return answer[command.partition(" ")[0]]
+
+    def inject(self, fault: str) -> None:
+        """Break something, now or after an event."""
+        self.ask_rig(f"inject {fault}")
+        self.story.did("rig", f"breaks: {fault}")
+
+    def heal(self, fault: str = "all") -> None:
+        """Mend it."""
+        self.ask_rig(f"heal {fault}")
+        self.story.did("rig", f"mends: {fault}")
+
+    def hands(self, action: str) -> None:
+        """Do what hands do at the machine."""
+        self.ask_rig(f"hands {action}")
+        self.story.did("hands", action)
+
+    def machine(self) -> dict[str, Any]:
+        """What somebody beside the machine sees."""
+        found: dict[str, Any] = self.ask_rig("status")
+        return found
+
+    def await_machine(
+        self, what: str, condition: Callable[[dict[str, Any]], Any], seconds: float = ROUND_S
+    ) -> dict[str, Any]:
+        """Look at the machine until it is so."""
+        deadline = time.monotonic() + seconds
+        while not condition(seen := self.machine()):
+            if time.monotonic() > deadline:
+                self.story.expect(f"within {seconds:g} s: {what}", False, seen)
+            time.sleep(0.01)
+        self.story.saw("machine", what)
+        return seen
+
+    # ── What was truly so ───────────────────────────────────────────────────
+
+    def tosses(self) -> list[dict[str, Any]]:
+        """Every toss so far, as the physics knows it."""
+        return lines_of(self.rig["truth"])
+
+    def lamp_changes(self) -> list[dict[str, Any]]:
+        """Which lamps burnt, and since when."""
+        return lines_of(self.rig["lamps"])
+
+    def lit_for(self, number: int) -> set[str]:
+        """Every area that burnt at any moment for that round's result."""
+        return {
+            area
+            for change in self.lamp_changes()
+            if change["round"] == number
+            for area in change["areas"]
+        }
+
+    def signals(self) -> list[dict[str, Any]]:
+        """Every change of the lines."""
+        return lines_of(self.rig["signals"])
+
+    def enable_fell(self, after_s: float, seconds: float = 5.0) -> float:
+        """When EN fell, seen from the machine, monotonic seconds; waits for it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for line in self.signals():
+                if line["t"] >= after_s and line.get("enable") == 0:
+                    return float(line["t"])
+            time.sleep(0.02)
+        self.story.expect("the motor's enable falls", False, f"still high after {seconds:g} s")
+        raise AssertionError
+
+    def held_against_truth(self, number: int) -> dict[str, Any]:
+        """State that a settled round lit exactly what its dice truly showed; return its toss."""
+        played = self.round(number)
+        toss = self.toss_of(played)
+        values = sorted(die["value"] for die in toss["dice"])
+        lit = self.lit_for(number)
+        self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
+        self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
+        self.story.expect(
+            f"exactly the lamps of {values} burnt in round {number}",
+            lit == winning_areas(values, even_odd=False),
+            sorted(lit),
+        )
+        return toss
+
+    def toss_of(self, played: Mapping[str, Any]) -> dict[str, Any]:
+        """The physics' record of a round's toss."""
+        at = monotonic_of(played)
+        assert at is not None, played
+        return min(self.tosses(), key=lambda toss: abs(toss["t_start"] - at))
+
+    # ── For the report ──────────────────────────────────────────────────────
+
+    def evidence(self, t0: float, t1: float) -> dict[str, Any]:
+        """What the report keeps of a test that ran from `t0` to `t1`."""
+        pictures = {} if self._witness is None else self._witness.pictures
+        with suppress(ShakerError, OSError, TimeoutError, KeyError):
+            return gather(self.rig, t0, t1, pictures, self._readings())
+        return gather(self.rig, t0, t1, pictures, {})
+
+    def _readings(self) -> dict[int, dict[str, Any]]:
+        """The rounds since the last evidence was taken."""
+        newest = self.status()["round"] or 0
+        readings = {}
+        for number in range(max(1, self._seen_round), newest + 1):
+            with suppress(ConsoleRefusedError):
+                played = self.round(number)
+                readings[number] = self._reading(played)
+        self._seen_round = newest
+        return readings
+
+    def _reading(self, played: dict[str, Any]) -> dict[str, Any]:
+        details = played.get("details") or {}
+        pictures = details.get("pictures") or {}
+        overlay = pictures.get("overlay")
+        path = self.session.folder / "pictures" / overlay["file"] if overlay else None
+        read = " ".join(map(str, played["read"])) if played.get("read") else "nothing"
+        return {
+            "at": monotonic_of(played),
+            "title": f"read {read}; {played['verdict']}",
+            "text": f"{played['reason']} lit: {' '.join(played['lamps']) or 'none'}".strip(),
+            "picture": path.read_bytes() if path is not None and path.exists() else None,
+        }
+
+
+def all_flat(toss: Mapping[str, Any]) -> bool:
+    return all(die["flat"] for die in toss["dice"])
+
+
+def monotonic_of(played: Mapping[str, Any], event: str = "TossStarted") -> float | None:
+    """When an event of a round's record was, on the clock of the rig's logs; None without one."""
+    offset = time.time() - time.monotonic()
+    return next((wall - offset for wall, name in played["events"] if name == event), None)

@@ -1,0 +1,77 @@
+"""A table from power-on to its rounds: inspected, signed, opened, played; seen from outside."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from hil_tests.report.measurement import Measure
+from hil_tests.scenarios.table import Table, all_flat, monotonic_of
+
+pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
+
+LAMPS = 50
+ROUNDS = 4
+
+
+def test_nobody_plays_before_every_lamp_was_seen_three_cycles_passed_and_a_signature(
+    table: Table, measure: Measure
+) -> None:
+    """The opening inspection, as an inspector beside the table would see it."""
+    story = table.story
+    status = table.status()
+    story.expect("a table that was just switched on is not open", status["life"] != "open", status)
+    story.expect("no lamp has burnt yet", not table.lamp_changes())
+    table.open()
+    alone = Counter(
+        change["areas"][0] for change in table.lamp_changes() if len(change["areas"]) == 1
+    )
+    measure("lamps lit alone", len(alone), "lamps", lower=LAMPS, upper=LAMPS)
+    cycles = [toss for toss in table.tosses() if all_flat(toss)]
+    measure("cycles with three flat dice", len(cycles), "tosses", lower=3)
+    inspection = table.console("technician").ask("inspection")["inspection"]
+    story.expect("fay signed it", inspection["signed_by"] == "fay", inspection)
+    story.expect(
+        "no lamp burnt for a round during the inspection",
+        not any(change["round"] for change in table.lamp_changes()),
+    )
+
+
+def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
+    table: Table, measure: Measure
+) -> None:
+    """Rounds by themselves: bets, no more bets, toss, reading, lamps, collecting, dark."""
+    story = table.story
+    rest_to_lit_ms, strokes = [], []
+    settled = 0
+    for number in range(1, ROUNDS + 1):
+        played = table.ended_round(number)
+        if played["verdict"] != "settled":
+            story.saw("console", f"round {number} ended as {played['verdict']}: {played['reason']}")
+            story.expect(
+                "a round that was not settled lit no lamp", not table.lit_for(number), played
+            )
+            continue
+        settled += 1
+        toss = table.held_against_truth(number)
+        strokes.append(toss["turns"])
+        shown = monotonic_of(played, "LampsShown")
+        assert shown is not None
+        rest_to_lit_ms.append(1000 * (shown - toss["t_rest"]))
+        kinds = [name for _, name in played["events"]]
+        order = ["LampsProvedDark", "TossStarted", "TossSettled", "ReadingMade", "LampsShown"]
+        story.expect(
+            f"round {number}: dark, toss, rest, reading and lamps come in this order",
+            [name for name in kinds if name in order] == order,
+            kinds,
+        )
+    measure("rounds settled", settled, "rounds", lower=ROUNDS - 1)
+    measure(
+        "dice truly at rest to lamps read back lit, median",
+        sorted(rest_to_lit_ms)[len(rest_to_lit_ms) // 2],
+        "ms",
+        upper=800,
+        samples=rest_to_lit_ms,
+    )
+    measure("strokes of a toss, fewest", min(strokes), "strokes", lower=12, samples=strokes)

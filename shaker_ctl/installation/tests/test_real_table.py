@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hil_tests.rig import lifetime
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table
 from shaker_ctl.installation.places import Places
 from shaker_ctl.installation.plan import Wishes, to_install
 from shaker_ctl.main import program
+from shaker_ctl.seal import place
 
 
 def test_a_computer_without_a_mark_is_no_table(tmp_path: Path):
@@ -36,13 +36,7 @@ def test_an_installation_leaves_marks(tmp_path: Path):
     assert real_table.mark(tmp_path) is not None, "the unit alone says it too"
 
 
-def test_the_rigs_own_list_is_the_same():
-    assert real_table.MARKS == lifetime.REAL_TABLE
-
-
 def test_the_seals_files_are_marks():
-    from shaker_ctl.seal import place
-
     for name in (place.PUBLIC_KEY, place.MANIFEST, place.REAL_TABLE):
         assert str(place.INSTALLED / name) in real_table.MARKS
 

@@ -1,0 +1,1 @@
+"""The built wheel, installed on whole Debians that are no developer's: emulated, and booted."""

@@ -1,0 +1,161 @@
+"""The built wheel on an emulated arm64 Debian, as a Raspberry Pi has it.
+
+    python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-....whl
+
+For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel with its
+default dependencies from wheels alone, `shaker-ctl --version`, `shaker-ctl read` on a picture of
+known truth, and the unit tests of the installed packages. Emulated by qemu, so figures of speed
+mean nothing here, and the tests' own time limits are lifted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cv2
+
+from hil_tests.installed import debian
+from vision.tests.drawing import TABLE, Die, draw
+
+HERE = Path(__file__).resolve().parents[2]
+
+LIBRARIES = {
+    "bookworm": ("libgl1", "libglib2.0-0"),
+    "trixie": ("libgl1", "libglib2.0-0t64"),
+}
+"""What opencv-python links to and no wheel brings."""
+
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
+
+PREFIX = "/opt/shaker-ctl"
+
+TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.112", "pexpect>=4.9")
+
+DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
+"""Three flat dice, apart: left to right 3, 1, 6."""
+
+
+def recipe(suite: str) -> debian.Recipe:
+    """Return the Debian of one suite: what the installation page asks for, and nothing else."""
+    return debian.Recipe(suite, ("python3", "python3-venv", *LIBRARIES[suite]), "arm64")
+
+
+def check(suite: str, wheel: Path, cache: Path, root: Path, selected: list[str]) -> bool:
+    """Check one suite; return whether all held."""
+    say = _Teller(suite)
+    debian.unpack(recipe(suite), cache, root)
+    (root / "wheel").mkdir()
+    (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
+    with debian.mounted(root, source=HERE):
+        machine = debian.inside(root, ["uname", "-m"]).stdout.strip()
+        python = debian.inside(root, ["python3", "--version"]).stdout.strip()
+        say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
+        debian.inside(root, ["python3", "-m", "venv", PREFIX])
+        pip = f"{PREFIX}/bin/pip"
+        debian.inside(root, [pip, "install", "--only-binary=:all:", f"/wheel/{wheel.name}"])
+        frozen = debian.inside(root, [pip, "freeze"]).stdout.split()
+        say(f"installed from wheels alone: {len(frozen)} packages", True)
+        program = f"{PREFIX}/bin/shaker-ctl"
+        version = debian.inside(root, [program, "--version"]).stdout.strip()
+        say(version, bool(re.fullmatch(r"shaker-ctl \d+\.\d+\.\d+\S*", version)))
+        _read(root, program, say)
+        debian.inside(root, [pip, "install", "--only-binary=:all:", *TEST_TOOLS])
+        _unit_tests(root, selected, say)
+    return say.is_fine
+
+
+class _Teller:
+    """One line a result, with the time it took since the last."""
+
+    def __init__(self, suite: str) -> None:
+        self._suite = suite
+        self._since_s = time.monotonic()
+        self.is_fine = True
+
+    def __call__(self, text: str, is_fine: bool) -> None:
+        now_s = time.monotonic()
+        took_s, self._since_s = now_s - self._since_s, now_s
+        self.is_fine &= is_fine
+        word = "ok  " if is_fine else "FAIL"
+        print(f"{word} {self._suite}: {text} ({took_s:.0f} s)", flush=True)  # noqa: T201
+
+
+def _read(root: Path, program: str, say: _Teller) -> None:
+    """Read a drawn picture of known values, as a table's frame."""
+    picture = root / "wheel" / "dice.png"
+    cv2.imwrite(str(picture), draw(DICE))
+    settings = root / "wheel" / "settings.toml"
+    settings.write_text(
+        "[camera.calibration]\n"
+        f"image_size = {list(TABLE.image_size)}\ncentre_px = {list(TABLE.centre_px)}\n"
+        f"floor_px_per_mm = {TABLE.floor_px_per_mm}\nheight_mm = {TABLE.height_mm}\n"
+        f"compartment_radius_mm = {TABLE.compartment_radius_mm}\ndie_mm = {TABLE.die_mm}\n"
+    )
+    words = [program, "read", "--json", "--config", "/wheel/settings.toml", "/wheel/dice.png"]
+    ran = debian.inside(root, words, check=False)
+    line = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "{}"
+    try:
+        values = json.loads(line).get("values")
+    except json.JSONDecodeError:
+        values = None
+    said = f"read {values}" if values else f"status {ran.returncode}: {line[:300]}"
+    say(said, ran.returncode == 0 and sorted(values or ()) == sorted(die.value for die in DICE))
+
+
+def _unit_tests(root: Path, selected: list[str], say: _Teller) -> None:
+    """Run the installed packages' own tests, all that need no rig."""
+    packages = debian.inside(
+        root, [f"{PREFIX}/bin/python", "-c", "import shaker_ctl as s; print(s.__path__[0])"]
+    ).stdout.strip()
+    site = Path(packages).parent
+    needs_rig = [
+        f"--ignore={site / path.relative_to(HERE)}"
+        for package in ("shaker_ctl", "vision")
+        for path in (HERE / package).rglob("test_*.py")
+        if "hil_tests" in path.read_text("utf-8")
+    ]
+    words = [
+        *(f"{PREFIX}/bin/python", "-m", "pytest", "-q", "-x", "-c", "/source/pyproject.toml"),
+        *("--rootdir", str(site), "-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
+        *needs_rig,
+        *(str(site / name) for name in selected),
+    ]
+    ran = debian.inside(root, words, check=False)
+    last = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "pytest said nothing"
+    if ran.returncode != 0:
+        print(ran.stdout[-6000:])  # noqa: T201 - the reason
+    say(f"unit tests: {last}", ran.returncode == 0)
+
+
+def main() -> int:
+    """Check every suite asked for; return 0 where all held."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--suite", choices=sorted(PYTHONS), action="append")
+    parser.add_argument("--cache", type=Path, default=HERE / "var" / "debian")
+    parser.add_argument("--tests", nargs="*", default=["shaker_ctl", "vision"])
+    given = parser.parse_args()
+    try:
+        debian.require("mmdebstrap", "chroot")
+        debian.emulate_arm64()
+        results = [
+            check(suite, given.wheel, given.cache, given.cache / f"{suite}-root", given.tests)
+            for suite in given.suite or sorted(PYTHONS)
+        ]
+    except debian.DebianError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 2
+    except subprocess.CalledProcessError as error:
+        print(f"FAIL: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""A Debian in a folder: made once, kept as an archive, unpacked afresh for each check.
+
+Owns mmdebstrap, the emulation of foreign processors, and what must be mounted for programs to run
+inside. Needs root. Must not know what is checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
+
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+"""Whom this machine trusts; the Debian inside trusts the same, so that mirrors work there too."""
+
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
+EMULATOR = Path("/usr/bin/qemu-aarch64-static")
+_ELF_ARM64 = (
+    r":qemu-aarch64:M:0:\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:"
+    r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:"
+    rf"{EMULATOR}:F"
+)
+"""What an arm64 program looks like (Linux, Documentation/admin-guide/binfmt-misc.rst). `F` opens
+the emulator now, so that it is also found inside a changed root."""
+
+
+class DebianError(Exception):
+    """The check cannot run on this machine; the text says what to install."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Which Debian."""
+
+    suite: str
+    packages: tuple[str, ...]
+    architecture: str = "amd64"
+
+    @property
+    def name(self) -> str:
+        return f"{self.suite}-{self.architecture}"
+
+
+def require(*programs: str) -> None:
+    """Raise `DebianError` unless this is root and every program is there."""
+    if os.geteuid() != 0:
+        raise DebianError("this check makes a whole Debian and needs root: sudo make ...")
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        raise DebianError(
+            f"missing: {', '.join(missing)}. "
+            "apt install mmdebstrap systemd-container qemu-user-static"
+        )
+
+
+def emulate_arm64() -> None:
+    """Have the kernel run arm64 programs by qemu. Stays until the next start of this machine."""
+    require(EMULATOR.name)
+    if not (BINFMT / "status").exists():
+        mounted = subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", str(BINFMT)])
+        if mounted.returncode != 0:
+            raise DebianError("this kernel has no binfmt_misc: arm64 cannot be emulated here")
+    if not (BINFMT / "qemu-aarch64").exists():
+        (BINFMT / "register").write_text(_ELF_ARM64)
+
+
+def archive(recipe: Recipe, folder: Path) -> Path:
+    """Return the archive of such a Debian; make it where it is not there yet (minutes)."""
+    path = folder / f"{recipe.name}.tar"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial.tar")
+        subprocess.run(
+            [
+                "mmdebstrap",
+                "--quiet",
+                "--variant=minbase",
+                f"--architectures={recipe.architecture}",
+                f"--include={','.join(recipe.packages)}",
+                recipe.suite,
+                str(partial),
+            ],
+            check=True,
+        )
+        partial.rename(path)
+    return path
+
+
+def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
+    """Have a fresh one in `root`."""
+    if root.exists():
+        shutil.rmtree(root)
+    root.mkdir(parents=True)
+    subprocess.run(["tar", "-C", str(root), "-xf", str(archive(recipe, folder))], check=True)
+    target = root / CERTIFICATES.relative_to("/")
+    if CERTIFICATES.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CERTIFICATES, target)
+    with contextlib.suppress(shutil.SameFileError):
+        resolver = root / "etc/resolv.conf"
+        resolver.unlink(missing_ok=True)
+        shutil.copyfile("/etc/resolv.conf", resolver)
+
+
+@contextlib.contextmanager
+def mounted(root: Path, *, source: Path | None = None) -> Iterator[None]:
+    """Have the kernel's folders, and `source` read-only at /source, inside `root`."""
+    done: list[Path] = []
+    try:
+        for name in MOUNTS:
+            _bind(Path("/") / name, root / name, done)
+        if source is not None:
+            (root / "source").mkdir(exist_ok=True)
+            _bind(source, root / "source", done)
+        yield
+    finally:
+        for target in reversed(done):
+            subprocess.run(["umount", "-l", str(target)], check=False)
+
+
+def _bind(what: Path, where: Path, done: list[Path]) -> None:
+    where.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mount", "--bind", "--make-private", str(what), str(where)], check=True)
+    done.append(where)
+
+
+def inside(
+    root: Path, words: Sequence[str], *, check: bool = True, timeout_s: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program inside `root` with a clean environment; return what it said.
+
+    Raises `subprocess.CalledProcessError`, after printing what it said, where `check` is asked for.
+    """
+    environment = {
+        "HOME": "/root",
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "LANG": "C.UTF-8",
+        "PIP_CERT": str(CERTIFICATES),
+        "SSL_CERT_FILE": str(CERTIFICATES),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_DEFAULT_TIMEOUT": "180",
+        "PIP_ROOT_USER_ACTION": "ignore",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    ran = subprocess.run(
+        ["chroot", str(root), *words],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if check and ran.returncode != 0:
+        print(ran.stdout)  # noqa: T201 - the reason, for whoever started the check
+        ran.check_returncode()
+    return ran

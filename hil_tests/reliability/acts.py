@@ -1,0 +1,97 @@
+"""How a fault is brought about: small words for what is done, to what.
+
+Owns those words, so that the catalogue can be read as a table. Who carries them out is `harm`. Must
+not know moments or outcomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A sentence for the rig's own door, without its `after`: `lamp_late delay_s=0.5`."""
+
+    sentence: str
+    for_s: float | None = None
+    """Healed after so long; None: when the round is over."""
+
+    @property
+    def name(self) -> str:
+        return self.sentence.split()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What a person's hands do at the machine, and later undo."""
+
+    do: str
+    undo: str
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A signal to the `service` or to its `camera` process."""
+
+    who: str
+    how: str
+    """`killed` or `stopped`; a stopped one goes on after `for_s`."""
+    for_s: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """One thread of the service stands still (held from outside, as by a driver)."""
+
+    thread: str
+    for_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What the system answers a journal's thread: an error, or nothing for a while."""
+
+    thread: str
+    """`journal` writes the first copy, `journal-second` the second."""
+    calls: tuple[str, ...]
+    """Names of system calls: `fsync` (and fdatasync), `pwrite`."""
+    error: str = ""
+    """Name of an errno; empty: the call is only late."""
+    late_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The wall clock steps by so many seconds."""
+
+    step_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Somebody types this at a console, over and over, for a while."""
+
+    port: str
+    text: bytes
+    for_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The service is killed, and something is wrong when it starts again."""
+
+    what: str
+    """A name in `broken_start`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """One thing after another."""
+
+    first: Act
+    second: Act
+    after_s: float
+
+
+Act = Rig | Hands | Process | Hang | Medium | Clock | Typed | Start | Then

@@ -1,0 +1,308 @@
+"""The table under test: rig and service as two programs, and the people who stand at its consoles.
+
+Owns their lives (also: killed and started again) and what people do there: play one round after the
+other, enter what they see where the table cannot read, mend, inspect, open. Settings make people
+quick and the shake the shortest approved one; no inspection is left out. Must not know faults.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hil_tests.demo import session as sessions
+from hil_tests.demo.people import SERIALS
+from hil_tests.demo.session import DemoError, Session
+from hil_tests.rig.control import ask
+from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
+from shaker_ctl.errors import ConsoleLineError, ShakerError
+
+SETTINGS: dict[str, Any] = {
+    "table": {"entry_mode": "auto", "autonomous": False},
+    "motion": {"shake": {"shortest_s": 1.8, "longest_s": 1.8}},
+    "journal": {"second_lag_s": 2.0},
+}
+"""Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
+default; and a second copy that is missed soon."""
+
+AUTONOMOUS: dict[str, Any] = {
+    **SETTINGS,
+    "table": {"entry_mode": "auto", "autonomous": True, "betting_s": 0.4}
+    | {"settling_s": 0.3, "payout_s": 0.3},
+}
+"""For a soak and for crashes: the table paces itself."""
+
+REPLY_S = 3.0
+READY_S = 90.0
+"""Longest time from whatever a fault left to a table that is open again, one failed inspection
+included."""
+
+CLOCK_FILE = "clock-offset"
+BYTES_OF_OFFSET = 8
+
+
+class BenchError(Exception):
+    """The bench itself could not go on: nothing is known about the table."""
+
+
+@dataclass
+class TestedSession(Session):
+    """A session with other settings, a service that may die, and a clock that can be stepped."""
+
+    __test__ = False
+    changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
+    starts: int = 0
+
+    def write_settings(self) -> None:
+        super().write_settings()
+        path = self.folder / "settings.toml"
+        merged = _merged(tomllib.loads(path.read_text("utf-8")), self.changes)
+        path.write_text("\n".join(sessions._toml(merged)) + "\n", "utf-8")
+
+    def start_service(self) -> None:
+        """Start it, its clock as it stands; the log of each start is kept."""
+        log = self.folder / "service.log"
+        if log.exists():
+            log.rename(self.folder / f"service-{self.starts}.log")
+        self.starts += 1
+        clock = self.folder / CLOCK_FILE
+        if not clock.exists():
+            clock.write_bytes(struct.pack("<d", 0.0))
+        ours = {
+            "SHAKER_RIG_CLOCK": str(clock),
+            "PYTHONPATH": str(Path(__file__).parent / "stepped_clock"),
+        }
+        before = {name: os.environ.get(name) for name in ours}
+        os.environ.update(ours)
+        try:
+            super().start_service()
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+    def step_clock(self, offset_s: float) -> None:
+        """Have the service's wall clock stand that far from the true one."""
+        with (self.folder / CLOCK_FILE).open("r+b") as file:
+            file.write(struct.pack("<d", offset_s))
+
+    def service_has_ended(self) -> bool:
+        return self._service is None or self._service.poll() is not None
+
+    def kill_service(self) -> None:
+        """SIGKILL, and wait until it is gone. Idempotent."""
+        if self._service is not None:
+            self._service.kill()
+            self._service.wait()
+            self._service = None
+
+
+def _merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    whole = dict(base)
+    for key, value in changes.items():
+        old = whole.get(key)
+        whole[key] = _merged(old, value) if isinstance(old, dict) else value
+    return whole
+
+
+class Bench:
+    """One table. A context: everything is ended at the end."""
+
+    def __init__(self, session: TestedSession, say: Callable[[str], None] = lambda _: None) -> None:
+        self.session = session
+        self._say = say
+        self._consoles: dict[str, Console] = {}
+        self._who: dict[str, str] = {}
+        self.restarts = 0
+
+    def __enter__(self) -> Bench:
+        self.session.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hang_up()
+        self.session.close()
+
+    # ── The rig's door ──────────────────────────────────────────────────────
+
+    def rig(self, command: str) -> Any:
+        """Give the rig one command; raises `BenchError` where it refuses or does not answer."""
+        try:
+            answer = ask(Path(self.session.rig["control"]), command)
+        except (OSError, ValueError) as error:
+            raise BenchError(f"the rig does not answer `{command}`: {error}") from error
+        if not answer["ok"]:
+            raise BenchError(f"the rig refused `{command}`: {answer['error']}")
+        return answer[command.partition(" ")[0]]
+
+    def mend_everything(self) -> None:
+        """Heal every fault and put every movable part where it belongs."""
+        self.rig("heal all")
+        for act in ("close compartment", "open cover", "release estop", "uncover dome"):
+            self.rig(f"hands {act}")
+        self.rig("hands release button")
+
+    def truth(self) -> dict[str, Any] | None:
+        """The newest toss as the physics knows it: what a dealer sees."""
+        lines = Path(self.session.rig["truth"]).read_text("utf-8").splitlines()
+        last: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
+        return last
+
+    # ── People ──────────────────────────────────────────────────────────────
+
+    def console(self, port: str) -> Console:
+        """The script's end of that port. Raises `ConsoleLineError` where nobody answers."""
+        if port not in self._consoles:
+            stream = SerialPort(self.session.rig["console"][port]["person"])
+            console = Console(stream, reply_s=REPLY_S)
+            try:
+                console.connect()
+            except ShakerError:
+                console.close()
+                raise
+            self._consoles[port] = console
+            self._who.pop(port, None)
+        return self._consoles[port]
+
+    def _hang_up(self) -> None:
+        while self._consoles:
+            _, console = self._consoles.popitem()
+            with suppress(ShakerError, OSError):
+                console.close()
+        self._who.clear()
+
+    def reconnect(self) -> None:
+        """Open the consoles anew at their next use: a line was out, or the service died."""
+        self._hang_up()
+
+    def status(self) -> Reply:
+        return self.console("technician").status()
+
+    def act(self, role: str, line: str) -> bool:
+        """Have somebody in `role` give a command; False where the table refused it."""
+        port = "dealer" if role == "dealer" else "technician"
+        name = {"dealer": "dan", "floorperson": "fay", "technician": "tom"}[role]
+        console = self.console(port)
+        if self._who.get(port) != name:
+            console.login(role, name, self.session.passphrases[name])
+            self._who[port] = name
+        try:
+            console.ask(line)
+        except ConsoleRefusedError as refused:
+            if refused.code in ("login", "not-logged-in", "role"):
+                self._who.pop(port, None)
+            self._say(f"{name}: {line} - refused: {refused}")
+            return False
+        self._say(f"{name}: {line}")
+        return True
+
+    def restart_service(self) -> None:
+        """Start the service again, whatever became of it; raises `DemoError` where it will not."""
+        self._hang_up()
+        self.session.kill_service()
+        self.restarts += 1
+        self.session.start_service()
+
+    def prompt(self, status: Reply) -> bool:
+        """Do what the table waits for in a round, as people would; True where something was done.
+
+        A dealer enters the dice as they truly lie. Settling is the caller's: see `settle`.
+        """
+        pending, number = status["pending"] or {}, status["round"]
+        kind = pending.get("kind")
+        if kind in ("confirm", "enter"):
+            toss = self.truth()
+            assert toss is not None
+            if all(die["flat"] for die in toss["dice"]):
+                values = " ".join(str(die["value"]) for die in toss["dice"])
+                return self.act("dealer", f"enter {number} {values}")
+            return self.act("dealer", f"no-roll {number}")
+        if kind == "presence":
+            return self.act("floorperson", f"presence {number}")
+        return False
+
+    def settle(self, status: Reply) -> bool:
+        """Settle wagers, or clear the lamps, where the table waits for it."""
+        kind = (status["pending"] or {}).get("kind")
+        if kind in ("settled", "lamps-off"):
+            return self.act("dealer", f"{kind} {status['round']}")
+        return False
+
+    def make_ready(self, *, deadline_s: float = READY_S) -> None:
+        """From wherever the table stands to open and between rounds. Raises `BenchError`."""
+        self.mend_everything()
+        until_s = time.monotonic() + deadline_s
+        while time.monotonic() < until_s:
+            try:
+                if self.session.service_has_ended():
+                    self.restart_service()
+                status = self.status()
+                if status["life"] == "open" and status["phase"] == "ready":
+                    return
+                if self._mend_step(status):
+                    continue
+            except ConsoleRefusedError as refused:
+                self._say(f"refused: {refused}")
+                self._who.clear()
+            except (ConsoleLineError, OSError):
+                if not self.session.service_has_ended():
+                    self._say("the console does not answer: the service is started again")
+                    self.session.kill_service()
+                continue
+            time.sleep(0.1)
+        raise BenchError(f"the table did not become ready within {deadline_s:g} s: {self._where()}")
+
+    def _where(self) -> str:
+        try:
+            status = self.status()
+        except (ShakerError, OSError) as error:
+            return f"its console is silent ({error})"
+        return f"{status['says']} Faults: {', '.join(status['faults']) or 'none'}"
+
+    def _mend_step(self, status: Reply) -> bool:
+        """One act on the way back to play; False where there is only to wait."""
+        if self.prompt(status) or self.settle(status):
+            return True
+        if status["life"] == "out of service":
+            if status["faults"]:
+                return self.act("technician", f"fault clear {status['faults'][0]}")
+            return self.act("technician", "return-to-service")
+        pending = (status["pending"] or {}).get("kind")
+        if pending == "seen":
+            return self.act("floorperson", "inspect seen")
+        if pending == "sign":
+            return self.act("floorperson", "sign")
+        if status["life"] == "inspection due":
+            self._prepare_inspection()
+            return self.act("floorperson", "inspect all")
+        if status["life"] in ("inspected", "closed"):
+            return self.act("floorperson", "open")
+        return False
+
+    def _prepare_inspection(self) -> None:
+        if self.console("technician").ask("health")["health"]["clock_trust"] == "none":
+            self.act("floorperson", "time confirm")
+        if not self.console("technician").ask("dice")["dice"]["serials"]:
+            self.act("floorperson", "dice changed " + " ".join(SERIALS))
+
+
+def fresh(folder: Path) -> Path:
+    """An empty folder, whatever an earlier run left there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+__all__ = ["AUTONOMOUS", "SETTINGS", "Bench", "BenchError", "DemoError", "TestedSession", "fresh"]

@@ -1,0 +1,100 @@
+"""What can be wrong when the service starts again, and how it is made right.
+
+Owns each of those by name, as two acts on a table whose service does not run. Must not know what
+the service says to it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from hil_tests.reliability.bench import Bench
+
+SUFFIXES = ("", "-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Made wrong, and right again."""
+
+    wrong: Callable[[Bench], None]
+    right: Callable[[Bench], None]
+
+
+def _copies(bench: Bench) -> tuple[Path, Path]:
+    folder = bench.session.folder
+    return folder / "journal.sqlite", folder / "journal-second.sqlite"
+
+
+def _files(path: Path) -> list[Path]:
+    return [path.with_name(path.name + suffix) for suffix in SUFFIXES]
+
+
+def _away(path: Path) -> None:
+    for file in _files(path):
+        if file.exists():
+            file.rename(file.with_name(file.name + ".kept"))
+
+
+def _back(path: Path) -> None:
+    for file in _files(path):
+        file.unlink(missing_ok=True)
+        kept = file.with_name(file.name + ".kept")
+        if kept.exists():
+            kept.rename(file)
+
+
+def _keep(path: Path) -> None:
+    for file in _files(path):
+        if file.exists():
+            shutil.copy2(file, file.with_name(file.name + ".kept"))
+
+
+def _edit(path: Path, statement: str) -> None:
+    """Change rows behind the service's back, as somebody with a database tool would."""
+    _keep(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER IF EXISTS no_update")
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
+            db.execute(f'DROP TRIGGER "{name}"')
+        db.execute(statement)
+        db.commit()
+
+
+LAST = "(SELECT max(sequence) FROM record)"
+FLIP = (
+    'UPDATE record SET body = CAST(replace(CAST(body AS TEXT), \'"kind":"step"\', '
+    '\'"kind":"stop"\') AS BLOB) WHERE sequence = '
+    f"(SELECT max(sequence) FROM record WHERE sequence < {LAST} - 3 "
+    'AND instr(CAST(body AS TEXT), \'"kind":"step"\'))'
+)
+"""One letter of one record: the chain no longer fits."""
+CUT = f"DELETE FROM record WHERE sequence > {LAST} - 5"
+OTHER = "UPDATE identity SET name = 'another journal'"
+
+
+def _rig(wrong: str, right: str) -> Broken:
+    return Broken(lambda b: _ignore(b.rig(f"inject {wrong}")), lambda b: _ignore(b.rig(right)))
+
+
+def _ignore(_: object) -> None:
+    return
+
+
+BROKEN: dict[str, Broken] = {
+    "main missing": Broken(lambda b: _away(_copies(b)[0]), lambda b: _back(_copies(b)[0])),
+    "main flipped": Broken(lambda b: _edit(_copies(b)[0], FLIP), lambda b: _back(_copies(b)[0])),
+    "main cut": Broken(lambda b: _edit(_copies(b)[0], CUT), lambda b: _back(_copies(b)[0])),
+    "second missing": Broken(lambda b: _away(_copies(b)[1]), lambda b: _back(_copies(b)[1])),
+    "second foreign": Broken(lambda b: _edit(_copies(b)[1], OTHER), lambda b: _back(_copies(b)[1])),
+    "lamp silent": _rig("lamp_silent", "heal lamp_silent"),
+    "lamp not a box": _rig("lamp_not_a_box", "heal lamp_not_a_box"),
+    "lamp other map": _rig("lamp_other_map", "heal lamp_other_map"),
+    "gpio gone": _rig("pigpiod_terminate", "heal pigpiod_terminate"),
+    "camera gone": _rig("camera_closed", "heal camera_closed"),
+}

@@ -1,0 +1,957 @@
+"""The table of faults: what is done, when, and what must become of it. Written before it is run.
+
+Owns the rows, and nothing that carries them out. The first moment of a row is its worst one: `make
+faults` plays that; `make faults-all` plays them all. A moment that is missing is one at which the
+fault cannot show (a motor that fails while it is off) or which is another row's.
+
+The requirements come from `shaker_ctl/rules` as read: before EN-on the round does not start; a
+fault of the shaker in the toss voids it; once settled the result stands; lamps that fail do not void
+but are settled by hand. Times are the product's own promises (motor watch, lamp exchange, GPIO keeper),
+with a margin for a rig and a controller that share a computer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hil_tests.reliability.acts import (
+    Act,
+    Clock,
+    Hands,
+    Hang,
+    Medium,
+    Process,
+    Rig,
+    Start,
+    Then,
+    Typed,
+)
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.required import (
+    Ending,
+    Lamps,
+    Life,
+    Motor,
+    Required,
+    Source,
+    Wagers,
+)
+
+BETS, TOSS, REST, PUSH, LIT = Moment
+
+Outcomes = tuple[Required, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One row."""
+
+    name: str
+    act: Act
+    required: Mapping[Moment, Outcomes]
+    """Its moments, the worst first; with several outcomes each is right."""
+    dwell_s: float = 1.2
+    """How long people leave the table alone at `BETS` and `LIT` after the fault."""
+    hold_s: float = 0.0
+    """How long the fault is left after the round is over, for what shows only then."""
+    restarts: bool = False
+    """The service must be started again by a person before the round can end."""
+
+    @property
+    def worst(self) -> Moment:
+        return next(iter(self.required))
+
+
+# ── Outcomes ────────────────────────────────────────────────────────────────
+
+OFF_S = 0.15
+"""Longest drive of a motor whose controller is gone, or whose contact denies it."""
+
+STANDS = Required(
+    Ending.SETTLED,
+    Wagers.SETTLED,
+    Life.OPEN,
+    motor=Motor.FINISHED,
+    lamps=(Lamps.TRUTH,),
+    source=(Source.VERIFIED, Source.ENTERED),
+)
+"""Nothing happens to the round. A reading may be refused by chance: the dealer then enters it."""
+
+NOT_STARTED = Required(
+    Ending.NOT_STARTED,
+    Wagers.RETURNED,
+    Life.OUT_OF_SERVICE,
+    motor=Motor.NEVER,
+    lamps=(Lamps.DARK,),
+)
+VOID = Required(
+    Ending.VOID,
+    Wagers.RETURNED,
+    Life.OUT_OF_SERVICE,
+    lamps=(Lamps.DARK,),
+)
+BY_HAND = Required(
+    Ending.BY_HAND,
+    Wagers.SETTLED,
+    Life.OUT_OF_SERVICE,
+    motor=Motor.FINISHED,
+    lamps=(Lamps.DARK,),
+)
+
+
+def stands(life: Life = Life.OPEN, *codes: str, seen: str = "", within_s: float = 2.0) -> Outcomes:
+    """The result stands; the table then stops, where a fault or a due inspection says so."""
+    return (
+        replace(
+            STANDS,
+            life=life,
+            codes=codes,
+            seen_as=(seen,) if seen else (),
+            within_s=within_s if seen else None,
+        ),
+    )
+
+
+def finishes(kind: str, *codes: str, within_s: float) -> Outcomes:
+    """The round is finished, then the table stops: `kind` is the event that says so."""
+    return (
+        replace(
+            STANDS,
+            life=Life.OUT_OF_SERVICE,
+            codes=codes,
+            seen_as=tuple(f"{kind}:{code}" for code in codes),
+            within_s=within_s,
+        ),
+    )
+
+
+def shaker(*codes: str, within_s: float, from_en: bool = False) -> Outcomes:
+    """The shaker fails in the toss: EN low as soon as it is seen, void."""
+    return (
+        replace(
+            VOID,
+            motor=Motor.STOPPED,
+            motor_within_s=within_s + 0.05,
+            codes=codes,
+            seen_as=tuple(f"ShakerFault:{code}" for code in codes),
+            within_s=within_s,
+            from_en=from_en,
+        ),
+    )
+
+
+def not_started(kind: str, *codes: str, within_s: float, life: Life | None = None) -> Outcomes:
+    """Found before the toss."""
+    return (
+        replace(
+            NOT_STARTED,
+            life=life or NOT_STARTED.life,
+            codes=codes,
+            seen_as=tuple(f"{kind}:{code}" for code in codes) or (kind,),
+            within_s=within_s,
+        ),
+    )
+
+
+def denied(kind: str, within_s: float, life: Life) -> Outcomes:
+    """A contact that denies motion, in the toss: EN low, void, no fault of a device."""
+    return (
+        replace(
+            VOID,
+            motor=Motor.STOPPED,
+            motor_within_s=within_s,
+            life=life,
+            seen_as=(kind,),
+            within_s=within_s,
+        ),
+    )
+
+
+def by_hand(*codes: str, within_s: float, lamps: tuple[Lamps, ...] = (Lamps.DARK,)) -> Outcomes:
+    """The lamps fail: the result stands and is settled by hand, then all gaming ceases."""
+    return (
+        replace(
+            BY_HAND,
+            codes=codes,
+            lamps=lamps,
+            seen_as=tuple(f"LampFault:{code}" for code in codes),
+            within_s=within_s,
+        ),
+    )
+
+
+def wrong_lamps() -> Outcomes:
+    """The box lights otherwise than it was told: dark and phase `fault` within half a second."""
+    return (
+        replace(
+            by_hand("lamp-readback", within_s=30.0)[0],
+            lamps=(Lamps.WRONG_THEN_DARK,),
+            dark_within_s=0.5,
+            within_s=None,
+        ),
+    )
+
+
+def refused(within_s: float = 5.5) -> Outcomes:
+    """The reader refuses; the dealer enters what lies there."""
+    return (
+        replace(
+            STANDS, source=(Source.ENTERED,), seen_as=("ReadingMade:Unreadable",), within_s=within_s
+        ),
+    )
+
+
+def interrupted(ending: Ending, motor: Motor | None = None, **more: object) -> Outcomes:
+    """The service was killed; what the journal says is brought to its end, then inspected."""
+    settled = ending is Ending.SETTLED
+    return (
+        replace(
+            STANDS if settled else VOID,
+            ending=ending,
+            life=Life.INSPECTION_DUE,
+            motor=motor,
+            seen_as=("Restarted",),
+            **more,  # type: ignore[arg-type]  # fields of Required
+        ),
+    )
+
+
+UNAFFECTED = stands()
+
+# ── Motor, tach, supply ─────────────────────────────────────────────────────
+
+MOTOR = (
+    Fault(
+        "motor-jam",
+        Rig("jam"),
+        {
+            TOSS: shaker("tach-silent", "motor-stall", "motor-driver", within_s=0.25),
+            BETS: shaker("tach-silent", "motor-driver", within_s=0.32, from_en=True),
+        },
+    ),
+    Fault(
+        "motor-slow-start",
+        Rig("slow_start factor=0.3"),
+        {BETS: shaker("motor-slow-start", within_s=0.70, from_en=True), REST: UNAFFECTED},
+    ),
+    Fault(
+        "motor-overspeed",
+        Rig("overspeed"),
+        {
+            TOSS: shaker("motor-overspeed", within_s=0.60),
+            BETS: shaker("motor-overspeed", within_s=1.00, from_en=True),
+        },
+    ),
+    Fault(
+        "motor-driver-stuck-on",
+        Rig("no_stop"),
+        {
+            TOSS: (
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    codes=("motor-no-stop",),
+                    seen_as=("ShakerFault:motor-no-stop",),
+                    within_s=2.6,  # 1.25 s of the toss are left, then 1.0 s of the watch
+                ),
+            ),
+        },
+    ),
+    Fault(
+        "motor-brake-lost",
+        Rig("no_brake"),
+        {
+            TOSS: (
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    codes=("motor-no-stop",),
+                    seen_as=("ShakerFault:motor-no-stop",),
+                    within_s=2.6,
+                ),
+            ),
+        },
+    ),
+    Fault(
+        "motor-driver-fault",
+        Rig("driver_fault"),
+        {
+            TOSS: shaker("motor-driver", within_s=0.12),
+            BETS: not_started("ShakerFault", "motor-driver", within_s=0.4),
+            REST: finishes("ShakerFault", "motor-driver", within_s=1.0),
+            PUSH: finishes("ShakerFault", "motor-driver", within_s=0.4),
+            LIT: finishes("ShakerFault", "motor-driver", within_s=0.4),
+        },
+    ),
+    Fault(
+        "motor-driver-dead",
+        Rig("driver_dead"),
+        {
+            TOSS: shaker("motor-stall", "tach-silent", within_s=0.45),
+            BETS: shaker("tach-silent", within_s=0.32, from_en=True),
+        },
+    ),
+    Fault(
+        "motor-supply-sag",
+        Rig("supply_low volts=14"),
+        {
+            TOSS: shaker("motor-stall", within_s=0.60),
+            BETS: shaker("motor-slow-start", within_s=0.70, from_en=True),
+        },
+    ),
+    Fault(
+        "motor-supply-lost",
+        Rig("supply_low volts=6"),
+        {
+            TOSS: shaker("motor-driver", within_s=0.12),
+            BETS: not_started("ShakerFault", "motor-driver", within_s=0.4),
+        },
+    ),
+    Fault(
+        "tach-silent",
+        Rig("tach_silent"),
+        {
+            TOSS: shaker("tach-silent", within_s=0.25),
+            BETS: shaker("tach-silent", within_s=0.32, from_en=True),
+        },
+    ),
+    Fault(
+        "tach-noise",
+        Rig("tach_noise rate_hz=400"),
+        {
+            TOSS: shaker("tach-unreliable", "motor-overspeed", within_s=0.50),
+            BETS: not_started("ShakerFault", "motor-no-stop", within_s=1.5),
+            PUSH: finishes("ShakerFault", "motor-no-stop", within_s=1.5),
+            LIT: finishes("ShakerFault", "motor-no-stop", within_s=1.5),
+        },
+        dwell_s=1.8,
+    ),
+    Fault(
+        "tach-pulses-missing",
+        Rig("tach_missing fraction=0.3"),
+        {
+            TOSS: shaker("tach-unreliable", "motor-stall", within_s=0.50),
+            BETS: shaker("tach-unreliable", "motor-slow-start", within_s=0.70, from_en=True),
+        },
+    ),
+    Fault(
+        "tach-doubled",
+        Rig("tach_doubled"),
+        {
+            BETS: shaker(
+                "motor-overspeed",
+                "tach-unreliable",
+                "motor-slow-start",
+                "motor-stall",
+                within_s=1.0,
+                from_en=True,
+            ),
+            TOSS: shaker("motor-overspeed", "tach-unreliable", within_s=0.30),
+        },
+    ),
+    Fault(
+        "cam-coupling-broken",
+        Rig("cam_slip"),
+        {
+            BETS: (
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    codes=("dice-unmoved",),
+                    seen_as=("TossDisproved",),
+                    within_s=5.0,
+                    from_en=True,
+                ),
+            ),
+        },
+    ),
+    Fault(
+        "dice-stuck-to-the-floor",
+        Rig("weak_shake factor=0.02"),
+        {
+            BETS: (
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    codes=("dice-unmoved",),
+                    seen_as=("TossDisproved",),
+                    within_s=5.0,
+                    from_en=True,
+                ),
+            ),
+        },
+    ),
+)
+
+# ── Contacts and hands ──────────────────────────────────────────────────────
+
+ESTOP = Hands("press estop", "release estop")
+LID = Hands("force compartment", "close compartment")
+COVER = Hands("close cover", "open cover")
+
+CONTACTS = (
+    Fault(
+        "estop-pressed",
+        ESTOP,
+        {
+            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("EstopPressed", within_s=0.2, life=Life.OPEN),
+            PUSH: stands(seen="EstopPressed", within_s=0.2),
+            LIT: stands(seen="EstopPressed", within_s=0.2),
+        },
+    ),
+    Fault(
+        "estop-wire-broken",
+        Rig("estop_contact_open"),
+        {
+            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            LIT: stands(seen="EstopPressed", within_s=0.2),
+        },
+    ),
+    Fault(
+        "compartment-forced",
+        LID,
+        {
+            REST: (
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    life=Life.INSPECTION_DUE,
+                    seen_as=("CompartmentOpened",),
+                    within_s=0.2,
+                ),
+            ),
+            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
+            PUSH: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
+            LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
+        },
+    ),
+    Fault(
+        "compartment-wire-broken",
+        Rig("compartment_contact_open"),
+        {
+            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
+            LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
+        },
+    ),
+    Fault(
+        "cover-put-on",
+        COVER,
+        {
+            TOSS: denied("CoverClosed", 0.45 + OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CoverClosed", within_s=0.45 + 0.2, life=Life.OPEN),
+            LIT: stands(seen="CoverClosed", within_s=0.45 + 0.2),
+        },
+    ),
+    Fault(
+        "cover-contact-welded",
+        Rig("cover_contact_stuck"),
+        {
+            TOSS: denied("CoverClosed", OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CoverClosed", within_s=0.2, life=Life.OPEN),
+        },
+    ),
+    Fault("player-button-stuck", Rig("button_stuck"), {BETS: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault("hand-over-the-dome", Hands("cover dome", "uncover dome"), {REST: refused()}),
+)
+
+# ── Light, camera, reader ───────────────────────────────────────────────────
+
+CAMERA = (
+    Fault("ring-light-dead", Rig("light_dead"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("ring-light-stuck", Rig("light_stuck level=0.8"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-frozen", Rig("camera_frozen"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-black", Rig("camera_black"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-over-exposed", Rig("camera_over_exposed"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-defocused", Rig("camera_defocused"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault("camera-shifted", Rig("camera_shifted"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-blocked", Rig("camera_blocked"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-slow", Rig("camera_slow fps=4"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault("camera-wrong-size", Rig("camera_wrong_size"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-torn", Rig("camera_torn"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault("camera-garbled", Rig("camera_garbled"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault(
+        "camera-late-0.5-s",
+        Rig("camera_late seconds=0.5"),
+        {TOSS: refused(7.0), REST: refused()},
+    ),
+    Fault(
+        "camera-late-2-s",
+        Rig("camera_late seconds=2"),
+        {TOSS: refused(7.0), REST: refused()},
+    ),
+    Fault(
+        "camera-late-10-s",
+        Rig("camera_late seconds=10"),
+        {TOSS: refused(7.0), REST: refused()},
+    ),
+    Fault("camera-looped", Rig("camera_looped"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-silent", Rig("camera_dead"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-connection-closed", Rig("camera_closed"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault(
+        "camera-lost-before-the-toss",
+        Rig("camera_dead"),
+        {
+            BETS: not_started("ReaderFault", "camera-silent", within_s=8.0),
+            LIT: finishes("ReaderFault", "camera-silent", within_s=8.0),
+        },
+        dwell_s=8.5,
+    ),
+    Fault(
+        "camera-frozen-for-good",
+        Rig("camera_frozen"),
+        {
+            BETS: not_started("ReaderFault", "frozen", within_s=9.0),
+            LIT: finishes("ReaderFault", "frozen", within_s=9.0),
+        },
+        dwell_s=9.5,
+    ),
+    Fault(
+        "camera-looped-for-good",
+        Rig("camera_looped"),
+        {
+            BETS: not_started("ReaderFault", "looped", within_s=12.0),
+            LIT: finishes("ReaderFault", "looped", within_s=12.0),
+        },
+        dwell_s=12.5,
+    ),
+    Fault(
+        "camera-process-killed",
+        Process("camera", "killed"),
+        {REST: UNAFFECTED, TOSS: UNAFFECTED, BETS: UNAFFECTED, LIT: UNAFFECTED},
+        dwell_s=0.3,
+    ),
+    Fault(
+        "camera-process-stopped",
+        Process("camera", "stopped", for_s=30.0),
+        {REST: UNAFFECTED, TOSS: UNAFFECTED, BETS: UNAFFECTED},
+        dwell_s=0.3,
+    ),
+)
+
+# ── The lamp box and its line ───────────────────────────────────────────────
+
+ANY_LINK = ("lamp-timeout", "lamp-reply")
+EITHER = (*UNAFFECTED, *by_hand(*ANY_LINK, within_s=1.0, lamps=(Lamps.DARK, Lamps.TRUTH)))
+"""Damage from which a reply may still be read, or not: the truth, or by hand."""
+
+LAMPS = (
+    Fault(
+        "lamp-box-silent",
+        Rig("lamp_silent"),
+        {
+            PUSH: by_hand("lamp-timeout", within_s=0.7),
+            LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
+            REST: by_hand("lamp-timeout", within_s=1.0),
+            TOSS: by_hand("lamp-timeout", within_s=1.0),
+            BETS: not_started("LampFault", "lamp-timeout", within_s=1.0),
+        },
+    ),
+    Fault(
+        "lamp-replies-late", Rig("lamp_late delay_s=0.5"), {PUSH: by_hand(*ANY_LINK, within_s=1.2)}
+    ),
+    Fault(
+        "lamp-exception-replies",
+        Rig("lamp_exception"),
+        {PUSH: by_hand("lamp-reply", within_s=0.7), TOSS: by_hand("lamp-reply", within_s=1.0)},
+    ),
+    Fault(
+        "lamp-checksum-wrong",
+        Rig("lamp_crc"),
+        {
+            PUSH: by_hand(*ANY_LINK, within_s=0.7),
+            LIT: by_hand(*ANY_LINK, within_s=1.0, lamps=(Lamps.TRUTH,)),
+            BETS: not_started("LampFault", *ANY_LINK, within_s=1.0),
+        },
+    ),
+    Fault("lamp-replies-cut", Rig("lamp_truncated"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}),
+    Fault("lamp-garbage-before", Rig("lamp_garbage_before"), {PUSH: EITHER}),
+    Fault(
+        "lamp-garbage-inside", Rig("lamp_garbage_inside"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}
+    ),
+    Fault("lamp-garbage-after", Rig("lamp_garbage_after"), {PUSH: EITHER}),
+    Fault("lamp-other-unit", Rig("lamp_other_unit"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}),
+    Fault(
+        "lamp-box-restarts-in-the-push",
+        Rig("lamp_restart down_s=1.0"),
+        {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
+    ),
+    Fault(
+        "lamp-box-restarts-when-lit",
+        Rig("lamp_restart down_s=0.3"),
+        {
+            LIT: by_hand("lamp-readback", "lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
+            TOSS: UNAFFECTED,
+        },
+    ),
+    Fault(
+        "lamps-wired-to-neighbours",
+        Rig("lamps_shifted"),
+        {REST: wrong_lamps(), TOSS: wrong_lamps()},
+    ),
+    Fault("lamp-lit-in-addition", Rig("lamp_extra area=any-triple"), {REST: wrong_lamps()}),
+    Fault(
+        "bulb-burnt-out",
+        Rig("bulb_burnt area=small,big,any-triple"),
+        {REST: wrong_lamps(), LIT: wrong_lamps()},
+    ),
+    Fault(
+        "bulb-stuck-on",
+        Rig("bulb_stuck area=any-triple"),
+        {
+            LIT: by_hand("lamp-readback", within_s=0.6, lamps=(Lamps.STUCK,)),
+            BETS: (
+                replace(
+                    not_started("LampFault", "lamp-readback", within_s=0.6)[0], lamps=(Lamps.STUCK,)
+                ),
+            ),
+            TOSS: by_hand("lamp-readback", within_s=0.6, lamps=(Lamps.STUCK,)),
+        },
+    ),
+    Fault(
+        "lamp-box-computes-otherwise",
+        Rig("lamp_rule_wrong"),
+        {REST: by_hand("lamp-readback", within_s=2.0)},
+    ),
+    Fault(
+        "lamp-drivers-dead",
+        Rig("lamp_dead_drivers"),
+        {
+            PUSH: by_hand("lamp-readback", "lamp-reply", within_s=0.7),
+            LIT: by_hand("lamp-readback", within_s=0.6, lamps=(Lamps.TRUTH,)),
+            BETS: not_started("LampFault", "lamp-readback", within_s=0.6),
+        },
+    ),
+    Fault(
+        "lamp-supply-low",
+        Rig("lamp_supply_low"),
+        {
+            BETS: not_started("LampFault", "lamp-readback", "lamp", within_s=0.6),
+            TOSS: by_hand("lamp-readback", "lamp", within_s=0.6),
+        },
+    ),
+    Fault(
+        "lamp-memory-lost",
+        Rig("lamp_memory_bad"),
+        {BETS: not_started("LampFault", "lamp-readback", "lamp", within_s=0.6)},
+    ),
+    Fault(
+        "lamps-do-not-go-out",
+        Rig("lamps_latched"),
+        {
+            LIT: (
+                replace(
+                    STANDS,
+                    life=Life.OUT_OF_SERVICE,
+                    codes=("lamp-readback",),
+                    seen_as=("LampFault:lamp-readback",),
+                ),
+            ),
+        },
+        dwell_s=0.3,
+    ),
+    Fault(
+        "lamp-line-cut",
+        Rig("line_cut line=lamp"),
+        {
+            PUSH: by_hand("lamp-timeout", within_s=0.7),
+            LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
+        },
+    ),
+    Fault(
+        "lamp-line-unplugged",
+        Rig("line_unplugged line=lamp"),
+        {
+            PUSH: by_hand("lamp-timeout", within_s=0.7),
+            LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
+            BETS: not_started("LampFault", "lamp-timeout", within_s=1.0),
+        },
+    ),
+    Fault(
+        "lamp-line-noise",
+        Rig("line_noise line=lamp per_byte=0.3"),
+        {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
+    ),
+    Fault(
+        "lamp-line-noise-slight",
+        Rig("line_noise line=lamp per_byte=0.001"),
+        {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
+    ),
+    Fault(
+        "lamp-line-bytes-lost",
+        Rig("line_loss line=lamp per_byte=0.3"),
+        {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
+    ),
+    Fault(
+        "lamp-line-delayed",
+        Rig("line_delay line=lamp delay_s=0.5"),
+        {PUSH: by_hand(*ANY_LINK, within_s=1.2)},
+    ),
+)
+
+# ── Consoles ────────────────────────────────────────────────────────────────
+
+CONSOLES = (
+    Fault(
+        "console-noise",
+        Rig("line_noise line=technician per_byte=0.3", for_s=1.5),
+        {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
+    ),
+    Fault(
+        "console-unplugged-and-back",
+        Rig("line_unplugged line=technician", for_s=1.5),
+        {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
+    ),
+    Fault(
+        "console-flooded",
+        Typed("technician", b"\x00\xff\x1b[A~~~~\r\nactivate\r" * 8, for_s=1.0),
+        {TOSS: UNAFFECTED},
+    ),
+)
+
+# ── The GPIO daemon ─────────────────────────────────────────────────────────
+
+GPIO_LOST = replace(VOID, codes=("gpio-link",), seen_as=("ShakerFault:gpio-link",), within_s=1.0)
+
+GPIO = (
+    Fault(
+        "gpio-daemon-hangs",
+        Rig("pigpiod_hang"),
+        {
+            TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),),
+            BETS: not_started("ShakerFault", "gpio-link", within_s=1.0),
+            REST: finishes("ShakerFault", "gpio-link", within_s=1.0),
+            PUSH: finishes("ShakerFault", "gpio-link", within_s=1.0),
+            LIT: finishes("ShakerFault", "gpio-link", within_s=1.0),
+        },
+    ),
+    Fault(
+        "gpio-link-cut",
+        Rig("pigpiod_vanish"),
+        {TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),)},
+    ),
+    Fault(
+        "gpio-daemon-frozen",
+        Rig("pigpiod_freeze"),
+        {TOSS: (replace(GPIO_LOST, still_within_s=1.0),)},
+    ),
+    Fault(
+        "gpio-daemon-terminated",
+        Rig("pigpiod_terminate"),
+        {TOSS: (replace(GPIO_LOST, still_within_s=1.0),)},
+    ),
+    Fault(
+        "gpio-daemon-killed",
+        Rig("pigpiod_kill"),
+        {
+            TOSS: (replace(GPIO_LOST, still_within_s=1.0),),
+            BETS: not_started("ShakerFault", "gpio-link", within_s=1.0),
+        },
+    ),
+)
+
+# ── The service and its threads ─────────────────────────────────────────────
+
+HELD = ("controller-late", "tach-silent", "motor-stall", "motor-enable", "gpio-link")
+"""What a controller that was away says when it is back: whichever it looks at first."""
+
+STOPPED_IN_THE_TOSS = (replace(VOID, motor=Motor.STOPPED, motor_within_s=OFF_S, codes=HELD),)
+
+SERVICE = (
+    Fault(
+        "service-killed",
+        Process("service", "killed"),
+        {
+            TOSS: interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
+            REST: interrupted(Ending.VOID),
+            PUSH: interrupted(Ending.SETTLED, source=(Source.VERIFIED,)),
+            LIT: interrupted(Ending.SETTLED, source=(Source.VERIFIED, Source.ENTERED)),
+            BETS: interrupted(Ending.NOT_STARTED, Motor.NEVER),
+        },
+    ),
+    Fault("service-stopped", Process("service", "stopped"), {TOSS: STOPPED_IN_THE_TOSS}),
+    Fault("state-thread-hangs", Hang("state", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
+    Fault("motion-thread-hangs", Hang("motion", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
+    Fault(
+        "lamp-thread-hangs",
+        Hang("lamps", 5.0),
+        {
+            PUSH: (
+                replace(
+                    BY_HAND,
+                    lamps=(Lamps.DARK, Lamps.TRUTH),
+                    codes=("lamps-silent",),
+                    seen_as=("TimerExpired:lamps",),
+                    within_s=3.5,
+                ),
+            ),
+        },
+    ),
+    Fault(
+        "camera-thread-hangs",
+        Hang("camera", 7.0),
+        {
+            REST: (
+                replace(
+                    STANDS, source=(Source.ENTERED,), seen_as=("TimerExpired:rest",), within_s=6.0
+                ),
+            ),
+        },
+    ),
+)
+
+# ── The journal and its media ───────────────────────────────────────────────
+
+SYNC = ("fsync",)
+LATE_SYNC = Medium("journal", SYNC, late_s=2.0)
+
+JOURNAL = (
+    Fault("sync-takes-2-s", LATE_SYNC, {TOSS: UNAFFECTED, PUSH: UNAFFECTED, LIT: UNAFFECTED}),
+    Fault(
+        "estop-while-a-sync-takes-2-s",
+        Then(LATE_SYNC, ESTOP, after_s=0.3),
+        {
+            TOSS: (
+                replace(
+                    VOID,
+                    motor=Motor.STOPPED,
+                    motor_within_s=0.3 + OFF_S,
+                    life=Life.INSPECTION_DUE,
+                    seen_as=("EstopPressed",),
+                    within_s=0.3 + OFF_S,
+                ),
+            ),
+        },
+    ),
+    Fault(
+        "sync-hangs",
+        Medium("journal", SYNC, late_s=4.0),
+        {
+            TOSS: (replace(interrupted(Ending.VOID)[0], codes=("journal-write",)),),
+            PUSH: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
+        },
+        restarts=True,
+    ),
+    Fault(
+        "journal-disk-full",
+        Medium("journal", ("pwrite",), error="ENOSPC"),
+        {
+            TOSS: (
+                replace(
+                    interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=1.0)[0],
+                    codes=("journal-write",),
+                ),
+            ),
+            BETS: (
+                replace(interrupted(Ending.NOT_STARTED, Motor.NEVER)[0], codes=("journal-write",)),
+            ),
+            LIT: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
+        },
+        restarts=True,
+    ),
+    Fault(
+        "journal-read-only",
+        Medium("journal", ("pwrite",), error="EROFS"),
+        {
+            PUSH: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
+            TOSS: (
+                replace(
+                    interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=1.0)[0],
+                    codes=("journal-write",),
+                ),
+            ),
+        },
+        restarts=True,
+    ),
+    Fault(
+        "journal-sync-error",
+        Medium("journal", SYNC, error="EIO"),
+        {LIT: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),)},
+        restarts=True,
+    ),
+    Fault(
+        "second-copy-full",
+        Medium("journal-second", ("pwrite",), error="ENOSPC"),
+        {
+            TOSS: finishes("ControllerFault", "journal-write", within_s=4.0),
+            LIT: finishes("ControllerFault", "journal-write", within_s=4.0),
+        },
+    ),
+    Fault(
+        "second-copy-lags",
+        Medium("journal-second", SYNC, late_s=5.0),
+        {PUSH: finishes("ControllerFault", "journal-write", within_s=4.0)},
+        hold_s=3.0,
+    ),
+)
+
+# ── Starts that must not succeed ────────────────────────────────────────────
+
+
+def _no_start(says: str) -> Mapping[Moment, Outcomes]:
+    return {
+        LIT: (replace(interrupted(Ending.SETTLED)[0], start_says=says),),
+    }
+
+
+STARTS = (
+    Fault("second-copy-missing-at-start", Start("second missing"), _no_start("second copy")),
+    Fault("second-copy-of-another-journal", Start("second foreign"), _no_start("another journal")),
+    Fault("journal-byte-flipped", Start("main flipped"), _no_start("record")),
+    Fault("journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")),
+    Fault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
+    Fault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),
+    Fault("no-lamp-box-on-the-line", Start("lamp not a box"), _no_start("no lamp box")),
+    Fault("lamp-box-of-another-map", Start("lamp other map"), _no_start("register map")),
+    Fault("gpio-daemon-absent-at-start", Start("gpio gone"), _no_start("pigpiod")),
+    Fault("camera-absent-at-start", Start("camera gone"), _no_start("camera")),
+)
+
+# ── The wall clock ──────────────────────────────────────────────────────────
+
+CLOCK = (
+    Fault(
+        "clock-steps-back-an-hour",
+        Clock(-3600.0),
+        {
+            BETS: not_started("ControllerFault", "clock", within_s=1.5),
+            TOSS: finishes("ControllerFault", "clock", within_s=1.5),
+            LIT: finishes("ControllerFault", "clock", within_s=1.5),
+        },
+        dwell_s=2.0,
+    ),
+    Fault(
+        "clock-steps-forward-a-day",
+        Clock(86_400.0),
+        {
+            TOSS: finishes("ControllerFault", "clock", within_s=1.5),
+            BETS: not_started("ControllerFault", "clock", within_s=1.5),
+        },
+        dwell_s=2.0,
+    ),
+)
+
+FAULTS: tuple[Fault, ...] = (
+    *MOTOR,
+    *CONTACTS,
+    *CAMERA,
+    *LAMPS,
+    *CONSOLES,
+    *GPIO,
+    *SERVICE,
+    *JOURNAL,
+    *STARTS,
+    *CLOCK,
+)
+
+BY_NAME = {fault.name: fault for fault in FAULTS}
+
+
+def rows(*, every_moment: bool) -> list[tuple[Fault, Moment]]:
+    """What is to be played: each fault at its worst moment, or the whole matrix."""
+    if not every_moment:
+        return [(fault, fault.worst) for fault in FAULTS]
+    return [(fault, moment) for fault in FAULTS for moment in fault.required]

@@ -1,0 +1,160 @@
+"""Results in a folder: what was played, what became of it, and the matrix of all.
+
+Owns one JSON file a row, and the page and the file made of them. A run that was broken off is taken
+up from the rows that are there. Must not know how a row is played.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hil_tests.reliability.catalogue import Fault
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.required import Required
+from hil_tests.reliability.trial import Result
+
+Row = tuple[Fault, Moment]
+MATRIX_JSON = "matrix.json"
+MATRIX_PAGE = "matrix.md"
+HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")
+
+
+class Results:
+    """One folder of results."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _path(self, row: Row) -> Path:
+        fault, moment = row
+        return self.folder / f"{fault.name}@{moment.value.replace(' ', '-')}.json"
+
+    def keep(self, row: Row, result: Result) -> None:
+        """Write one result, whole."""
+        path = self._path(row)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
+        fresh.replace(path)
+
+    def find(self, row: Row) -> Result | None:
+        """The result of a row, or None where there is none that can be read."""
+        try:
+            return Result(**json.loads(self._path(row).read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def open_rows(self, wanted: Sequence[Row]) -> list[Row]:
+        """Rows that are still to be played: those without a result, and those that differed."""
+        open_ = []
+        for row in wanted:
+            result = self.find(row)
+            if result is None or not result.is_as_required:
+                open_.append(row)
+        return open_
+
+    def forget(self) -> None:
+        """Begin anew."""
+        for path in self.folder.glob("*@*.json"):
+            path.unlink()
+
+    def write_matrix(self, wanted: Sequence[Row]) -> tuple[int, int]:
+        """Write page and file over these rows; return how many differ and how many are missing."""
+        lines, table = [], []
+        differ = missing = 0
+        for row in wanted:
+            result = self.find(row)
+            missing += result is None
+            differ += result is not None and not result.is_as_required
+            lines.append(line(row, result))
+            table.append({"fault": row[0].name, "moment": row[1].value} | _plain(row, result))
+        text = json.dumps(table, indent=1, default=str)
+        (self.folder / MATRIX_JSON).write_text(text + "\n", "utf-8")
+        (self.folder / MATRIX_PAGE).write_text(page(lines), "utf-8")
+        return differ, missing
+
+
+def _plain(row: Row, result: Result | None) -> dict[str, Any]:
+    fault, moment = row
+    required = [asdict(one) for one in fault.required[moment]]
+    return {"required": required, "result": None if result is None else asdict(result)}
+
+
+def shard(rows: Sequence[Row], which: str) -> list[Row]:
+    """The rows of shard `i/n`, 1 ≤ i ≤ n: every n-th, so that each has a share of every kind.
+
+    Raises ValueError.
+    """
+    index, _, count = which.partition("/")
+    if not (index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+        raise ValueError(f"a shard is i/n with 1 <= i <= n, such as 2/4, not {which!r}")
+    return list(rows[int(index) - 1 :: int(count)])
+
+
+def line(row: Row, result: Result | None) -> tuple[str, ...]:
+    """One line of the matrix, in words."""
+    fault, moment = row
+    required = " *or* ".join(words(one) for one in fault.required[moment])
+    if result is None:
+        return (fault.name, moment.value, required, "", "", "not run")
+    after = result.seen["detected_after_s"]
+    verdict = "as required" if result.is_as_required else "; ".join(result.differences)
+    if result.attempts > 1:
+        verdict += f" ({result.attempts} attempts: {result.note or 'the computer was late'})"
+    return (
+        fault.name,
+        moment.value,
+        required,
+        seen_words(result.seen),
+        "" if after is None else f"{after:.2f} s",
+        verdict,
+    )
+
+
+def words(required: Required) -> str:
+    """A requirement in a few words."""
+    said = [required.ending.value.replace("_", " ")]
+    if required.motor is not None:
+        limit = f" ≤ {required.motor_within_s:g} s" if required.motor_within_s else ""
+        said.append(f"motor {required.motor}{limit}")
+    if required.still_within_s is not None:
+        said.append(f"cam still ≤ {required.still_within_s:g} s")
+    limit = f" ≤ {required.dark_within_s:g} s" if required.dark_within_s else ""
+    said.append("lamps " + "/".join(map(str, required.lamps)) + limit)
+    said.append("/".join(required.codes) if required.codes else "no fault")
+    if required.within_s is not None:
+        said.append(f"seen ≤ {required.within_s:g} s")
+    if required.start_says:
+        said.append(f"start refused: “{required.start_says}”")
+    said.append(f"then {required.life}")
+    return ", ".join(said)
+
+
+def seen_words(seen: dict[str, Any]) -> str:
+    """What was seen in a few words."""
+    said = [str(seen["ending"]).replace("_", " ")]
+    if seen["motor"] is not None:
+        after = seen["motor_after_s"] if seen["motor"] == "stopped" else None
+        said.append(f"motor {seen['motor']}" + (f" {after:.3f} s" if after is not None else ""))
+    if seen["still_after_s"] is not None:
+        said.append(f"cam still {seen['still_after_s']:.2f} s")
+    dark = f" {seen['dark_after_s']:.3f} s" if seen["dark_after_s"] is not None else ""
+    said.append(f"lamps {seen['lamps']}{dark}")
+    said.append("/".join(seen["codes"]) or "no fault")
+    if seen["source"] == "entered":
+        said.append("dealer entered")
+    said.append(f"then {seen['life']}")
+    return ", ".join(said)
+
+
+def page(lines: Iterable[tuple[str, ...]]) -> str:
+    """The matrix as Markdown."""
+    rows = [HEAD, tuple("---" for _ in HEAD), *lines]
+    return (
+        "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows)
+        + "\n"
+    )

@@ -1,0 +1,161 @@
+"""A thread of another process held still, or answered falsely by the system (ptrace(2)).
+
+Owns the tracing of one thread at a time: as `strace -e inject` does it, from outside, with nothing
+of the traced program changed. Linux; system call numbers of x86-64 and of 64-bit ARM, errors on x86-64
+alone. Must not know what the thread is for: it is found by its name in the kernel.
+
+A tracee belongs to the thread that seized it, so each act has a thread of its own. When the tracer
+dies, its tracees go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import threading
+import time
+from pathlib import Path
+
+SEIZE, INTERRUPT, DETACH, SYSCALL = 0x4206, 0x4207, 17, 24
+POKEUSER, GET_SYSCALL_INFO = 6, 0x420E
+TRACESYSGOOD = 1
+ALL_THREADS = 0x40000000  # __WALL
+ENTRY, EXIT = 1, 2
+ORIG_RAX, RAX = 15 * 8, 10 * 8
+
+_IS_X86 = platform.machine() == "x86_64"
+NUMBERS = {"fsync": (74, 75), "pwrite": (18,)} if _IS_X86 else {"fsync": (82, 83), "pwrite": (68,)}
+"""Numbers of each call and of those that do the same; `fsync` with fdatasync."""
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.ptrace.restype = ctypes.c_long
+_LIBC.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+
+SPIN_S = 0.0005
+"""For so long a stop is awaited without sleeping: between two calls of a busy thread."""
+
+
+class TraceError(Exception):
+    """The thread is not there, or this system does not permit tracing it."""
+
+
+def thread_id(pid: int, name: str) -> int:
+    """Return the id of the thread of that name. Raises `TraceError`."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        if (task / "comm").read_text().strip() == name:
+            return int(task.name)
+    raise TraceError(f"process {pid} has no thread {name!r}")
+
+
+class _Tracing(threading.Thread):
+    """One thread, seized for as long as this runs."""
+
+    def __init__(self, pid: int, name: str) -> None:
+        super().__init__(name=f"tracing-{name}", daemon=True)
+        self._tid = thread_id(pid, name)
+        self._released = threading.Event()
+        self.began = threading.Event()
+        self.failure: str = ""
+
+    def release(self) -> None:
+        """Let the thread go on as if nothing had been; returns when it does."""
+        self._released.set()
+        self.join(5.0)
+
+    def run(self) -> None:
+        try:
+            self._ask(SEIZE, 0, TRACESYSGOOD)
+            self._ask(INTERRUPT)
+            os.waitpid(self._tid, ALL_THREADS)
+            self._act()
+        except (OSError, ChildProcessError) as error:
+            self.failure = f"tracing ended: {error}"
+            self.began.set()
+
+    def _act(self) -> None:
+        raise NotImplementedError
+
+    def _ask(self, request: int, address: int = 0, data: int = 0) -> None:
+        if _LIBC.ptrace(request, self._tid, address, data) < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+
+class Held(_Tracing):
+    """A thread that stands still for a while, where it is."""
+
+    def __init__(self, pid: int, name: str, for_s: float) -> None:
+        super().__init__(pid, name)
+        self._for_s = for_s
+
+    def _act(self) -> None:
+        self.began.set()
+        self._released.wait(self._for_s)
+        self._ask(DETACH)
+
+
+class Answered(_Tracing):
+    """A thread whose system calls of one kind fail, or are late, until it is released.
+
+    `began` is set at the first call that was met. A late call is late once: the next ones pass.
+    """
+
+    def __init__(
+        self, pid: int, name: str, calls: tuple[str, ...], *, error: str = "", late_s: float = 0.0
+    ) -> None:
+        """Raises `TraceError` where errors cannot be given on this kind of computer."""
+        super().__init__(pid, name)
+        if error and not _IS_X86:
+            raise TraceError("errors of system calls can be given on x86-64 only")
+        self._numbers = {number for call in calls for number in NUMBERS[call]}
+        self._error = getattr(errno, error) if error else 0
+        self._late_s = late_s
+        self.met = 0
+
+    def _act(self) -> None:
+        fails = False
+        self._ask(SYSCALL)
+        while self._wait_for_stop():
+            operation, number = self._call()
+            if operation == ENTRY and number in self._numbers:
+                fails = self._meet()
+            elif operation == EXIT and fails:
+                self._ask(POKEUSER, RAX, -self._error)
+                fails = False
+            self._ask(SYSCALL)
+        self._ask(INTERRUPT)
+        os.waitpid(self._tid, ALL_THREADS)
+        self._ask(DETACH)
+
+    def _meet(self) -> bool:
+        """A call that is to suffer has begun; returns whether its answer is to be replaced."""
+        self.met += 1
+        self.began.set()
+        if self._late_s and self.met == 1:
+            self._released.wait(self._late_s)
+        if self._error and not self._released.is_set():
+            self._ask(POKEUSER, ORIG_RAX, -1)  # no such call: nothing is done
+            return True
+        return False
+
+    def _wait_for_stop(self) -> bool:
+        """Wait until the thread has stopped at a call; False when it is to be released."""
+        spin_until = time.monotonic() + SPIN_S
+        while True:
+            found, _ = os.waitpid(self._tid, ALL_THREADS | os.WNOHANG)
+            if found:
+                return True
+            if self._released.is_set():
+                return False
+            if time.monotonic() > spin_until:
+                time.sleep(SPIN_S)
+
+    def _call(self) -> tuple[int, int]:
+        info = ctypes.create_string_buffer(88)
+        size = _LIBC.ptrace(GET_SYSCALL_INFO, self._tid, len(info), ctypes.addressof(info))
+        if size <= 0:
+            return 0, -1
+        return info.raw[0], struct.unpack_from("<Q", info.raw, 24)[0]

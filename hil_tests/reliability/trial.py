@@ -1,0 +1,361 @@
+"""One fault at one moment of one round: played, watched, judged.
+
+Owns the order of a trial. People act as the table asks them to; the fault comes at its moment; what
+was seen is held against what the catalogue requires. A trial in which the computer itself was late
+proves nothing about the table: it is repeated, and the report says so.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hil_tests.reliability import acts
+from hil_tests.reliability.bench import Bench, BenchError
+from hil_tests.reliability.broken_start import BROKEN
+from hil_tests.reliability.catalogue import Fault
+from hil_tests.reliability.harm import Harm, Tail
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.required import Ending, Seen, differences, judged
+from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from shaker_ctl.console.client import ConsoleRefusedError, Reply
+from shaker_ctl.errors import ShakerError
+
+LOOK_S = 0.08
+LONGEST_S = 40.0
+"""Longest round, with whatever happens in it; then the bench gives up on it."""
+
+STILL_RPM = 5.0
+LATE_S = 0.04
+"""A computer that wakes a waiting thread so late is too busy for the table's own 50 ms."""
+
+ATTEMPTS = 3
+BETWEEN = ("ready", "pacing", "admitting")
+"""Phases of an open table in which no round is in hand."""
+
+
+@dataclass
+class Lateness:
+    """How late this computer wakes a thread that waits: its worst since `begin`."""
+
+    worst_s: float = 0.0
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    def start(self) -> None:
+        threading.Thread(target=self._watch, name="lateness", daemon=True).start()
+
+    def stop(self) -> None:
+        self._ended.set()
+
+    def _watch(self) -> None:
+        with suppress(OSError):  # as the service's own: where it is not permitted, it stays
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
+        while not self._ended.is_set():
+            before_s = time.monotonic()
+            time.sleep(0.005)
+            self.worst_s = max(self.worst_s, time.monotonic() - before_s - 0.005)
+
+
+@dataclass
+class Result:
+    """What became of one row. `differences` empty: as required."""
+
+    fault: str
+    moment: str
+    seen: dict[str, Any]
+    differences: list[str]
+    attempts: int = 1
+    late_ms: float = 0.0
+    took_s: float = 0.0
+    note: str = ""
+
+    @property
+    def is_as_required(self) -> bool:
+        return not self.differences
+
+
+class Trials:
+    """Plays rows on one bench."""
+
+    def __init__(self, bench: Bench, witness: Witness) -> None:
+        self._bench = bench
+        self._witness = witness
+        self._lateness = Lateness()
+        self._lateness.start()
+
+    def close(self) -> None:
+        self._lateness.stop()
+
+    def play(self, fault: Fault, moment: Moment) -> Result:
+        """Play a row until it is as required, or differs while the computer was in time."""
+        began_s = time.monotonic()
+        late_s = 0.0
+        for attempt in range(1, ATTEMPTS + 1):
+            seen, found, was_late_s, why = self._once(fault, moment)
+            late_s = max(late_s, was_late_s)
+            if not found or (was_late_s < LATE_S and not why) or attempt == ATTEMPTS:
+                break
+        return Result(
+            fault.name,
+            moment.value,
+            seen.as_dict(),
+            found,
+            attempts=attempt,
+            late_ms=round(1000 * late_s, 1),
+            took_s=round(time.monotonic() - began_s, 1),
+            note=why,
+        )
+
+    # ── One attempt ─────────────────────────────────────────────────────────
+
+    def _once(self, fault: Fault, moment: Moment) -> tuple[Seen, list[str], float, str]:
+        self._bench.make_ready()
+        wrong = self._witness.account(self._witness.steps()[0])  # rounds since, of no row
+        for log in ("events", "lamps"):
+            self._witness.notes(log)
+        tosses = self._witness.notes("truth")
+        late_turns = self._bench.rig("status")["late_turns"]
+        self._lateness.worst_s = 0.0
+        round_ = _Round(self._bench, fault, moment)
+        try:
+            round_.play()
+        finally:
+            round_.harm.undo()
+        seen = self._look(round_, tosses)
+        seen.violations += wrong
+        late_s = self._lateness.worst_s
+        if self._bench.rig("status")["late_turns"] > late_turns:
+            late_s = max(late_s, 0.05)
+        found = judged(fault.required[moment], seen)
+        if round_.harm.failure:
+            found.insert(0, f"the fault was not brought about: {round_.harm.failure}")
+        return seen, found, late_s, self._chance(seen, fault, moment)
+
+    def _look(self, round_: _Round, tosses: list[Note]) -> Seen:
+        steps, wrong = self._steps_with_end_of(round_.number)
+        events = self._witness.notes("events")
+        evidence = Evidence(
+            number=round_.number,
+            struck_s=_onset(round_, events),
+            events=events,
+            lamps=self._witness.notes("lamps"),
+            tosses=tosses + self._witness.notes("truth"),
+            steps=steps,
+            seen_as=tuple(p for one in round_.required for p in one.seen_as),
+        )
+        seen = judge(evidence)
+        seen.life, seen.codes = round_.life, sorted(round_.codes)
+        seen.still_after_s, seen.start_said = round_.still_after_s, round_.start_said
+        seen.violations += wrong
+        seen.violations += self._witness.account(steps)
+        if evidence.struck_s is None:
+            seen.violations.append("the fault never came into force")
+        if differs := self._witness.second_differs():
+            seen.violations.append(differs)
+        return seen
+
+    def _steps_with_end_of(self, number: int) -> tuple[list[Step], list[str]]:
+        """Read on until the round's end is on record: the writer may be a moment behind."""
+        steps, wrong = self._witness.steps()
+        until_s = time.monotonic() + 1.0
+        while not wrong and time.monotonic() < until_s and not _ends(steps, number):
+            time.sleep(0.05)
+            more, wrong = self._witness.steps()
+            steps += more
+        return steps, wrong
+
+    def _chance(self, seen: Seen, fault: Fault, moment: Moment) -> str:
+        """Dice that did not fall flat play another round than the row is about."""
+        if seen.ending == Ending.NO_ROLL and not seen.violations:
+            wanted = {one.ending for one in fault.required[moment]}
+            return "the dice did not lie flat" if Ending.NO_ROLL not in wanted else ""
+        return ""
+
+
+def _ends(steps: list[Step], number: int) -> bool:
+    return any(
+        c["type"] == "RecordRound" and c["round"] == number for s in steps for c in s.commands
+    )
+
+
+def _onset(round_: _Round, events: list[Note]) -> float | None:
+    """When the fault began to count: its own moment, or EN where it could not show before."""
+    struck_s = round_.harm.struck_s(events)
+    if struck_s is None or not any(one.from_en for one in round_.required):
+        return struck_s
+    return next((n["t"] for n in events if n["what"] == "enable" and n["level"]), struck_s)
+
+
+class _Round:
+    """One round with its people, from `bets` to the table at rest again."""
+
+    def __init__(self, bench: Bench, fault: Fault, moment: Moment) -> None:
+        self._bench = bench
+        self._fault = fault
+        self._moment = moment
+        self.required = fault.required[moment]
+        self.harm = Harm(bench, fault.act, moment)
+        self.number = 0
+        self.life = ""
+        self.codes: set[str] = set()
+        self.still_after_s: float | None = None
+        self.start_said: str | None = None
+        self._struck = False
+        self._prodded = False
+        self._restarted = False
+        self._until_s = 0.0
+        self._tail = Tail(Path(bench.session.rig["events"]))
+
+    def play(self) -> None:
+        self._until_s = time.monotonic() + LONGEST_S
+        if not self._bench.act("dealer", "bets"):
+            raise BenchError("the dealer's `bets` was refused at a table that is ready")
+        self.number = self._bench.status()["round"]
+        if self._moment is Moment.BETS:
+            self._strike_and_dwell()
+        elif not self.harm.waits_for_hand:
+            self.harm.arm()
+        self._activate()
+        self._follow()
+        self._hold()
+
+    # ── Acts ────────────────────────────────────────────────────────────────
+
+    def _activate(self) -> None:
+        """No more bets, and shake; where the table has moved on already, nothing."""
+        for verb in ("nmb", "activate"):
+            with suppress(ShakerError, OSError):
+                if not self._bench.act("dealer", f"{verb} {self.number}"):
+                    return
+
+    def _strike_and_dwell(self) -> None:
+        """Do the harm, then leave the table alone until it has moved on or time has passed."""
+        self._struck = True
+        before = self._phase()
+        self.harm.strike()
+        if self._is_a_broken_medium():
+            self._prod()
+        until_s = time.monotonic() + self._fault.dwell_s
+        while time.monotonic() < until_s:
+            time.sleep(LOOK_S)
+            if self._bench.session.service_has_ended() or self._phase() != before:
+                return
+
+    def _phase(self) -> str:
+        with suppress(ShakerError, OSError):
+            return str(self._look()["phase"])
+        return ""
+
+    def _look(self) -> Reply:
+        status = self._bench.status()
+        self.codes |= set(status["faults"])
+        return status
+
+    def _is_a_broken_medium(self) -> bool:
+        act = self._fault.act.first if isinstance(self._fault.act, acts.Then) else self._fault.act
+        return isinstance(act, acts.Medium)
+
+    def _prod(self) -> None:
+        """Have something recorded now: an act that the table refuses is put on record, too."""
+        self._prodded = True
+        with suppress(ShakerError, OSError):
+            self._bench.act("dealer", "bets")
+
+    # ── Following ───────────────────────────────────────────────────────────
+
+    def _follow(self) -> None:
+        """Act as the table asks until the round is over. Raises `BenchError` where it never is."""
+        while time.monotonic() < self._until_s:
+            try:
+                if self._step():
+                    return
+            except ConsoleRefusedError:
+                continue
+            except (ShakerError, OSError):
+                self._bench.reconnect()
+            time.sleep(LOOK_S)
+        self.life = "the round never ended"
+
+    def _step(self) -> bool:
+        """One look and at most one act; True when the round is over."""
+        if self._bench.session.service_has_ended():
+            self._start_again()
+            return False
+        if self.required[0].still_within_s is not None and self.still_after_s is None:
+            self._watch_cam()
+        if self._moment is Moment.TOSS and self._is_a_broken_medium() and not self._prodded:
+            self._prod_when_struck()
+        status = self._look()
+        if self._needs_restart():
+            self._start_again()
+            return False
+        self.life = status["life"]
+        if status["life"] != "open" or status["phase"] in BETWEEN:
+            return True
+        if self._moment is Moment.LIT and not self._struck and status["phase"] == "collecting":
+            self._strike_and_dwell()
+            return False
+        if not self._bench.prompt(status):
+            self._bench.settle(status)
+        return False
+
+    def _prod_when_struck(self) -> None:
+        if self.harm.struck_s([]) is not None:
+            self._prod()
+
+    def _needs_restart(self) -> bool:
+        """A journal that has failed is mended by a person, who then restarts the service."""
+        wanted = set(self.required[0].codes)
+        return self._fault.restarts and not self._restarted and bool(wanted & self.codes)
+
+    def _watch_cam(self) -> None:
+        """Where the daemon is what fails, the cam itself tells when the motor is off."""
+        name = self._fault.act.name if isinstance(self._fault.act, acts.Rig) else ""
+        struck = [n["t"] for n in self._tail.take() if n["what"] == "fault" and n["name"] == name]
+        until_s = time.monotonic() + 3.0
+        while struck and time.monotonic() < until_s:
+            if self._bench.rig("status")["speed_rpm"] < STILL_RPM:
+                self.still_after_s = round(time.monotonic() - struck[0], 3)
+                return
+            time.sleep(0.01)
+
+    def _start_again(self) -> None:
+        """As the service manager does, or a person: once wrong, where the row says so."""
+        self._restarted = True
+        self.harm.undo()
+        self._bench.session.kill_service() if not self._fault.restarts else self._end_in_order()
+        if isinstance(self._fault.act, acts.Start) and self.start_said is None:
+            broken = BROKEN[self._fault.act.what]
+            broken.wrong(self._bench)
+            try:
+                self._bench.restart_service()
+                self.start_said = "it started"
+            except ShakerError as error:
+                self.start_said = str(error)
+            finally:
+                self._bench.session.kill_service()
+                broken.right(self._bench)
+        self._bench.restart_service()
+
+    def _end_in_order(self) -> None:
+        self._bench.reconnect()
+        self._bench.session.stop_service()
+
+    def _hold(self) -> None:
+        """Leave the fault for what shows only later; stop as soon as a required code stands."""
+        until_s = time.monotonic() + self._fault.hold_s
+        wanted = {code for one in self.required for code in one.codes}
+        while True:
+            with suppress(ShakerError, OSError):
+                self.life = self._look()["life"]
+            if time.monotonic() > until_s or wanted & self.codes:
+                return
+            time.sleep(LOOK_S)
+
+
+__all__ = ["Result", "Trials", "differences"]

@@ -1,0 +1,264 @@
+"""What was seen of one round from outside: pins, lamps, dice, and the journal read-only.
+
+Owns the joining of the rig's logs and the journal into one `Seen`, and what may never be, whatever
+fails:
+
+- a value is committed to the lamps that is not the dice's truth;
+- a round ends twice, or never, or a number is left out;
+- the motor moves again in a round;
+- the chain of the journal is broken, or its copies tell different stories.
+
+The winning areas come from `hil_tests.demo.report`'s own oracle. Must not know what was required.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hil_tests.demo.report import winning_areas
+from hil_tests.reliability.required import Lamps, Motor, Seen, matches
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.record import Damage, Head, walk
+
+PLANNED_S = 1.8
+"""The shortest approved shake: EN high for so long is a toss that went to its end."""
+
+FINISHED_S = 0.93 * PLANNED_S
+PHASE_FAULT = 12
+PHASE_MASK = 0xFF
+"""Without the mark of a demonstration."""
+
+AT_MOST = 40
+"""Events kept for the report."""
+
+Note = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded event."""
+
+    at_s: float
+    text: str
+    round: int | None
+    commands: tuple[Note, ...]
+
+
+@dataclass
+class Witness:
+    """Reads on where it stopped. One for a whole session, restarts of the service included."""
+
+    rig: dict[str, Any]
+    journal: Path
+    second: Path
+    rounds: dict[int, int] = field(default_factory=dict)
+    """How often each round of play has been recorded as over."""
+    _head: Head | None = None
+    _places: dict[str, int] = field(default_factory=dict)
+
+    # ── Reading on ──────────────────────────────────────────────────────────
+
+    def notes(self, log: str) -> list[Note]:
+        """New whole lines of one of the rig's logs: `events`, `lamps`, `truth`."""
+        with Path(self.rig[log]).open("rb") as file:
+            file.seek(self._places.get(log, 0))
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._places[log] = self._places.get(log, 0) + len(whole)
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def steps(self) -> tuple[list[Step], list[str]]:
+        """New steps of the journal, and what is wrong with its chain since the last look."""
+        try:
+            book = SqliteJournal(self.journal, read_only=True)
+        except JournalError as error:
+            return [], [f"the journal cannot be read: {error}"]
+        steps: list[Step] = []
+        try:
+            head = self._head or book._start
+            for link in walk(head, book.read(head.sequence + 1), "journal"):
+                if isinstance(link, Damage):
+                    return steps, [link.line()]
+                head = Head(link.sequence, link.hash)
+                steps += _step(link.plain)
+            self._head = head
+        except JournalError as error:
+            return steps, [f"the journal cannot be read: {error}"]
+        finally:
+            book.close()
+        return steps, []
+
+    def second_differs(self, patience_s: float = 1.0) -> str:
+        """Why the second copy is not the first one's story; empty where it is (or is behind)."""
+        until_s = time.monotonic() + patience_s
+        while True:
+            try:
+                book = SqliteJournal(self.second, read_only=True)
+                try:
+                    here = book.head()
+                    there = next(iter(self._first(here.sequence)), None)
+                finally:
+                    book.close()
+            except JournalError as error:
+                return f"the second copy cannot be read: {error}"
+            if there is None or there == here.hash:
+                return ""
+            if time.monotonic() > until_s:
+                return f"the copies of the journal differ at record {here.sequence}"
+            time.sleep(0.05)
+
+    def _first(self, sequence: int) -> list[bytes]:
+        book = SqliteJournal(self.journal, read_only=True)
+        try:
+            return [record.hash for record in book.read(sequence, sequence)]
+        finally:
+            book.close()
+
+    # ── Judging ─────────────────────────────────────────────────────────────
+
+    def account(self, steps: Iterable[Step]) -> list[str]:
+        """Count the rounds that ended; return what may never be."""
+        wrong: list[str] = []
+        for step in steps:
+            for command in step.commands:
+                if command["type"] != "RecordRound":
+                    continue
+                number = command["round"]
+                self.rounds[number] = self.rounds.get(number, 0) + 1
+                if self.rounds[number] > 1:
+                    wrong.append(f"round {number} ended {self.rounds[number]} times")
+                if number > 1 and number - 1 not in self.rounds:
+                    wrong.append(f"round {number - 1} never ended, round {number} did")
+        return wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything written down during one trial."""
+
+    number: int
+    struck_s: float | None
+    events: list[Note]
+    lamps: list[Note]
+    tosses: list[Note]
+    steps: list[Step]
+    seen_as: tuple[str, ...]
+    even_odd: bool = False
+
+
+def judge(e: Evidence) -> Seen:
+    """Return what the evidence says of round `e.number`; people's and consoles' facts are added
+    by the caller."""
+    seen = Seen()
+    for step in e.steps:
+        for command in step.commands:
+            if command["type"] == "RecordRound" and command["round"] == e.number:
+                seen.ending, seen.wagers = command["ending"], command["wagers"]
+                seen.source = command["source"]
+    _see_events(seen, e)
+    _see_motor(seen, e)
+    _see_lamps(seen, e)
+    _see_commits(seen, e)
+    return seen
+
+
+def _see_events(seen: Seen, e: Evidence) -> None:
+    if e.struck_s is None:
+        return
+    after = [s for s in e.steps if s.at_s >= e.struck_s - 0.002]
+    seen.events = [s.text for s in after][:AT_MOST]
+    for step in after:
+        if any(matches(pattern, step.text) for pattern in e.seen_as):
+            seen.detected_after_s = round(max(0.0, step.at_s - e.struck_s), 3)
+            return
+
+
+def _see_motor(seen: Seen, e: Evidence) -> None:
+    levels = [(n["t"], n["level"]) for n in e.events if n["what"] == "enable"]
+    rises = [t for t, level in levels if level]
+    if not rises:
+        seen.motor = Motor.NEVER
+        return
+    falls = [t for t, level in levels if not level and t > rises[0]]
+    if not falls:
+        seen.motor = "EN still high"
+        return
+    seen.motor = Motor.FINISHED if falls[-1] - rises[0] >= FINISHED_S else Motor.STOPPED
+    if e.struck_s is not None:
+        seen.motor_after_s = round(falls[-1] - e.struck_s, 3)
+    if len(rises) > 1:
+        seen.violations.append(f"EN rose {len(rises)} times in round {e.number}")
+
+
+def _dice(e: Evidence, before_s: float) -> list[Note] | None:
+    """The dice of the last true rest before that moment."""
+    known = [toss for toss in e.tosses if toss["t_rest"] <= before_s]
+    dice: list[Note] | None = known[-1]["dice"] if known else None
+    return dice
+
+
+def _winning(e: Evidence, at_s: float) -> set[str]:
+    dice = _dice(e, at_s)
+    if dice is None or not all(die["flat"] for die in dice):
+        return set()
+    return winning_areas([die["value"] for die in dice], even_odd=e.even_odd)
+
+
+def _see_lamps(seen: Seen, e: Evidence) -> None:
+    changes = [(n["t"], set(n["areas"])) for n in e.lamps]
+    wrong = [t for t, areas in changes if areas and areas != _winning(e, t)]
+    if not any(areas for _, areas in changes):
+        seen.lamps = Lamps.DARK
+    elif not wrong:
+        seen.lamps = Lamps.TRUTH
+    else:
+        darks = [t for t, areas in changes if not areas and t > wrong[0]]
+        shown = [
+            n["t"]
+            for n in e.events
+            if n["what"] == "phase"
+            and n["argument"] & PHASE_MASK == PHASE_FAULT
+            and n["t"] > wrong[0]
+        ]
+        seen.lamps = Lamps.WRONG_THEN_DARK if darks else Lamps.STUCK
+        seen.dark_after_s = round(darks[0] - wrong[0], 3) if darks else None
+        seen.fault_shown_after_s = round(shown[0] - wrong[0], 3) if shown else None
+        if not darks and len(changes[-1][1]) > 1:
+            seen.lamps = f"wrong for good: {', '.join(sorted(changes[-1][1]))}"
+
+
+def _see_commits(seen: Seen, e: Evidence) -> None:
+    """The controller never commits anything but the truth."""
+    for note in e.events:
+        if note["what"] != "commit" or not note["round"]:
+            continue
+        dice = _dice(e, note["t"])
+        truth = sorted(die["value"] for die in dice) if dice is not None else None
+        is_flat = dice is not None and all(die["flat"] for die in dice)
+        if truth != sorted(note["values"]) or not is_flat:
+            seen.violations.append(
+                f"WRONG VALUE committed for round {note['round']}: {note['values']}, dice {truth}"
+            )
+
+
+def _step(plain: Note) -> list[Step]:
+    if plain["kind"] != "step":
+        return []
+    event = plain["event"]
+    return [Step(plain["at_s"], describe(event), plain.get("round"), tuple(plain["decision"]))]
+
+
+def describe(event: Note) -> str:
+    """A recorded event as `Type:text`: its code, reason, verdict or timer."""
+    verdict = event.get("verdict")
+    if isinstance(verdict, dict):
+        text = f"{verdict['type']} {verdict.get('reason') or verdict.get('kind') or ''}".strip()
+    else:
+        text = str(event.get("code") or event.get("reason") or event.get("timer") or "")
+    return f"{event['type']}:{text}" if text else str(event["type"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,9 @@ import typer
 
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
+from shaker_ctl.rules import regulation
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import out_of_force, rulebook
 
 
 class Pace(StrEnum):
@@ -45,6 +49,13 @@ def demo(
     report: Annotated[
         Path | None, typer.Option(help="Folder for rounds.jsonl, pictures, journal and logs.")
     ] = None,
+    as_demonstration: Annotated[
+        bool,
+        typer.Option(
+            "--as-demonstration",
+            help="Play a text that is not in force today, marked as all demonstrations are.",
+        ),
+    ] = False,
     plain: Annotated[
         bool,
         typer.Option("--plain", help="Lines instead of the live screen (also off a terminal)."),
@@ -55,13 +66,16 @@ def demo(
     Rig and service start as two ordinary programs. A scripted floorperson logs in at the console,
     watches the inspection, signs it and opens the table; there is no way around it. Play is marked
     as a demonstration on every screen and record. At the end every lit lamp is held against what
-    the physics knows; a difference ends the program with status 1.
+    the physics knows; a difference ends the program with status 1. A text that is not in force
+    today, such as pa-625b since August 2026, needs --as-demonstration.
     """
     if (mark := real_table.mark()) is not None:
         raise RefusedError(
             f"{mark} says that this is a real table: no demonstration runs here (O-16)",
             remedy="Run it on another machine",
         )
+    if not as_demonstration:
+        _refuse_out_of_force(profile)
     try:
         from hil_tests.demo.play import play
         from hil_tests.demo.session import Plan
@@ -74,3 +88,15 @@ def demo(
         profile=profile, seed=seed, compartment=compartment.value, pace=pace.value, dice=dice
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
+
+
+def _refuse_out_of_force(profile: str) -> None:
+    """Raise `RefusedError` where the text does not govern today, saying why and since when."""
+    barrier = out_of_force(regulation.load(profile), date.today())
+    if barrier is None:
+        return
+    rules = rulebook(TableParameters(profile=profile))
+    raise RefusedError(
+        f"the table does not open for play: {rules.explain(barrier)}",
+        remedy="Add --as-demonstration to see it played for show, marked everywhere",
+    )

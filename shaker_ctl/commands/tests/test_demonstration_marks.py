@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl import settings
 from shaker_ctl.commands import demo, run
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table

@@ -1,0 +1,75 @@
+"""A broken seal in the journal: when it was found, and whether a person has cleared it since.
+
+Owns the two kinds of record and how the last start's seal is found in others. A table reaches its
+`opening` record only with no such fault standing, so the newest of the three decides, and nobody
+has to read further back. Must not know files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.seal.manifest import Finding
+
+BROKEN = "seal_broken"
+CLEARED = "seal_cleared"
+OPENING = "opening"
+
+UNSEALED = "unsealed"
+"""What screens and records say where there is no seal."""
+
+_LONGEST = 20
+"""Findings that one record names; a wrong medium makes hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the journal says of the seal."""
+
+    seal: str
+    """Fingerprint of the key, or `unsealed`, at the last opening or clearing."""
+    since: str = ""
+    """Wall time of the fault that stands; empty where none does."""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_broken(self) -> bool:
+        return bool(self.since)
+
+
+def past(newest_first: Iterable[Record]) -> Past:
+    """Return what the newest record that speaks of the seal says."""
+    since, findings = "", ()
+    for record in newest_first:
+        if b'"kind":"step"' in record.body:
+            continue
+        plain = record.plain
+        match plain["kind"]:
+            case "seal_broken" if not since:
+                since = plain["wall"]
+                findings = tuple(Finding(f["file"], f["what"]) for f in plain["findings"])
+            case "seal_cleared" | "opening":
+                return Past(plain.get("seal", UNSEALED), since, findings)
+    return Past(UNSEALED, since, findings)
+
+
+def broken(findings: Sequence[Finding]) -> Entry:
+    """Return the entry that keeps a broken seal."""
+    named = [{"file": f.file, "what": f.what} for f in findings[:_LONGEST]]
+    note = f"{len(findings)} sealed files differ, first {findings[0].line()}"
+    return Entry(BROKEN, {"findings": named, "count": len(findings), "note": note})
+
+
+def cleared(before: Past, seal: str, by: str, role: str, reason: str) -> Entry:
+    """Return the entry that says who cleared a broken seal, once all files verified again."""
+    body: dict[str, Any] = {
+        "by": {"name": by, "role": role},
+        "reason": reason,
+        "seal": seal,
+        "found": before.since,
+        "note": f"seal fault of {before.since} cleared by {by}: {reason}",
+    }
+    return Entry(CLEARED, body)

@@ -1,0 +1,190 @@
+"""The list of everything that decides, with the SHA-256 of each, and what differs from it.
+
+Owns which files are covered: all of the installed packages but their tests, the training tools and
+documentation, none of which runs at a table; the settings file; and a profile of the house's own.
+A file that the list does not name is a difference too, since Python prefers a `reader.so` to the
+`reader.py` beside it. Python also runs its compiled copies in `__pycache__` instead of the modules,
+so each must come from its module.
+
+Must not know keys, nor what a difference leads to. A program that checks itself proves nothing
+against somebody who replaced the check: `shaker-ctl seal check` therefore also runs from another
+medium, over this table's files (`--packages`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from shaker_ctl.journal.record import canonical
+
+PACKAGES = ("shaker_ctl", "vision", "models")
+"""What runs at a table. The rig and the tests do not."""
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder of the installed packages."""
+
+_NOT_COVERED = frozenset({"__pycache__", "tests", "training"})
+_DOCUMENTATION = frozenset({".md", ".svg", ".png", ".jpg"})
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One file that is not as it was sealed."""
+
+    file: str
+    what: str
+
+    def line(self) -> str:
+        """For screens and records."""
+        return f"{self.file} {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What was sealed, when and by whom, and where the table keeps its journal.
+
+    The journal stands here so that a fault can be recorded although the settings cannot be read.
+    """
+
+    sealed: str
+    """Wall time, ISO 8601."""
+    by: str
+    packages: Mapping[str, str]
+    """SHA-256 of each file of the packages, by its path below their folder."""
+    elsewhere: Mapping[str, str]
+    """SHA-256 of each other file, by absolute path: the settings, a profile of the house's own."""
+    settings: str
+    """Which of them is the settings file."""
+    journal: str
+    journal_second: str
+
+    def signed_part(self) -> bytes:
+        """The one spelling that is signed."""
+        return canonical({"format": FORMAT, **{k: _plain(getattr(self, k)) for k in _FIELDS}})
+
+
+_FIELDS = tuple(Manifest.__dataclass_fields__)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def understood(plain: Any) -> Manifest:
+    """Return the manifest that a decoded file holds. Raises ValueError where it holds none."""
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise ValueError(f"not a manifest of format {FORMAT}")
+    given = {name: plain.get(name) for name in _FIELDS}
+    for name, value in given.items():
+        is_table = name in ("packages", "elsewhere")
+        if not isinstance(value, dict if is_table else str):
+            raise ValueError(f"{name} is missing or of another kind")
+        if isinstance(value, dict) and not all(isinstance(x, str) for x in value.values()):
+            raise ValueError(f"{name} holds something else than digests")
+    return Manifest(**given)  # type: ignore[arg-type]
+
+
+# ── Taking ──────────────────────────────────────────────────────────────────
+
+
+def covered(root: Path = ROOT) -> Iterator[Path]:
+    """Yield each file of the packages below `root` that belongs to the seal."""
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*")):
+            inside = path.relative_to(root).parts
+            if path.suffix in _DOCUMENTATION or not _NOT_COVERED.isdisjoint(inside):
+                continue
+            if path.is_file():
+                yield path
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of one file, in hex. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digests_of_packages(root: Path = ROOT) -> dict[str, str]:
+    """Return the SHA-256 of each covered file, by its path below `root`. Raises OSError."""
+    return {path.relative_to(root).as_posix(): digest(path) for path in covered(root)}
+
+
+# ── Comparing ───────────────────────────────────────────────────────────────
+
+
+def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[Finding]:
+    """Return every file that is not as sealed: changed, missing, or not sealed at all.
+
+    `settings` is the file that the table is about to be run with.
+    """
+    found = []
+    if str(settings) != manifest.settings:
+        found.append(
+            Finding(str(settings), f"is not the settings file that was sealed: {manifest.settings}")
+        )
+    for name, sealed in manifest.elsewhere.items():
+        found += _compare(name, Path(name), sealed)
+    for name, sealed in manifest.packages.items():
+        found += _compare(name, root / name, sealed)
+    for path in covered(root):
+        name = path.relative_to(root).as_posix()
+        if name not in manifest.packages:
+            found.append(Finding(name, "is not among the sealed files"))
+        elif path.suffix == ".py":
+            found += _compiled(path, root)
+    return found
+
+
+def _compare(name: str, path: Path, sealed: str) -> Iterator[Finding]:
+    try:
+        now = digest(path)
+    except FileNotFoundError:
+        yield Finding(name, "is missing")
+        return
+    except OSError as error:
+        yield Finding(name, f"cannot be read: {error.strerror}")
+        return
+    if now != sealed:
+        yield Finding(name, f"differs from its seal: {now[:16]}, sealed {sealed[:16]}")
+
+
+class _Looking(SourceFileLoader):
+    """Finds the code that Python would run, and leaves the disk as it is."""
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """Write no compiled copy."""
+
+
+def _compiled(source: Path, root: Path) -> Iterator[Finding]:
+    """Compare a module with the compiled copy that Python would run in its place."""
+    cache = Path(importlib.util.cache_from_source(str(source)))
+    if not cache.exists():
+        return
+    name = cache.relative_to(root).as_posix() if cache.is_relative_to(root) else str(cache)
+    try:
+        runs = _Looking(source.stem, str(source)).get_code(source.stem)
+        meant = compile(source.read_bytes(), str(source), "exec", dont_inherit=True)
+    except (OSError, SyntaxError):
+        return  # the module itself has been found wrong above
+    except Exception:  # noqa: BLE001 - damaged code objects raise anything, SystemError included
+        yield Finding(name, "is not a compiled module: delete it")
+        return
+    if runs is None or not _is_same_code(runs, meant):
+        yield Finding(name, "does not come from its module: delete it")
+
+
+def _is_same_code(one: CodeType, other: CodeType) -> bool:
+    """Compare what is run; Python's own equality passes over flags and the size of the stack."""
+    if one != other or (one.co_stacksize, one.co_flags) != (other.co_stacksize, other.co_flags):
+        return False
+    inner = zip(one.co_consts, other.co_consts, strict=True)
+    return all(_is_same_code(a, b) for a, b in inner if isinstance(a, CodeType))

@@ -1,0 +1,49 @@
+"""Where the seal of a table lies, and whether this computer is a real table.
+
+Owns names of files. The seal lies beside the settings file, so that a settings file that can no
+longer be read is still known to be the wrong one. Must not know what is inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+INSTALLED = Path("/etc/shaker-ctl")
+"""Where an installation puts settings and seal; belongs to root."""
+
+PUBLIC_KEY = "seal.pub"
+MANIFEST = "seal.json"
+REAL_TABLE = "real-table"
+"""Empty file that an installer may leave before the seal is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The files of one seal."""
+
+    settings: Path
+    public_key: Path
+    manifest: Path
+
+    @property
+    def is_used(self) -> bool:
+        """True where a seal, or a part of one, lies here."""
+        return self.public_key.exists() or self.manifest.exists()
+
+
+def beside(settings: Path) -> Place:
+    """Return where the seal of this settings file lies.
+
+    On a real table the installed public key counts, wherever the settings file lies: nobody gets
+    round it by starting the service on a copy.
+    """
+    folder = settings.absolute().parent
+    installed = INSTALLED / PUBLIC_KEY
+    key = installed if installed.exists() else folder / PUBLIC_KEY
+    return Place(settings.absolute(), key, folder / MANIFEST)
+
+
+def is_real_table() -> bool:
+    """Return whether this computer is a real table: no demonstration and no rig may run (O-16)."""
+    return (INSTALLED / PUBLIC_KEY).exists() or (INSTALLED / REAL_TABLE).exists()

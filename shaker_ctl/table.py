@@ -53,7 +53,7 @@ from shaker_ctl.service import digests, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
 from shaker_ctl.service.desk import TableDesk
 from shaker_ctl.service.dispatch import Dispatch
-from shaker_ctl.service.fault_queue import Fault, FaultQueue
+from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
 from shaker_ctl.service.health import read_health
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
@@ -61,6 +61,7 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.recovery import last_pushed, recover, standing_faults
+from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
 from shaker_ctl.service.table_view import Chairs
@@ -86,6 +87,7 @@ class Table:
         self._source = source
         self._clock = SystemClock()
         self._started_s = self._clock.monotonic()
+        self._self_watch = SelfWatch(self._clock, settings.service, settings.journal.path)
         self._rulebook = rulebook.rulebook(settings.table)
         self._faults = FaultQueue(self._tell_fault)
         self._last_run: MotionReport | None = None
@@ -277,7 +279,13 @@ class Table:
         self._stops.clear()
 
     def check(self) -> None:
-        """Notice from outside that the state thread lives. Called by the main thread."""
+        """Notice from outside that the state thread lives, and the ground that it stands on.
+
+        Called by the main thread. Raises JournalError where the state thread has ended.
+        """
+        for code in self._self_watch.look():
+            log.error("%s: %s", code, ". ".join(WORDS[code]))
+            self._post(events.ControllerFault(code))
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             raise JournalError(

@@ -98,9 +98,45 @@ WORDS: dict[str, tuple[str, str]] = {
         "the camera could not be opened",
         "check the setting camera.device and the cable, then clear the fault",
     ),
+    "frozen": (
+        "the camera sends one picture again and again",
+        "check the camera's cable and driver, then clear the fault",
+    ),
+    "looped": (
+        "the camera sends pictures that were seen before",
+        "look for a recorder in the camera's line, then clear the fault",
+    ),
+    "dice-unmoved": (
+        "the motor turned and the dice lie as before",
+        "check coupling, cam and plate, then clear the fault and jog",
+    ),
+    "toss-silent": (
+        "the motion thread did not answer in time",
+        "see the log; restart the service, then clear the fault",
+    ),
+    "draw-silent": (
+        "a random draw was not made in time",
+        "see the log; restart the service, then clear the fault",
+    ),
+    "cover-stuck": (
+        "the cover did not get where it was driven",
+        "look what is in its way, then clear the fault",
+    ),
+    "lamps-silent": (
+        "the lamps' thread did not answer in time",
+        "see `lamps` and the log, then clear the fault",
+    ),
     "clock": (
-        "the wall clock is earlier than the last record",
-        "set the clock; a floorperson then says `time confirm`",
+        "the wall clock was stepped",
+        "set the clock, clear the fault; a floorperson then says `time confirm`",
+    ),
+    "memory-low": (
+        "the computer's memory is nearly used up",
+        "see `health`; end what does not belong there or restart, then clear the fault",
+    ),
+    "disk-low": (
+        "the journal's disk is nearly full",
+        "free space (`health`), then clear the fault",
     ),
 }
 

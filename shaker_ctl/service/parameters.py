@@ -25,6 +25,23 @@ class ServiceParameters(Parameters):
     is lost.
     """
 
+    clock_step_s: float = bounded(2.0, at_least=0.5, at_most=3600.0)
+    """Largest jump of the wall clock against the monotonic one, in seconds, that is no fault.
+
+    A clock that is kept by NTP is slewed, and does not jump; whoever sets it by hand makes play
+    stop until a floorperson has confirmed the time. Higher: dates of dice and shifts may be wrong
+    by as much. Estimate.
+    """
+
+    memory_floor_mb: float = bounded(48.0, at_least=8.0, at_most=4096.0)
+    """Least memory that must be available, in megabytes; below it the round is finished, then play
+    stops. A reading needs about 20 MB for a moment. Lower: the kernel may kill something first.
+    Estimate; a run on the computer fitted settles it."""
+
+    disk_floor_mb: float = bounded(64.0, at_least=8.0, at_most=100_000.0)
+    """Least space on the journal's disk, in megabytes; below it the round is finished, then play
+    stops. A round writes about 0.2 MB, so that some hundred rounds are left. Estimate."""
+
     start_deadline_s: float = bounded(20.0, at_least=4.0, at_most=120.0)
     """Longest start, in seconds, until camera, lamp box, daemon and journal have all answered.
 

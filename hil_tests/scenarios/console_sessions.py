@@ -90,7 +90,10 @@ class Person:
         self._child.logfile_read = self._seen
         time.sleep(0.5)  # either program says nothing when it is ready
         self._child.send("\r")
-        self._child.expect("> ")
+        self._child.expect(PROMPT)
+        self._seen.seek(0)
+        self._seen.truncate()  # what was said before they came is no part of their session
+        self._seen.write(str(self._child.after))
 
     def type(self, line: str, *, timeout_s: float = 20) -> str:
         """Give a line; return what came until the prompt, after long work too."""
@@ -167,6 +170,7 @@ def jam_at_night(session: Session) -> str:
     watcher.wait(lambda status: status["life"] == "out of service", timeout_s=60)
     watcher.close()
     with person(session, "technician", PICOCOM) as tom:
+        tom.type("hello")
         said = tom.type("status")
         found = CODES.search(screen(said))
         assert found, said

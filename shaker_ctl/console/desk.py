@@ -271,6 +271,8 @@ class TableView:
     round_id: int | None = None
     last_result: Values | None = None
     pending: PendingView | None = None
+    next_step: str = ""
+    """What brings the table on, and who does it, while nobody plays and nothing is under way."""
     profile: ProfileView = field(default_factory=ProfileView)
     faults: tuple[FaultView, ...] = ()
     lamps: LampView = field(default_factory=LampView)

@@ -167,6 +167,8 @@ def status(view: TableView, style: Style) -> Lines:
         read = f", read {dice(view.pending.values)}" if is_reading else ""
         waits = f"{view.pending.kind}{read}{' by ' + by if by else ''}"
         lines += pair("waits for", f"{waits}. {view.pending.text}".strip())
+    if view.next_step:
+        lines += pair("next", view.next_step)
     if view.faults:
         codes = ", ".join(fault.code for fault in view.faults)
         lines.append(style.alarm(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH]))
@@ -182,10 +184,9 @@ def faults(view: TableView, style: Style) -> Lines:
     for fault in view.faults:
         lines.append(f"{style.alarm(fault.code)}  {time_of(fault.wall_s)}")
         lines += paragraph(fault.cause, "  ")
-        remedy = fault.remedy
+        lines += paragraph(f"-> {fault.remedy}", "  ")
         if fault.is_clearable:
-            remedy = f"{remedy.rstrip('. ')}. Then: fault clear {fault.code}"
-        lines += paragraph(f"-> {remedy}", "  ")
+            lines += paragraph(f"clear it with: fault clear {fault.code}", "  ")
     return lines
 
 

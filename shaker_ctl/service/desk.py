@@ -108,7 +108,10 @@ class TableDesk:
         if not result.is_taken:
             text = self._why_not(request, result)
             return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
-        return Answer.ok(table_view.says(c, c.state.state), record=result.sequence)
+        said = [table_view.says(c, c.state.state)]
+        if next_step := self.view().next_step:
+            said.append(f"Next: {next_step}.")
+        return Answer.ok(" ".join(said), record=result.sequence)
 
     def note(self, note: Note) -> None:
         """Put a fact about a console on record."""

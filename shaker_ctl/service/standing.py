@@ -6,6 +6,8 @@ state and the rulebook alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES, Rulebook
@@ -89,6 +91,25 @@ def pending(state: TableState) -> PendingView | None:
         roles=tuple(sorted(roles, key=lambda role: role.value)),
         text=text,
     )
+
+
+_NEXT: dict[Phase, str] = {
+    Phase.CLOSED: "open - floorperson or supervisor; an inspection comes first",
+    Phase.INSPECTION_DUE: "inspect all - floorperson or supervisor",
+    Phase.INSPECTED: "open - floorperson or supervisor",
+    Phase.OUT_OF_SERVICE: "return-to-service - technician; try it first: jog, test-toss, lamp test",
+    Phase.SHAKER_RETIRED: "return-to-service - technician, when the shaker is back at the table",
+}
+
+
+def next_step(state: TableState, faults: Sequence[str]) -> str:
+    """Return what brings a table on that nobody plays at; `faults`: codes that stand."""
+    if state.phase is Phase.OUT_OF_SERVICE and faults:
+        return f"`faults` says what to mend; then fault clear {faults[0]} - technician"
+    if state.phase is Phase.INSPECTION_DUE and (state.compartment_open or state.estop_pressed):
+        what = "close the compartment" if state.compartment_open else "release the emergency stop"
+        return f"{what}; then inspect all - floorperson or supervisor"
+    return _NEXT.get(state.phase, "")
 
 
 _INSPECTION_STAGES = {

@@ -96,6 +96,7 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
         round_id=state.round or None,
         last_result=last,
         pending=standing.pending(state),
+        next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
         profile=_profile(c),
         faults=tuple(
             console.FaultView(

@@ -292,8 +292,7 @@ class Bench:
         return False
 
     def _prepare_inspection(self) -> None:
-        if self.console("technician").ask("health")["health"]["clock_trust"] == "none":
-            self.act("floorperson", "time confirm")
+        self.act("floorperson", "time confirm")
         if not self.console("technician").ask("dice")["dice"]["serials"]:
             self.act("floorperson", "dice changed " + " ".join(SERIALS))
 

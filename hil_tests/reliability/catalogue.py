@@ -5,9 +5,9 @@ faults` plays that; `make faults-all` plays them all. A moment that is missing i
 fault cannot show (a motor that fails while it is off) or which is another row's.
 
 The requirements come from `shaker_ctl/rules` as read: before EN-on the round does not start; a
-fault of the shaker in the toss voids it; once settled the result stands; lamps that fail do not void
-but are settled by hand. Times are the product's own promises (motor watch, lamp exchange, GPIO keeper),
-with a margin for a rig and a controller that share a computer.
+fault of the shaker in the toss voids it; once settled the result stands; lamps that fail do not
+void but are settled by hand. Times are the product's own promises (motor watch, lamp exchange, GPIO
+keeper), with a margin for a rig and a controller that share a computer.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ MOTOR = (
     ),
     Fault(
         "motor-slow-start",
-        Rig("slow_start factor=0.3"),
+        Rig("slow_start factor=0.12"),
         {BETS: shaker("motor-slow-start", within_s=0.70, from_en=True), REST: UNAFFECTED},
     ),
     Fault(
@@ -317,8 +317,13 @@ MOTOR = (
         },
     ),
     Fault(
-        "tach-noise",
+        "tach-noise-shorter-than-the-filter",
         Rig("tach_noise rate_hz=400"),
+        {TOSS: UNAFFECTED, BETS: UNAFFECTED, LIT: UNAFFECTED},
+    ),
+    Fault(
+        "tach-noise",
+        Rig("tach_noise rate_hz=400 width_us=300"),
         {
             TOSS: shaker("tach-unreliable", "motor-overspeed", within_s=0.50),
             BETS: not_started("ShakerFault", "motor-no-stop", within_s=1.5),

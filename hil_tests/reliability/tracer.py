@@ -1,8 +1,8 @@
 """A thread of another process held still, or answered falsely by the system (ptrace(2)).
 
 Owns the tracing of one thread at a time: as `strace -e inject` does it, from outside, with nothing
-of the traced program changed. Linux; system call numbers of x86-64 and of 64-bit ARM, errors on x86-64
-alone. Must not know what the thread is for: it is found by its name in the kernel.
+of the traced program changed. Linux; system call numbers of x86-64 and of 64-bit ARM, errors on
+x86-64 alone. Must not know what the thread is for: it is found by its name in the kernel.
 
 A tracee belongs to the thread that seized it, so each act has a thread of its own. When the tracer
 dies, its tracees go on.

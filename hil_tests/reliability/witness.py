@@ -197,8 +197,8 @@ def _see_motor(seen: Seen, e: Evidence) -> None:
 
 
 def _dice(e: Evidence, before_s: float) -> list[Note] | None:
-    """The dice of the last true rest before that moment."""
-    known = [toss for toss in e.tosses if toss["t_rest"] <= before_s]
+    """The dice of the last toss that began before that moment, as they came to lie."""
+    known = [toss for toss in e.tosses if toss["t_start"] <= before_s]
     dice: list[Note] | None = known[-1]["dice"] if known else None
     return dice
 

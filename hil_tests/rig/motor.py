@@ -92,12 +92,15 @@ class Motor:
         return self._stroke_m() * math.sin(self.angle_rad) * self.speed_rad_s
 
     def is_still(self, drive: MotorDrive) -> bool:
-        """True while nothing turns and nothing is about to, so that no step is needed."""
+        """True while nothing turns, nothing is about to, and no noise is due: no step is needed."""
+        return self.is_at_rest(drive) and "tach_noise" not in self._faults
+
+    def is_at_rest(self, drive: MotorDrive) -> bool:
+        """True while nothing turns and nothing is about to."""
         return (
             self.speed_rad_s == 0.0
             and not drive.enabled
             and "no_stop" not in self._faults
-            and "tach_noise" not in self._faults
             and abs(self._load_nm(lever_fallen=True)) <= self._friction_nm(lever_fallen=True)
         )
 
@@ -208,8 +211,9 @@ class Motor:
         if "tach_noise" in self._faults:
             rate_hz = self._faults.parameter("tach_noise", "rate_hz", 400.0)
             if self._random.random() < rate_hz * STEP_S:
-                at_s = start_s + self._random.random() * (STEP_S - 5e-5)
-                edges += [(at_s, 1 - self._tach_level), (at_s + 4e-5, self._tach_level)]
+                width_s = self._faults.parameter("tach_noise", "width_us", 40.0) * 1e-6
+                at_s = start_s + self._random.random() * max(0.0, STEP_S - width_s)
+                edges += [(at_s, 1 - self._tach_level), (at_s + width_s, self._tach_level)]
                 edges.sort()
         return edges
 

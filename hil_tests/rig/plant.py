@@ -197,7 +197,7 @@ class Plant:
         self._dice.disturb()
 
     def _come_to_rest(self, at_s: float, drive: MotorDrive) -> None:
-        if not self._motor.is_still(drive):
+        if not self._motor.is_at_rest(drive):
             return
         self._is_moving = False
         self._tosses += 1

@@ -36,7 +36,11 @@ PLANT_FAULTS: dict[str, PlantFault] = {
         PlantFault("fault_line_stuck", "driver fault line stuck high: never reports"),
         PlantFault("supply_low", "supply sags to this voltage", {"volts": 14.0}),
         PlantFault("tach_silent", "tach output stays at its last level"),
-        PlantFault("tach_noise", "false tach pulses per second, of 40 µs", {"rate_hz": 400.0}),
+        PlantFault(
+            "tach_noise",
+            "false tach pulses, so many a second and so wide",
+            {"rate_hz": 400.0, "width_us": 40.0},
+        ),
         PlantFault("tach_doubled", "two tach pulses where one should be: a wheel of 24 teeth"),
         PlantFault("tach_missing", "this fraction of the tach pulses is lost", {"fraction": 0.3}),
         PlantFault("weak_shake", "loose cam: the stroke is multiplied by factor", {"factor": 0.2}),

@@ -16,7 +16,7 @@ PLANT_SEEN = {
     "fault_line_stuck": "GPIO 25 = 1 whatever the driver finds",
     "supply_low": "speed below the band at any duty",
     "tach_silent": "no tach edges while the plate shakes (the picture is blurred)",
-    "tach_noise": "tach edges also at rest, and far too many in a toss",
+    "tach_noise": "tach edges also at rest, and far too many in a toss, where no filter drops them",
     "tach_doubled": "tach edges at twice the rate, evenly spaced",
     "tach_missing": "tach edges with gaps, speed reads low",
     "weak_shake": "tach as usual; the dice keep their places and faces",

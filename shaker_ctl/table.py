@@ -22,14 +22,10 @@ from typing import Any
 from shaker_ctl import __version__
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.dice_reader import CameraReader
+from shaker_ctl.adapters.gpio_backend import make_pins
 from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.picture_folder import PictureFolder, newest_pictures
-from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
-from shaker_ctl.adapters.pigpio_link import PigpioLink
-from shaker_ctl.adapters.pigpio_motor import PigpioMotor
-from shaker_ctl.adapters.pigpio_outputs import PigpioOutputs
-from shaker_ctl.adapters.pigpio_tach import PigpioTach
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.adapters.serial_console import consoles
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
@@ -101,14 +97,14 @@ class Table:
         p, clock = self._settings, self._clock
         self._notifier = SdNotifier()
         self._heartbeat = Heartbeat(clock.monotonic, p.service.heartbeat_s)
-        self._link = PigpioLink(p.gpio)
-        self._outputs = PigpioOutputs(self._link, p.gpio)
+        pins = make_pins(p.gpio)
+        self._link, self._outputs = pins.link, pins.outputs
         self._reader = CameraReader(p.camera, self._outputs, self._post)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
         self._motion = MotionThread(
-            motor=PigpioMotor(self._link, p.gpio),
-            tach=PigpioTach(self._link, p.gpio),
-            lines=PigpioInterlock(self._link, p.gpio),
+            motor=pins.motor,
+            tach=pins.tach,
+            lines=pins.lines,
             link=self._link,
             clock=clock,
             parameters=p.motion,

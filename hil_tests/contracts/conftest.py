@@ -1,4 +1,4 @@
-"""What contract tests are given: one bench for the pins each."""
+"""What contract tests are given: a bench for the pins, once for each way that leads to them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench, Pins
 
 
-@pytest.fixture
-def bench() -> Iterator[GpioBench]:
-    """A board with its daemon, contacts at rest."""
-    made = GpioBench()
+@pytest.fixture(params=[PigpioBench, GpiodBench], ids=["pigpio", "gpiod"])
+def bench(request: pytest.FixtureRequest) -> Iterator[GpioBench]:
+    """A board and a way to its pins, contacts at rest."""
+    made = request.param()
     yield made
     made.close()
 

@@ -1,36 +1,62 @@
-"""A bench for the pins: one board, its daemon, and hands that move levels from outside.
+"""Benches for the pins: one board, who reaches it, and hands that move levels from outside.
 
 Owns what a contract test may do to the wires. On the virtual rig the wires are a `Board`; on a real
-bench a second Raspberry Pi holds them. Tests see only this class.
+bench a second Raspberry Pi holds them. Two ways lead to the pins, as on the machines that exist: a
+daemon (`PigpioBench`), and the kernel's device (`GpiodBench`). Tests of what both must keep see
+only `GpioBench` and `Pins`.
 """
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
 
+from hil_tests.contracts.remote_pins import RemotePins
+from hil_tests.rig.gpiochip.device import NODE, GpioChip
+from hil_tests.rig.gpiochip.door import Door
+from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from shaker_ctl.adapters.gpio_backend import GpioPins, OpenableLink, make_pins
 from shaker_ctl.adapters.gpio_parameters import GpioParameters
-from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
-from shaker_ctl.adapters.pigpio_link import PigpioLink
-from shaker_ctl.adapters.pigpio_motor import PigpioMotor
-from shaker_ctl.adapters.pigpio_outputs import PigpioOutputs
-from shaker_ctl.adapters.pigpio_tach import PigpioTach
+from shaker_ctl.ports import InterlockLines, Motor, ShakerOutputs, Tach
 
 
-class Pins:
-    """The controller's side: a fresh link with every adapter on it."""
+class Pins(Protocol):
+    """The controller's side: an open link with every adapter on it."""
 
-    def __init__(self, parameters: GpioParameters) -> None:
-        self.link = PigpioLink(parameters)
-        self.motor = PigpioMotor(self.link, parameters)
-        self.tach = PigpioTach(self.link, parameters)
-        self.lines = PigpioInterlock(self.link, parameters)
-        self.outputs = PigpioOutputs(self.link, parameters)
+    link: OpenableLink
+    motor: Motor
+    tach: Tach
+    lines: InterlockLines
+    outputs: ShakerOutputs
 
-    def __enter__(self) -> Pins:
+    def __enter__(self) -> Pins: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
+        """Do what the control loop does: refresh and drive every 8 ms."""
+
+
+class LocalPins:
+    """The controller's side in this process."""
+
+    def __init__(self, pins: GpioPins) -> None:
+        self.link, self.motor, self.tach = pins.link, pins.motor, pins.tach
+        self.lines, self.outputs = pins.lines, pins.outputs
+
+    def __enter__(self) -> LocalPins:
         self.link.open()
         return self
 
@@ -50,27 +76,33 @@ class Pins:
 class GpioBench:
     """The wires' side. Contacts are at rest: compartment and cover closed, e-stop healthy."""
 
+    parameters: GpioParameters
+
     def __init__(self) -> None:
         self.board = Board()
-        self.daemon = VirtualPigpiod(self.board)
-        self.daemon.start()
-        self.parameters = GpioParameters(port=self.daemon.port)
+
+    def _settle(self) -> None:
         self.pins = self.parameters.pins
         for pin in (self.pins.compartment, self.pins.cover, self.pins.estop):
             self.board.drive(pin, 0)
 
     def close(self) -> None:
-        self.daemon.terminate()
+        """End what the bench started."""
+        raise NotImplementedError
 
     def controller(self) -> Pins:
-        """Return a controller's side; use as a context manager."""
-        return Pins(self.parameters)
+        """Return a controller's side, not open yet; use as a context manager."""
+        raise NotImplementedError
 
     def is_enabled(self) -> bool:
         """Whether EN is high at the driver, behind its monostable: pulses of microseconds do not
         count.
         """
-        return any(self.board.level(self.pins.motor_enable) for _ in range(3))
+        for _ in range(3):
+            if self.board.level(self.pins.motor_enable):
+                return True
+            time.sleep(0.0001)
+        return False
 
     def duty(self) -> float:
         return self.board.duty(self.pins.motor_pwm)
@@ -98,6 +130,53 @@ class GpioBench:
             time.sleep(period_s / 2)
 
 
+class PigpioBench(GpioBench):
+    """A board behind the virtual pigpiod; the controller's side lives in this process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.daemon = VirtualPigpiod(self.board)
+        self.daemon.start()
+        self.parameters = GpioParameters(backend="pigpio", port=self.daemon.port)
+        self._settle()
+
+    def close(self) -> None:
+        self.daemon.terminate()
+
+    def controller(self) -> LocalPins:
+        return LocalPins(make_pins(self.parameters, model=""))
+
+
+class GpiodBench(GpioBench):
+    """A board behind a virtual `/dev/gpiochip0`; the controller's side is a process of its own,
+    since only a process can be put behind the filter that stands for the kernel.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        super().__init__()
+        self._folder = tempfile.TemporaryDirectory(prefix="gpiochip-")
+        folder = Path(self._folder.name)
+        self.chip = GpioChip(self.board, strict=strict)
+        self.pwm = PwmFolder(self.board, folder / "pwmchip0")
+        self.door = Door(folder / "door", self.chip)
+        self.parameters = GpioParameters(backend="gpiod", chip=NODE, pwm_chip=str(self.pwm.folder))
+        self._made: list[RemotePins] = []
+        self._settle()
+
+    def close(self) -> None:
+        for pins in self._made:
+            pins.end()
+        self.door.close()
+        self.chip.close()
+        self.pwm.close()
+        self._folder.cleanup()
+
+    def controller(self) -> RemotePins:
+        pins = RemotePins(self.door.path, self.parameters)
+        self._made.append(pins)
+        return pins
+
+
 def until(said: Callable[[], object], limit_s: float = 2.0) -> float:
     """Wait until `said()` is true; return how long that took."""
     began_s = time.monotonic()
@@ -105,6 +184,18 @@ def until(said: Callable[[], object], limit_s: float = 2.0) -> float:
         assert time.monotonic() - began_s < limit_s, f"not within {limit_s} s"
         time.sleep(0.001)
     return time.monotonic() - began_s
+
+
+def fetch_edges(tach: Tach, count: int, limit_s: float = 2.0) -> list[int]:
+    """Fetch until `count` edges have come."""
+    ticks: list[int] = []
+
+    def enough() -> bool:
+        ticks.extend(tach.edges())
+        return len(ticks) >= count
+
+    until(enough, limit_s)
+    return ticks
 
 
 def client_threads() -> int:

@@ -70,17 +70,3 @@ def test_bounces_shorter_than_the_filter_are_not_reported(bench: GpioBench, pins
     bench.board.edges(bench.pins.estop, [(start_us, 1), (start_us + 100, 0)])
     time.sleep(0.15)
     assert not any(said.estop_pressed for said in seen)
-
-
-def test_contacts_are_watched_again_after_the_daemon_was_restarted(
-    bench: GpioBench, pins: Pins
-) -> None:
-    seen: list[Interlocks] = []
-    pins.lines.on_change(seen.append)
-    bench.daemon.kill()
-    until(lambda: pins.link.trouble() is not None)
-    bench.daemon.start()
-    until(lambda: pins.link.trouble() is None, limit_s=4.0)
-    bench.board.drive(bench.pins.estop, 1)
-    until(lambda: any(said.estop_pressed for said in seen))
-    assert pins.lines.read().estop_pressed

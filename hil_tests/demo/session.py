@@ -179,7 +179,8 @@ class Session:
                 "runtime_dir": str(self.folder / "run"),
                 "heartbeat_s": 0.11,  # a rig beside it, and whatever else a laptop does
             },
-            "gpio": {"host": rig["pigpiod"]["host"], "port": rig["pigpiod"]["port"]},
+            # A rig says 0 where it takes whichever frequency of the motor PWM.
+            "gpio": {"backend": "pigpio", **{k: v for k, v in rig["pigpiod"].items() if v}},
             "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {

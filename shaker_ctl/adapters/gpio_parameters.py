@@ -1,4 +1,4 @@
-"""Settings of the pins: which is which, and how patient the way to them is.
+"""Settings of the pins: which is which, who reaches them, and how patient the way to them is.
 
 Pin numbers are Broadcom numbers, as in `systemd/` and on the wiring page. All contacts are wired so
 that a broken wire reads as the unsafe state.
@@ -6,7 +6,7 @@ that a broken wire reads as the unsafe state.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -50,7 +50,24 @@ class PinParameters(Parameters):
 
 
 class GpioParameters(Parameters):
-    """The GPIO daemon and the pins behind it."""
+    """The way to the pins, and the pins behind it."""
+
+    backend: Literal["auto", "pigpio", "gpiod"] = "auto"
+    """Who reaches the pins. `pigpio`: the daemon pigpiod, on a Raspberry Pi 3, 4, Zero 2 W, CM4.
+    `gpiod`: the kernel's own interface, on a Raspberry Pi 5, 500, CM5, which pigpio does not
+    support. `auto` reads the model from /proc/device-tree/model; elsewhere it is `pigpio`.
+    """
+
+    chip: str = "auto"
+    """With gpiod: the device of the header's pins, such as `/dev/gpiochip0`. `auto` looks for the
+    one that calls itself pinctrl-rp1: its number has changed between kernels.
+    """
+
+    pwm_chip: str = "auto"
+    """With gpiod: the folder of the header's hardware PWM, such as `/sys/class/pwm/pwmchip0`.
+    `auto` looks for the RP1's first PWM. For a ring light at GPIO 12 and a motor at GPIO 18 it
+    needs `dtoverlay=pwm-2chan,pin=12,func=4,pin2=18,func2=2` in config.txt.
+    """
 
     host: str = "127.0.0.1"
     """Host of the GPIO daemon. It has no authentication: keep it on this machine."""
@@ -64,16 +81,18 @@ class GpioParameters(Parameters):
     """Frequency of the motor PWM. Above hearing; higher costs switching loss in the driver."""
 
     dead_man_s: float = bounded(0.09, at_least=0.04, at_most=0.11)
-    """Time, in seconds, for which one refresh grants EN. Counted down inside the daemon by 10 ms.
+    """Time, in seconds, for which one refresh grants EN. Counted down inside the daemon by 10 ms;
+    on a Raspberry Pi 5 by the dead-man process, on the clock.
 
     Lower: a busy processor stops good tosses (the loop refreshes every 8 ms); higher: the 150 ms
     that a killed or hung controller may drive the motor are no longer kept.
     """
 
     monostable: bool = True
-    """EN is pulsed low for about 2 us in every 10 ms, which re-triggers the hardware monostable.
+    """EN is pulsed low for some microseconds in every 10 ms, which re-triggers the hardware
+    monostable.
 
-    The monostable covers the death of the daemon itself, which leaves its pins as they were. False
+    It covers the death of the daemon or the dead-man itself, which may leave EN as it was. False
     where none is fitted and the driver cannot bear the pulses: then nothing covers that death.
     """
 

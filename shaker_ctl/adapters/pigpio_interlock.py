@@ -1,8 +1,6 @@
 """The contacts of the shaker: read as one word, and reported by callback when one changes.
 
-Owns which level means what. A broken wire reads high, and high is the unsafe statement, but for the
-two open-collector lines (driver fault, button) whose wires pull low to speak. It must not know what
-follows from a contact.
+It must not know which level means what (`gpio_contacts`), nor what follows from a contact.
 """
 
 from __future__ import annotations
@@ -12,24 +10,10 @@ from typing import Any
 
 import pigpio
 
-from shaker_ctl.adapters.gpio_parameters import GpioParameters, PinParameters
+from shaker_ctl.adapters.gpio_contacts import contact_pins, decode
+from shaker_ctl.adapters.gpio_parameters import GpioParameters
 from shaker_ctl.adapters.pigpio_link import PigpioLink
 from shaker_ctl.ports import Interlocks
-
-
-def decode(word: int, pins: PinParameters) -> Interlocks:
-    """Return what the level word of GPIO 0-31 says."""
-
-    def high(pin: int) -> bool:
-        return bool(word >> pin & 1)
-
-    return Interlocks(
-        compartment_open=high(pins.compartment),
-        cover_open=high(pins.cover),
-        estop_pressed=high(pins.estop),
-        driver_fault=not high(pins.driver_fault),
-        button_pressed=not high(pins.button),
-    )
 
 
 class PigpioInterlock:
@@ -41,8 +25,7 @@ class PigpioInterlock:
         self._glitch_us = parameters.contact_glitch_us
         self._word = 0
         self._callback: Callable[[Interlocks], None] = lambda _: None
-        pins = parameters.pins
-        self._pins = (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button)
+        self._pins = contact_pins(parameters.pins)
         link.attach(self._install)
 
     def _install(self, pi: Any) -> None:

@@ -1,0 +1,213 @@
+"""What the kernel's way to the pins must keep beyond the common contract: the dead-man's process.
+
+The client is the real libgpiod; the kernel behind it is the rig's (`hil_tests.rig.gpiochip`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+
+import pytest
+
+from hil_tests.contracts.gpio_bench import GpiodBench, until
+from hil_tests.contracts.remote_pins import RemotePins
+from shaker_ctl.errors import GpioLinkError, SettingsError
+from shaker_ctl.ports import Interlocks
+
+GRANT_S = 0.12
+"""Longest time for which the dead-man may hold EN without hearing from the controller."""
+
+BUSY_S = 0.15
+"""What a test machine with other work may add to a time that needs another process to run.
+`motor_off --backend gpiod` measures without it."""
+
+
+@pytest.fixture
+def bench() -> Iterator[GpiodBench]:
+    """A board behind a kernel that leaves released outputs driven, as Raspberry Pi OS has it."""
+    made = GpiodBench()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pins(bench: GpiodBench) -> Iterator[RemotePins]:
+    with bench.controller() as made:
+        yield made
+
+
+def drive_and(pins: RemotePins, act: Callable[[], None]) -> threading.Thread:
+    """Have the loop drive, and `act` in the middle of it; return the loop, which may fail."""
+
+    def loop() -> None:
+        with suppress(GpioLinkError, EOFError, OSError):
+            pins.keep_driving(1.5)
+
+    pins.motor.arm()
+    thread = threading.Thread(target=loop)
+    thread.start()
+    time.sleep(0.25)
+    act()
+    return thread
+
+
+@pytest.mark.parametrize(("how", "limit_s"), [(signal.SIGKILL, 0.0), (signal.SIGSTOP, GRANT_S)])
+def test_enable_falls_when_the_controller_is_killed_or_stopped(
+    bench: GpiodBench, pins: RemotePins, how: signal.Signals, limit_s: float
+) -> None:
+    loop = drive_and(pins, lambda: os.kill(pins.process.pid, how))
+    assert bench.seconds_until_off() <= limit_s + BUSY_S
+    assert bench.duty() == 0.0
+    pins.process.kill()
+    loop.join()
+
+
+def test_nobody_is_granted_more_than_the_longest_time(bench: GpiodBench, pins: RemotePins) -> None:
+    pins.motor.arm()
+    pins.call("link", "grant", (5.0,))
+    until(bench.is_enabled)
+    assert bench.seconds_until_off() <= GRANT_S + BUSY_S
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM])
+def test_the_motor_stops_when_the_dead_man_itself_dies_and_a_new_one_takes_over(
+    bench: GpiodBench, pins: RemotePins, how: signal.Signals
+) -> None:
+    dead_man = pins.dead_man()
+    loop = drive_and(pins, lambda: os.kill(dead_man, how))
+    off_s = until(lambda: bench.duty() == 0.0 or not bench.is_enabled())
+    assert off_s <= GRANT_S + BUSY_S
+    bench.seconds_until_off()  # EN itself: the controller kills what is left, and holds it low.
+    until(lambda: pins.link.trouble() is None and pins.link.generation() > 1, limit_s=4.0)
+    assert not bench.is_enabled()
+    loop.join()
+    assert pins.dead_man() != dead_man
+    drive_and(pins, lambda: None)
+    until(bench.is_enabled)
+
+
+def test_with_strict_gpiod_the_kernel_lets_go_even_where_nobody_is_left() -> None:
+    """Controller and dead-man killed in one moment: `dtparam=strict_gpiod` and the pull-down."""
+    bench = GpiodBench(strict=True)
+    with bench.controller() as pins:
+        dead_man = pins.dead_man()
+
+        def kill_both() -> None:
+            os.kill(pins.process.pid, signal.SIGSTOP)
+            os.kill(dead_man, signal.SIGKILL)
+            os.kill(pins.process.pid, signal.SIGKILL)
+
+        loop = drive_and(pins, kill_both)
+        assert bench.seconds_until_off() <= BUSY_S
+        loop.join()
+    bench.close()
+
+
+def test_without_strict_gpiod_only_the_monostable_is_left_then(
+    bench: GpiodBench, pins: RemotePins
+) -> None:
+    """The gap that the wiring page closes: EN stays driven, and no more edges come."""
+    dead_man = pins.dead_man()
+
+    def kill_both() -> None:
+        os.kill(pins.process.pid, signal.SIGSTOP)
+        os.kill(dead_man, signal.SIGKILL)
+        os.kill(pins.process.pid, signal.SIGKILL)
+
+    loop = drive_and(pins, kill_both)
+    loop.join()
+    time.sleep(0.05)
+    changes: list[int] = []
+    bench.board.on_output(changes.append)
+    time.sleep(0.2)
+    assert changes == []  # The monostable of the wiring page falls after 50-100 ms of this.
+
+
+def test_the_dead_man_leaves_with_its_controller(bench: GpiodBench, pins: RemotePins) -> None:
+    dead_man = pins.dead_man()
+    pins.process.kill()
+    until(partial(_has_ended, dead_man))
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().split()[2] == "Z"
+    except OSError:
+        return True
+
+
+def test_contacts_are_watched_through_a_change_of_the_dead_man(
+    bench: GpiodBench, pins: RemotePins
+) -> None:
+    seen: list[Interlocks] = []
+    pins.lines.on_change(seen.append)
+    os.kill(pins.dead_man(), signal.SIGKILL)
+    until(lambda: pins.link.generation() > 1, limit_s=4.0)
+    bench.board.drive(bench.pins.estop, 1)
+    until(lambda: any(said.estop_pressed for said in seen))
+
+
+def test_a_line_that_another_program_holds_is_said(bench: GpiodBench, pins: RemotePins) -> None:
+    with pytest.raises(GpioLinkError, match="in use by another program") as caught:
+        bench.controller().link.open()
+    assert "gpioinfo" in caught.value.line()
+    assert not bench.is_enabled()
+
+
+def test_no_chip_is_said_with_what_to_look_for(bench: GpiodBench) -> None:
+    bench.parameters = bench.parameters.model_copy(update={"chip": "/dev/null"})
+    with pytest.raises(GpioLinkError, match="no GPIO chip") as caught:
+        bench.controller().link.open()
+    assert "gpio.chip" in caught.value.line()
+
+
+def test_auto_finds_the_header_by_its_label(bench: GpiodBench) -> None:
+    bench.parameters = bench.parameters.model_copy(update={"chip": "auto"})
+    with bench.controller() as pins:
+        assert not pins.lines.read().compartment_open
+
+
+def test_no_pwm_is_said_with_the_overlay_that_makes_one(bench: GpiodBench) -> None:
+    bench.parameters = bench.parameters.model_copy(update={"pwm_chip": "/nowhere"})
+    with pytest.raises(GpioLinkError, match="no PWM chip") as caught:
+        bench.controller().link.open()
+    assert "dtoverlay=pwm-2chan" in caught.value.line()
+
+
+def test_a_light_on_a_pin_without_hardware_pwm_is_said(bench: GpiodBench) -> None:
+    pins = bench.parameters.pins.model_copy(update={"ring_light": 26})
+    bench.parameters = bench.parameters.model_copy(update={"pins": pins})
+    with pytest.raises(GpioLinkError, match="GPIO 26 has no hardware PWM"):
+        bench.controller().link.open()
+
+
+def test_restarts_leave_no_process_and_no_line_behind(bench: GpiodBench) -> None:
+    for _ in range(3):
+        with bench.controller() as pins:
+            dead_man = pins.dead_man()
+            pins.motor.arm()
+            pins.keep_driving(0.05)
+        until(partial(_has_ended, dead_man))
+        assert not bench.is_enabled()
+        assert bench.duty() == 0.0
+
+
+def test_a_missing_library_is_said_as_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from shaker_ctl.adapters.gpio_backend import make_pins
+    from shaker_ctl.adapters.gpio_parameters import GpioParameters
+
+    for name in [name for name in sys.modules if "gpiod" in name]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gpiod", None)
+    with pytest.raises(SettingsError, match="not installed") as caught:
+        make_pins(GpioParameters(), model="Raspberry Pi 5 Model B Rev 1.0")
+    assert "shaker-ctl[pi]" in caught.value.line()

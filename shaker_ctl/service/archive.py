@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.rules.machine import words
 
 BUNDLE_RECORDS = 2000
 BUNDLE_DECISIONS = 2
@@ -151,13 +152,14 @@ def round_view(
     details: dict[str, object] = {}
     for record in records:
         event = record["event"]
-        happened.append((_wall(record), event["type"]))
+        happened.append((_wall(record), _what(event)))
         if event["type"] == "ReadingMade":
             said = event["verdict"]
             read = tuple(said["values"]) if said["type"] == "Verified" else None
             reason = said.get("reason", said.get("kind", ""))
             details["reading"] = said
-            details["pictures"] = record.get("pictures", {})
+            pictures = record.get("pictures", {})
+            details["pictures"] = [kept["file"] for kept in pictures.values()]
         elif event["type"] in ("ValuesEntered", "ValuesConfirmed"):
             entered = tuple(event["values"])
         elif event["type"] == "LampsShown":
@@ -171,7 +173,7 @@ def round_view(
                 phase = "ended"
                 details["source"] = command["source"]
             elif command["type"] == "StartToss":
-                details["plan"] = command["plan"]
+                details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
     digest = records[0].get("digests", {}).get("profile", "")
     details["profile_digest"] = digest
     return RoundView(
@@ -187,6 +189,16 @@ def round_view(
         events=tuple(happened),
         details=details,
     )
+
+
+def _what(event: dict[str, Any]) -> str:
+    """An event in words: what, by whom, and the values that were said."""
+    text = words(event["type"])
+    if person := event.get("person"):
+        text += f" by {person['name']}, {person['role']}"
+    if values := event.get("values"):
+        text += ": " + " ".join(map(str, values))
+    return text
 
 
 def _line(record: dict[str, Any]) -> JournalLine:

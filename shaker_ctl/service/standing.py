@@ -27,7 +27,7 @@ _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
     Phase.DISPUTED: (
         "decide",
         frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
-        "dealer and reader disagree: decide",
+        "decide",
     ),
     Phase.LAMPS_TO_BE_SEEN: (
         "seen",
@@ -84,6 +84,8 @@ def pending(state: TableState) -> PendingView | None:
         kind, text = "enter", "read the dice by eye: enter the values, or call no roll"
         if isinstance(state.reading, Unreadable):
             text += f" ({state.reading.reason})"
+    if state.phase is Phase.DISPUTED:
+        text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; decide"
     return PendingView(
         kind=kind,
         round_id=state.round or None,
@@ -91,6 +93,14 @@ def pending(state: TableState) -> PendingView | None:
         roles=tuple(sorted(roles, key=lambda role: role.value)),
         text=text,
     )
+
+
+def _seen(values: Values | None) -> str:
+    return "no roll" if values is None else " ".join(map(str, values))
+
+
+def _read(verdict: Verdict | None) -> str:
+    return "nothing" if isinstance(verdict, Unreadable) else _seen(read_values(verdict))
 
 
 _NEXT: dict[Phase, str] = {

@@ -86,7 +86,6 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
     """Return the table as it stands now; `allowed`: the verbs that the rules would take."""
     state = c.state.state
     life = standing.life(state)
-    last = state.values if state.values is not None else standing.read_values(state.reading)
     return console.TableView(
         table=c.table_name,
         life=life,
@@ -94,7 +93,7 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
         says=says(c, state),
         marks=c.rulebook.marks,
         round_id=state.round or None,
-        last_result=last,
+        last_result=state.values,
         pending=standing.pending(state),
         next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
         profile=_profile(c),

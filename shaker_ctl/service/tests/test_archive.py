@@ -108,3 +108,15 @@ def test_a_round_names_its_profile_or_says_that_it_was_another(digest: str, show
     assert found is not None
     assert found.profile == shown
     assert made(step).round(5) is None
+
+
+def test_a_round_says_who_did_what_and_with_which_values() -> None:
+    entered = {
+        "type": "ValuesEntered",
+        "person": {"type": "Person", "name": "dan", "role": "dealer"},
+        "values": [6, 6, 2],
+    }
+    found = made(record(1, kind="step", round=4, event=entered, decision=[])).round(4)
+    assert found is not None
+    assert [what for _, what in found.events] == ["values entered by dan, dealer: 6 6 2"]
+    assert found.entered == (6, 6, 2)

@@ -7,11 +7,22 @@ from dataclasses import replace
 import pytest
 
 from shaker_ctl.rules import events, machine
+from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, Purpose, Role
+from shaker_ctl.rules.vocabulary import (
+    FaultKind,
+    NoRoll,
+    NoRollKind,
+    Part,
+    Person,
+    Purpose,
+    Role,
+    Verdict,
+    Verified,
+)
 from shaker_ctl.service import allowed, standing
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
@@ -110,3 +121,24 @@ def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
     open_lid = TableState(Phase.INSPECTION_DUE, compartment_open=True)
     assert standing.next_step(open_lid, []).startswith("close the compartment")
     assert standing.next_step(TableState(Phase.BETTING), []) == ""
+
+
+@pytest.mark.parametrize(
+    ("entered", "reading", "said"),
+    [
+        ((1, 1, 2), Verified((1, 1, 3)), "dealer: 1 1 2, reader: 1 1 3; decide"),
+        (None, Verified((1, 1, 3)), "dealer: no roll, reader: 1 1 3; decide"),
+        (
+            (1, 1, 2),
+            NoRoll(NoRollKind.LEANING),
+            "dealer: 1 1 2, reader: no roll; decide",
+        ),
+    ],
+)
+def test_who_decides_sees_what_dealer_and_reader_said(
+    entered: Values | None, reading: Verdict, said: str
+) -> None:
+    state = TableState(Phase.DISPUTED, round=4, entered=entered, reading=reading)
+    waits = standing.pending(state)
+    assert waits is not None
+    assert waits.text == said

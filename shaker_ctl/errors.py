@@ -150,3 +150,12 @@ class JournalCorruptError(JournalError):
     """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""
 
     code = "journal-corrupt"
+
+
+class SealError(ShakerError):
+    """A sealed file is not as it was sealed, or a break stands that nobody has cleared.
+
+    Nothing was opened but the journal; the table does not play until a person acts (O-1, O-2).
+    """
+
+    code = "seal"

@@ -23,6 +23,7 @@ from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.parameters import Parameters
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.seal.parameters import SealParameters
 from shaker_ctl.service.parameters import ServiceParameters
 
 
@@ -37,6 +38,7 @@ class Settings(Parameters):
     lamp: LampParameters = Field(default_factory=LampParameters)
     console: ConsoleParameters = Field(default_factory=ConsoleParameters)
     journal: JournalParameters = Field(default_factory=JournalParameters)
+    seal: SealParameters = Field(default_factory=SealParameters)
 
 
 def load(path: Path) -> Settings:

@@ -185,6 +185,14 @@ class SqliteJournal:
             (first, limit),
         )
 
+    def newest_first(self, newest: int | None = None) -> Iterator[Record]:
+        """Yield records from `newest`, or the newest, back to the first, a page at a time."""
+        last = self._head.sequence if newest is None else newest
+        while last > 0:
+            first = max(1, last - 255)
+            yield from reversed(list(self.read(first, last)))
+            last = first - 1
+
     def read_round(self, number: int) -> list[Record]:
         """Return everything recorded from the first to the last record of a round."""
         with closing(self._reader()) as db:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from shaker_ctl import settings
+from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters import waitless_log
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table
@@ -37,18 +37,21 @@ def run(
 ) -> None:
     """Run a table until SIGTERM or Ctrl-C.
 
-    Opens the journal, the GPIO daemon, the lamp box, the camera and the consoles, in this order,
-    and comes up with an inspection due. Whatever is missing ends the start with one line that says
-    what, where, and what to do; the motor is off then.
+    Verifies the seal, then opens the journal, the camera, the GPIO daemon, the lamp box and the
+    consoles, in this order, and comes up with an inspection due. Whatever is missing ends the start
+    with one line that says what, where, and what to do; the motor is off then.
     """
     written = waitless_log.start(logging.DEBUG if verbose else logging.INFO)
     try:
-        _run(_settings(config, as_demonstration), config)
+        sealed = sealed_start.check_files(config)  # before even the settings are believed
+        found = _settings(config, as_demonstration)
+        sealed_start.check_required(sealed, found.seal, config)
+        _run(Table(found, config, sealed))
     finally:
         waitless_log.end(written)
 
 
-def _run(found: settings.Settings, config: Path) -> None:
+def _run(table: Table) -> None:
     ended = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
@@ -56,7 +59,6 @@ def _run(found: settings.Settings, config: Path) -> None:
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    table = Table(found, source=config)
     try:
         table.start()
         # What start-up left behind stays: later collections look at new objects only, and none

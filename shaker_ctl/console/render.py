@@ -283,7 +283,7 @@ def profile(view: TableView, style: Style) -> Lines:
 def digests(view: TableView, style: Style) -> Lines:
     lines: Lines = []
     for what, digest, is_verified in view.digests:
-        verdict = "verified" if is_verified else style.alarm("DIFFERS")
+        verdict = "verified" if is_verified else style.alarm("unsealed")
         lines += [f"{what}: {verdict}", f"  {digest}"]
     return lines or ["no digests known"]
 

@@ -1,1 +1,1 @@
-"""The seal: a signed list of everything that decides, checked before any of it touches the world."""
+"""The seal: a signed list of everything that decides, checked before any of it acts."""

@@ -21,7 +21,7 @@ OPENING = "opening"
 UNSEALED = "unsealed"
 """What screens and records say where there is no seal."""
 
-_LONGEST = 20
+LONGEST = 20
 """Findings that one record names; a wrong medium makes hundreds."""
 
 
@@ -58,7 +58,7 @@ def past(newest_first: Iterable[Record]) -> Past:
 
 def broken(findings: Sequence[Finding]) -> Entry:
     """Return the entry that keeps a broken seal."""
-    named = [{"file": f.file, "what": f.what} for f in findings[:_LONGEST]]
+    named = [{"file": f.file, "what": f.what} for f in findings[:LONGEST]]
     note = f"{len(findings)} sealed files differ, first {findings[0].line()}"
     return Entry(BROKEN, {"findings": named, "count": len(findings), "note": note})
 

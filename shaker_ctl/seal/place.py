@@ -1,4 +1,4 @@
-"""Where the seal of a table lies, and whether this computer is a real table.
+"""Where the seal of a table lies.
 
 Owns names of files. The seal lies beside the settings file, so that a settings file that can no
 longer be read is still known to be the wrong one. Must not know what is inside.
@@ -14,8 +14,6 @@ INSTALLED = Path("/etc/shaker-ctl")
 
 PUBLIC_KEY = "seal.pub"
 MANIFEST = "seal.json"
-REAL_TABLE = "real-table"
-"""Empty file that an installer may leave before the seal is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,3 @@ def beside(settings: Path) -> Place:
     installed = INSTALLED / PUBLIC_KEY
     key = installed if installed.exists() else folder / PUBLIC_KEY
     return Place(settings.absolute(), key, folder / MANIFEST)
-
-
-def is_real_table() -> bool:
-    """Return whether this computer is a real table: no demonstration and no rig may run (O-16)."""
-    return (INSTALLED / PUBLIC_KEY).exists() or (INSTALLED / REAL_TABLE).exists()

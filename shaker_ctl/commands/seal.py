@@ -1,0 +1,188 @@
+"""`shaker-ctl seal`: sign what decides, check it, and clear a break by a logged act.
+
+Three people. The approver keeps the private key and signs. The installer puts the public key
+beside the settings. Whoever is called when the seal is broken restores the file, and clears the
+break under their own name and passphrase.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from shaker_ctl import sealed_start
+from shaker_ctl import settings as settings_file
+from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.errors import RefusedError, SealError
+from shaker_ctl.rules import regulation
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal import examine, manifest, place, signature
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The signed list of everything that decides: program, model, profile, settings.",
+)
+screen = Console()
+
+Config = Annotated[Path, typer.Option(help="Settings file of the table.")]
+Packages = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the installed packages; else those that this program runs from."),
+]
+
+
+@app.command()
+def keys(
+    private: Annotated[Path, typer.Argument(help="New file for the private key: not on a table.")],
+    public: Annotated[Path, typer.Argument(help="New file for the public key: seal.pub.")],
+    unguarded: Annotated[
+        bool, typer.Option("--no-passphrase", help="Do not guard the private key.")
+    ] = False,
+) -> None:
+    """Make the approver's pair of Ed25519 keys."""
+    passphrase = ""
+    if not unguarded:
+        passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
+    made = signature.make_pair(private, public, passphrase.encode() or None)
+    screen.print(f"key {made}: {private} stays with the approver, {public} goes to the table")
+
+
+@app.command()
+def write(
+    key: Annotated[Path, typer.Option(help="The approver's private key.")],
+    by: Annotated[str, typer.Option(help="Who approves, for the record.")],
+    config: Config = DEFAULT_CONFIG,
+    packages: Packages = None,
+) -> None:
+    """Sign the packages, the settings file and its profile as they are now.
+
+    Writes `seal.json` beside the settings file. Refuses where the settings are wrong, or where the
+    table trusts another key than this one.
+    """
+    chosen = settings_file.load(config)
+    where, root = place.beside(config), packages or manifest.ROOT
+    guard = None
+    if signature.is_guarded(key):
+        guard = typer.prompt("Passphrase", hide_input=True).encode()
+    private = signature.load_private(key, guard)
+    trusted = signature.load_public(where.public_key)
+    if signature.fingerprint(private.public_key()) != signature.fingerprint(trusted):
+        raise RefusedError(
+            f"the table trusts another key than {key}: {where.public_key}",
+            remedy="Sign with its private half, or install this key's public half first",
+        )
+    elsewhere = [where.settings]
+    if chosen.table.profile not in regulation.PROFILES:
+        elsewhere.append(Path(chosen.table.profile).absolute())
+    sealed = manifest.Manifest(
+        sealed=datetime.now(UTC).isoformat(timespec="seconds"),
+        by=by,
+        packages=manifest.digests_of_packages(root),
+        elsewhere={str(path): manifest.digest(path) for path in elsewhere},
+        settings=str(where.settings),
+        journal=str(chosen.journal.path.absolute()),
+        journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
+    )
+    text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
+    _replace(where.manifest, text)
+    count = len(sealed.packages) + len(sealed.elsewhere)
+    screen.print(
+        f"{where.manifest}: {count} files sealed by {by}, key {signature.fingerprint(trusted)}"
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a whole file in place in one step."""
+    try:
+        number, aside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            os.fchmod(file.fileno(), 0o644)
+        os.replace(aside, path)
+    except OSError as error:
+        raise RefusedError(
+            f"the seal {path} cannot be written: {error.strerror}",
+            remedy="Run as the user who owns that folder",
+        ) from error
+
+
+@app.command()
+def check(
+    config: Config = DEFAULT_CONFIG,
+    packages: Packages = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print the digest of every file, for an inspector.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Plain JSON.")] = False,
+) -> None:
+    """Say which files are not as they were sealed. Changes nothing; status 65 where any is not.
+
+    A table that checks itself proves little to somebody who distrusts it: run this from another
+    medium, with `--packages` naming the table's own folder.
+    """
+    root = packages or manifest.ROOT
+    found = examine.examine(place.beside(config), root)
+    if as_json:
+        findings = [{"file": f.file, "what": f.what} for f in found.findings]
+        shown: dict[str, object] = {"seal": found.seal, "findings": findings}
+        if every:
+            shown["files"] = manifest.digests_of_packages(root)
+        typer.echo(json.dumps(shown, indent=2))
+    else:
+        if every:
+            for name, digest in manifest.digests_of_packages(root).items():
+                screen.print(f"{digest}  {name}", highlight=False, soft_wrap=True)
+        for finding in found.findings:
+            screen.print(f"[red]{finding.file}[/] {finding.what}", soft_wrap=True)
+    if found.findings:
+        raise SealError(
+            f"the seal is broken: {found.findings[0].line()}", remedy=sealed_start.CHECK
+        )
+    if not as_json:
+        screen.print(_good(found))
+
+
+def _good(found: examine.Examined) -> str:
+    if found.manifest is None:
+        return "[yellow]unsealed[/]: nothing is signed here"
+    count = len(found.manifest.packages) + len(found.manifest.elsewhere)
+    return (
+        f"[green]verified[/]: {count} files, sealed {found.manifest.sealed} "
+        f"by {found.manifest.by}, key {found.seal}"
+    )
+
+
+@app.command()
+def clear(
+    name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
+    reason: Annotated[str, typer.Option(help="What was wrong and what was done about it.")],
+    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Clear a broken seal, once every file verifies again. Asks for your passphrase; is recorded.
+
+    A restart clears nothing (O-2). The table must not be running.
+    """
+    if role not in (Role.TECHNICIAN, Role.SUPERVISOR):
+        raise RefusedError(
+            f"a {role.value} does not clear a broken seal", remedy="Call the technician"
+        )
+    users = settings_file.load(config).console.users_file
+    passphrase = typer.prompt("Passphrase", hide_input=True)
+    if not Accounts(users).verify(name, role, passphrase):
+        raise RefusedError(
+            f"{name} as {role.value} and this passphrase do not belong together",
+            remedy=f"People and roles stand in {users}",
+        )
+    past = sealed_start.clear(config, name, role, reason)
+    screen.print(f"cleared: the broken seal of {past.since}; the table may be started")

@@ -1,0 +1,353 @@
+"""A sealed table: one flipped byte, and it does not play until a person has acted and signed it.
+
+The packages are copied aside and sealed there, so that each test may damage what it likes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl import sealed_start
+from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.seal import app
+from shaker_ctl.console import accounts
+from shaker_ctl.errors import RefusedError, SealError, SettingsError
+from shaker_ctl.journal.record import Entry
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal import examine, fault, manifest, place
+from shaker_ctl.settings import load
+
+RUNNER = CliRunner()
+PROGRAM = "from shaker_ctl.main import app; app()"
+PASSPHRASE = "correct horse battery"
+ROLE = ("--by", "tom", "--reason", "card replaced")
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """One sealed table in a folder of its own."""
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "etc" / "settings.toml"
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "packages"
+
+    def seal(self, *words: str, answer: str = "") -> str:
+        result = RUNNER.invoke(app, [*words], input=answer, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    def write(self) -> str:
+        key = str(self.folder / "approver" / "seal.key")
+        words = ("write", "--key", key, "--by", "Ann Approver", "--config", str(self.config))
+        return self.seal(*words, "--packages", str(self.packages))
+
+    def start(self) -> str:
+        """Start as far as the seal goes; return the seal, for which the journal was opened."""
+        found = sealed_start.check_files(self.config, self.packages)
+        chosen = load(self.config)
+        sealed_start.check_required(found, chosen.seal, self.config)
+        journal = open_copies(chosen.journal)
+        try:
+            sealed_start.check_journal(found, journal)
+            sealed_start.write(journal, Entry(fault.OPENING, {"seal": found.seal}))
+        finally:
+            journal.close()
+        return found.seal
+
+    def clear(self) -> None:
+        sealed_start.clear(self.config, "tom", Role.TECHNICIAN, "restored", self.packages)
+
+    def kinds(self) -> list[str]:
+        store = SqliteJournal(load(self.config).journal.path, read_only=True)
+        try:
+            return [record.plain["kind"] for record in store.read()]
+        finally:
+            store.close()
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Sealed:
+    sealed = Sealed(tmp_path_factory.mktemp("sealed"))
+    for package in manifest.PACKAGES:
+        shutil.copytree(
+            manifest.ROOT / package,
+            sealed.packages / package,
+            ignore=shutil.ignore_patterns("__pycache__", "tests", "training", "figures"),
+        )
+    (sealed.folder / "approver").mkdir()
+    return sealed
+
+
+@pytest.fixture
+def table(original: Sealed, tmp_path: Path) -> Sealed:
+    sealed = Sealed(tmp_path / "table")
+    shutil.copytree(original.folder, sealed.folder)
+    sealed.config.parent.mkdir()
+    journal = tmp_path / "journal.sqlite"
+    (tmp_path / "stick").mkdir()
+    users = tmp_path / "users.toml"
+    own = tmp_path / "house.toml"
+    shutil.copy(manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml", own)
+    sealed.config.write_text(
+        f'[table]\nprofile = "{own}"\n[console]\nusers_file = "{users}"\n'
+        f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.sqlite"}"\n'
+        f'pictures = "{tmp_path / "pictures"}"\n'
+    )
+    public = str(sealed.config.parent / place.PUBLIC_KEY)
+    private = str(sealed.folder / "approver" / "seal.key")
+    sealed.seal("keys", private, public, "--no-passphrase")
+    sealed.write()
+    return sealed
+
+
+def flip(path: Path, at: float = 0.5) -> bytes:
+    """Flip one bit of one byte; return what was there before."""
+    before = path.read_bytes()
+    content = bytearray(before)
+    content[int(len(content) * at)] ^= 0x04
+    path.write_bytes(content)
+    return before
+
+
+DAMAGED: dict[str, Callable[[Sealed], Path]] = {
+    "model": lambda t: t.packages / "models" / "dice.onnx",
+    "manifest.toml": lambda t: t.packages / "models" / "manifest.toml",
+    "profile": lambda t: t.packages / "shaker_ctl" / "rules" / "profiles" / "ma.toml",
+    "own profile": lambda t: t.folder.parent / "house.toml",
+    "settings": lambda t: t.config,
+    "module": lambda t: t.packages / "shaker_ctl" / "lamp" / "exchange.py",
+    "reader's module": lambda t: t.packages / "vision" / "reader.py",
+    "the seal itself": lambda t: t.config.parent / "seal.json",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+@pytest.mark.parametrize("at", [0.0, 0.7])
+def test_one_flipped_byte_is_named_recorded_and_outlives_restarts(
+    table: Sealed, what: str, at: float
+) -> None:
+    table.start()
+    path = DAMAGED[what](table)
+    before = flip(path, at)
+    for _ in range(2):
+        with pytest.raises(SealError, match=path.name):
+            table.start()
+    with pytest.raises((SealError, SettingsError)):
+        table.clear()
+    path.write_bytes(before)
+    for _ in range(2):
+        with pytest.raises(SealError, match="stands since"):
+            table.start()
+    assert table.kinds() == ["opening", "seal_broken"]
+    table.clear()
+    table.start()
+    assert table.kinds() == ["opening", "seal_broken", "seal_cleared", "opening"]
+
+
+def test_every_file_that_runs_is_covered(table: Sealed) -> None:
+    """One flipped byte in each of them: each is named."""
+    where = place.beside(table.config)
+    assert examine.examine(where, table.packages).is_verified
+    covered = [path for path in manifest.covered(table.packages) if path.stat().st_size]
+    assert len(covered) > 100
+    for path in covered:
+        flip(path, 0.9)
+    named = {finding.file for finding in examine.examine(where, table.packages).findings}
+    assert named == {path.relative_to(table.packages).as_posix() for path in covered}
+
+
+def test_the_whole_service_refuses_to_start_and_says_which_file(table: Sealed) -> None:
+    """The program itself, on the copied packages, as the service manager runs it."""
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM, "run", "--config", str(table.config)],
+            cwd=table.packages,
+            env={**os.environ, "PYTHONPATH": str(table.packages), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+    before = flip(table.packages / "models" / "dice.onnx")
+    ended = run()
+    assert ended.returncode == 65
+    assert "models/dice.onnx differs from its seal" in ended.stderr
+    (table.packages / "models" / "dice.onnx").write_bytes(before)
+    ended = run()
+    assert ended.returncode == 65
+    assert "stands since" in ended.stderr
+    assert table.kinds() == ["seal_broken"]
+
+
+def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
+    """Python would run `vision/reader.so` instead of the sealed `vision/reader.py`."""
+    (table.packages / "vision" / "reader.so").write_bytes(b"\x7fELF")
+    with pytest.raises(SealError, match=r"vision/reader\.so is not among the sealed files"):
+        table.start()
+
+
+def test_a_missing_module_is_named(table: Sealed) -> None:
+    (table.packages / "vision" / "reader.py").unlink()
+    with pytest.raises(SealError, match=r"vision/reader\.py is missing"):
+        table.start()
+
+
+@pytest.mark.parametrize("at", [0.35, 0.5, 0.8])
+def test_a_compiled_copy_that_is_not_its_module_is_named(table: Sealed, at: float) -> None:
+    compiled = [sys.executable, "-m", "py_compile", "vision/reading.py"]
+    subprocess.run(compiled, cwd=table.packages, check=True)
+    table.start()
+    (cache,) = (table.packages / "vision" / "__pycache__").glob("reading.*.pyc")
+    content = cache.read_bytes()
+    damaged = content.replace(b"confidence", b"confidenze") if at == 0.5 else None
+    if damaged is None:
+        flip(cache, at)
+    else:
+        cache.write_bytes(damaged)
+    with pytest.raises(SealError, match=r"reading\..*\.pyc"):
+        table.start()
+
+
+def test_a_copy_of_the_settings_elsewhere_is_not_the_sealed_one(
+    table: Sealed, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(table.config.parent, other)
+    with pytest.raises(SealError, match="is not the settings file that was sealed"):
+        sealed_start.check_files(other / "settings.toml", table.packages)
+
+
+def test_a_seal_by_somebody_else_does_not_count(table: Sealed, tmp_path: Path) -> None:
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    private, public = stranger / "seal.key", stranger / "seal.pub"
+    table.seal("keys", str(private), str(public), "--no-passphrase")
+    words = ["write", "--key", str(private), "--by", "Eve", "--config", str(table.config)]
+    with pytest.raises(RefusedError, match="trusts another key"):
+        table.seal(*words, "--packages", str(table.packages))
+    text = table.config.parent / place.MANIFEST
+    text.write_text(text.read_text().replace("Ann Approver", "Eve Approver"))
+    with pytest.raises(SealError, match=r"seal\.json is not signed"):
+        table.start()
+
+
+def test_deleting_the_seal_does_not_unseal_a_table(table: Sealed) -> None:
+    table.start()
+    for name in (place.PUBLIC_KEY, place.MANIFEST):
+        (table.config.parent / name).unlink()
+    for _ in range(2):
+        with pytest.raises(SealError, match=r"seal\.json is gone|stands since"):
+            table.start()
+    table.clear()
+    assert table.start() == fault.UNSEALED
+
+
+def test_half_a_seal_is_a_broken_one(table: Sealed) -> None:
+    (table.config.parent / place.MANIFEST).unlink()
+    with pytest.raises(SealError, match=r"seal\.json cannot be read"):
+        table.start()
+
+
+def test_a_table_that_requires_a_seal_does_not_play_without(tmp_path: Path) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text("[seal]\nrequired = true\n")
+    found = sealed_start.check_files(config)
+    assert found.seal == fault.UNSEALED
+    with pytest.raises(SealError, match="requires a seal"):
+        sealed_start.check_required(found, load(config).seal, config)
+
+
+def test_the_installed_key_counts_wherever_the_settings_lie(
+    table: Sealed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    config = elsewhere / "settings.toml"
+    shutil.copy(table.config, config)
+    assert not place.beside(config).is_used
+    monkeypatch.setattr(place, "INSTALLED", table.config.parent)
+    with pytest.raises(SealError, match=r"seal\.json cannot be read"):
+        sealed_start.check_files(config, table.packages)
+
+
+def test_a_break_is_named_although_the_journal_cannot_keep_it(table: Sealed) -> None:
+    path = load(table.config).journal.path
+    table.start()
+    path.write_bytes(b"not a journal" * 400)
+    flip(table.packages / "models" / "dice.onnx")
+    with pytest.raises(SealError, match=r"dice\.onnx.*not kept in the journal"):
+        table.start()
+
+
+def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed) -> None:
+    words = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    assert "verified" in table.seal(*words)
+    shown = json.loads(table.seal(*words, "--all", "--json"))
+    assert shown["findings"] == []
+    assert len(shown["files"]["models/dice.onnx"]) == 64
+    assert not load(table.config).journal.path.exists()
+    flip(table.packages / "vision" / "tilt.py")
+    with pytest.raises(SealError, match=r"vision/tilt\.py"):
+        table.seal(*words)
+
+
+def test_only_a_known_person_with_their_passphrase_clears(
+    table: Sealed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts.add(load(table.config).console.users_file, "tom", Role.TECHNICIAN, PASSPHRASE)
+    before = flip(table.config)
+    with pytest.raises(SealError):
+        table.start()
+    table.config.write_bytes(before)
+    words = ("clear", *ROLE, "--config", str(table.config))
+    with pytest.raises(RefusedError, match="do not belong together"):
+        table.seal(*words, answer="wrong horse\n")
+    with pytest.raises(RefusedError, match="does not clear"):
+        table.seal(*words, "--role", "dealer", answer=f"{PASSPHRASE}\n")
+    with pytest.raises(SealError, match="stands since"):
+        table.start()
+    monkeypatch.setattr(sealed_start.clear, "__defaults__", (table.packages,))
+    assert "cleared" in table.seal(*words, answer=f"{PASSPHRASE}\n")
+    with pytest.raises(RefusedError, match="no broken seal stands"):
+        table.seal(*words, answer=f"{PASSPHRASE}\n")
+    store = SqliteJournal(load(table.config).journal.path, read_only=True)
+    (record,) = [r.plain for r in store.read() if r.plain["kind"] == fault.CLEARED]
+    store.close()
+    assert record["by"] == {"name": "tom", "role": "technician"}
+    assert record["reason"] == "card replaced"
+
+
+def test_a_guarded_key_wants_its_passphrase_and_no_key_is_replaced(
+    table: Sealed, tmp_path: Path
+) -> None:
+    key = tmp_path / "guarded.key"
+    public = tmp_path / "guarded.pub"
+    table.seal("keys", str(key), str(public), answer=f"{PASSPHRASE}\n{PASSPHRASE}\n")
+    assert oct(key.stat().st_mode & 0o777) == "0o600"
+    with pytest.raises(RefusedError, match="File exists"):
+        table.seal("keys", str(key), str(public), "--no-passphrase")
+    words = ["write", "--key", str(key), "--by", "Ann", "--config", str(table.config)]
+    with pytest.raises(RefusedError, match="cannot be opened"):
+        table.seal(*words, answer="wrong\n")
+    shutil.copy(public, table.config.parent / place.PUBLIC_KEY)
+    table.seal(*words, "--packages", str(table.packages), answer=f"{PASSPHRASE}\n")
+    table.start()

@@ -1,0 +1,136 @@
+"""The seal at start: checked before anything else is touched, and a break that outlives restarts.
+
+Owns the order. The files are examined first, before even the settings are believed. A break is kept
+in the journal (O-2) and the start ends. A later start goes on only where all files verify and a
+person has cleared it by a logged act (`shaker-ctl seal clear`). A table that was sealed and now is
+not counts as broken, so that nobody gets rid of a seal by deleting it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.errors import JournalError, RefusedError, SealError, SettingsError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, link
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal import fault, manifest, place
+from shaker_ctl.seal.examine import Examined, examine
+from shaker_ctl.seal.manifest import Finding, Manifest
+from shaker_ctl.seal.parameters import SealParameters
+
+CHECK = "Restore it, or have the approver seal again; then: shaker-ctl seal clear"
+
+
+def check_files(config: Path, root: Path = manifest.ROOT) -> Examined:
+    """Examine the seal of the settings file `config`, before that file is believed.
+
+    Raises SealError, naming the first file that differs, after keeping the break in the journal.
+    """
+    found = examine(place.beside(config), root)
+    if not found.findings:
+        return found
+    parameters = _journal_of(found.manifest, config)
+    kept = "no journal is known" if parameters is None else _keep(parameters, found.findings)
+    raise _broken(found.findings, kept)
+
+
+def check_required(found: Examined, parameters: SealParameters, config: Path) -> None:
+    """Raises SealError where the settings require a seal and there is none."""
+    if parameters.required and not found.is_sealed:
+        raise SealError(
+            f"{config} requires a seal and none lies beside it",
+            remedy="The approver runs: shaker-ctl seal write",
+        )
+
+
+def check_journal(found: Examined, journal: OpenedJournal) -> None:
+    """Hold the seal against what the journal remembers, with nothing but the journal open.
+
+    Raises SealError where a break stands that nobody has cleared, or where the seal is gone.
+    """
+    past = fault.past(journal.main.newest_first())
+    if past.is_broken:
+        first = past.findings[0].line() if past.findings else "a sealed file differed"
+        raise SealError(
+            f"a broken seal stands since {past.since}: {first}; the files verify now",
+            remedy="A person clears it: shaker-ctl seal clear",
+        )
+    if past.seal != fault.UNSEALED and not found.is_sealed:
+        gone = (Finding(place.MANIFEST, f"is gone; the table was sealed with the key {past.seal}"),)
+        write(journal, fault.broken(gone))
+        raise _broken(gone, "")
+
+
+def clear(
+    config: Path, name: str, role: Role, reason: str, root: Path = manifest.ROOT
+) -> fault.Past:
+    """Record that a person clears a broken seal; return what stood.
+
+    Raises SealError while any file differs, RefusedError where nothing stands or a service runs.
+    """
+    found = examine(place.beside(config), root)
+    if found.findings:
+        raise _broken(found.findings, "")
+    chosen = settings_file.load(config)
+    check_required(found, chosen.seal, config)
+    journal = open_copies(chosen.journal)
+    try:
+        past = fault.past(journal.main.newest_first())
+        if not past.is_broken:
+            raise RefusedError("no broken seal stands in the journal", remedy="Start the table")
+        write(journal, fault.cleared(past, found.seal, name, role.value, reason))
+    finally:
+        journal.close()
+    return past
+
+
+def write(journal: OpenedJournal, entry: Entry) -> None:
+    """Append one record to both copies outside of a running table. Raises JournalError."""
+    record = link(
+        journal.main.head(),
+        entry,
+        monotonic_s=0.0,
+        wall=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        digests={},
+    )
+    journal.main.write([record])
+    if journal.second is not None:
+        journal.second.write([record])
+
+
+def _journal_of(sealed: Manifest | None, config: Path) -> JournalParameters | None:
+    """Where the table keeps its journal, by the seal's word, else by the settings'."""
+    if sealed is not None:
+        second = Path(sealed.journal_second) if sealed.journal_second else None
+        return JournalParameters(path=Path(sealed.journal), second=second)
+    try:
+        return settings_file.load(config).journal
+    except SettingsError:
+        return None
+
+
+def _keep(parameters: JournalParameters, findings: Sequence[Finding]) -> str:
+    """Write the break into the journal, once; return why that was not possible, or nothing."""
+    try:
+        journal = open_copies(parameters)
+    except (JournalError, RefusedError) as error:
+        return str(error)
+    try:
+        if fault.past(journal.main.newest_first()).findings != tuple(findings[: fault.LONGEST]):
+            write(journal, fault.broken(findings))
+    except JournalError as error:
+        return str(error)
+    finally:
+        journal.close()
+    return ""
+
+
+def _broken(findings: Sequence[Finding], not_kept: str) -> SealError:
+    more = f", and {len(findings) - 1} more files" if len(findings) > 1 else ""
+    unkept = f" (not kept in the journal: {not_kept})" if not_kept else ""
+    return SealError(f"the seal is broken: {findings[0].line()}{more}{unkept}", remedy=CHECK)

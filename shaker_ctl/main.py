@@ -10,8 +10,20 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import __version__
-from shaker_ctl.commands import console, demo, install, journal, read, rules, run, settings, status
-from shaker_ctl.errors import JournalCorruptError, SettingsError, ShakerError
+from shaker_ctl.commands import (
+    console,
+    demo,
+    doctor,
+    install,
+    journal,
+    read,
+    rules,
+    run,
+    seal,
+    settings,
+    status,
+)
+from shaker_ctl.errors import JournalCorruptError, SealError, SettingsError, ShakerError
 
 EX_DATAERR = 65
 EX_CONFIG = 78
@@ -33,6 +45,7 @@ program.command()(read.read)
 program.add_typer(journal.app, name="journal")
 program.add_typer(rules.app, name="rules")
 program.add_typer(console.app, name="console")
+program.add_typer(seal.app, name="seal")
 program.add_typer(settings.app, name="settings")
 
 

@@ -12,14 +12,14 @@ import os
 import platform
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl import __version__
+from shaker_ctl import __version__, sealed_start
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.dice_reader import CameraReader
 from shaker_ctl.adapters.gpio_backend import make_pins
@@ -31,7 +31,6 @@ from shaker_ctl.adapters.serial_console import consoles
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.recovery import compare_lamp_box
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
@@ -45,6 +44,7 @@ from shaker_ctl.motion.reports import (
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
+from shaker_ctl.seal.examine import Examined
 from shaker_ctl.service import digests, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
 from shaker_ctl.service.desk import TableDesk
@@ -77,9 +77,13 @@ RUN_ENDS = (TossJudged, JogEnded, MotionStopped, MotionDenied)
 class Table:
     """One table. `start` once, `stop` always; errors of the start leave nothing running."""
 
-    def __init__(self, settings: Settings, source: Path) -> None:
-        """Check everything that can be checked without opening anything. Raises SettingsError."""
+    def __init__(self, settings: Settings, source: Path, sealed: Examined) -> None:
+        """Check everything that can be checked without opening anything. Raises SettingsError.
+
+        `sealed`: what the examination of the files at `source` gave (`sealed_start`).
+        """
         self._settings = settings
+        self._sealed = sealed
         self._source = source
         self._clock = SystemClock()
         self._started_s = self._clock.monotonic()
@@ -122,8 +126,8 @@ class Table:
     def _build_on(self, opened: OpenedJournal) -> None:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
-        found = recover(_newest_first(journal), self._rulebook)
-        for fault in standing_faults(_newest_first(journal), found.state.faults):
+        found = recover(journal.newest_first(), self._rulebook)
+        for fault in standing_faults(journal.newest_first(), found.state.faults):
             self._faults.raise_(*fault)
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
@@ -142,7 +146,7 @@ class Table:
         self._outcomes.restore(found.tosses)
         wear, why_due = Wear(), WhyDue()
         self._stops.append(wear.stop)
-        wear.start(_newest_first(journal, journal.head().sequence))
+        wear.start(journal.newest_first(journal.head().sequence))
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -198,11 +202,13 @@ class Table:
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
         model = ROOT / "models" / "manifest.toml"
+        is_verified = self._sealed.is_verified
         return (
-            ("software", digests.of_program(ROOT), True),
-            ("model", digests.of_file(model), True),
-            ("settings", digests.of_file(self._source), True),
-            ("profile", digests.of_file(self._profile_file()), True),
+            ("software", digests.of_program(ROOT), is_verified),
+            ("model", digests.of_file(model), is_verified),
+            ("settings", digests.of_file(self._source), is_verified),
+            ("profile", digests.of_file(self._profile_file()), is_verified),
+            ("seal", self._sealed.seal, is_verified),
         )
 
     def _versions(self) -> str:
@@ -224,10 +230,11 @@ class Table:
         Raises a leaf of `ShakerError` whose line says what is missing and what to do.
         """
         p = self._settings
-        self._reader.start()  # first: the model takes longest to load
-        self._stops.append(self._reader.stop)
         journal = open_copies(p.journal)
         self._stops.append(journal.close)
+        sealed_start.check_journal(self._sealed, journal)
+        self._reader.start()  # first of the outside world: the model takes longest to load
+        self._stops.append(self._reader.stop)
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
@@ -291,7 +298,7 @@ class Table:
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
         """A box that committed a round which the journal does not know proves a cut tail."""
         remembered = self._lamps.last_committed()
-        finding = compare_lamp_box(last_pushed(_newest_first(journal)), remembered)
+        finding = compare_lamp_box(last_pushed(journal.newest_first()), remembered)
         if finding is not None and finding.halts:
             raise JournalCorruptError(finding.text, remedy=finding.remedy)
 
@@ -311,6 +318,7 @@ class Table:
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),
+                "seal": self._sealed.seal,
                 "pid": os.getpid(),
             },
         )
@@ -374,6 +382,7 @@ class Table:
         plain["areas"] = list(self._rulebook.areas)
         plain["rounds"] = list(self._rounds)
         plain["marks"] = list(self._rulebook.marks)
+        plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.pid
         plain["reading"] = _plain(self._reader.last)
         plain["monotonic_s"] = time.monotonic()
@@ -395,15 +404,6 @@ def _log_motion(report: MotionReport) -> None:
         )
     else:
         log.info("%s", report)
-
-
-def _newest_first(journal: SqliteJournal, last: int | None = None) -> Iterator[Record]:
-    """Records from the newest, or from `last`, back, a page at a time."""
-    last = journal.head().sequence if last is None else last
-    while last > 0:
-        first = max(1, last - 255)
-        yield from reversed(list(journal.read(first, last)))
-        last = first - 1
 
 
 def _plain(value: Any) -> Any:

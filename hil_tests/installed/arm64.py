@@ -43,7 +43,8 @@ DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
 
 def recipe(suite: str) -> debian.Recipe:
     """Return the Debian of one suite: what the installation page asks for, and nothing else."""
-    return debian.Recipe(suite, ("python3", "python3-venv", *LIBRARIES[suite]), "arm64")
+    packages = ("python3", "python3-venv", *LIBRARIES[suite])
+    return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 
 def check(suite: str, wheel: Path, cache: Path, root: Path, selected: list[str]) -> bool:

@@ -34,6 +34,13 @@ class DebianError(Exception):
     """The check cannot run on this machine; the text says what to install."""
 
 
+ESSENTIAL = (
+    "base-files base-passwd bash ca-certificates coreutils dash debianutils diffutils findutils "
+    "grep gzip hostname libc-bin login mawk ncurses-base passwd sed tar util-linux"
+).split()
+"""What a Debian that is only unpacked needs in order to be one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Which Debian."""
@@ -41,6 +48,8 @@ class Recipe:
     suite: str
     packages: tuple[str, ...]
     architecture: str = "amd64"
+    is_unpacked_only: bool = False
+    """No maintainer script is run: a foreign processor's would be emulated, for half an hour."""
 
     @property
     def name(self) -> str:
@@ -76,15 +85,15 @@ def archive(recipe: Recipe, folder: Path) -> Path:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial.tar")
+        packages = (*ESSENTIAL, *recipe.packages) if recipe.is_unpacked_only else recipe.packages
         subprocess.run(
             [
-                "mmdebstrap",
-                "--quiet",
-                "--variant=minbase",
+                *("mmdebstrap", "--quiet"),
+                f"--variant={'extract' if recipe.is_unpacked_only else 'minbase'}",
+                "--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr",
                 f"--architectures={recipe.architecture}",
-                f"--include={','.join(recipe.packages)}",
-                recipe.suite,
-                str(partial),
+                f"--include={','.join(packages)}",
+                *(recipe.suite, str(partial)),
             ],
             check=True,
         )

@@ -1,0 +1,88 @@
+"""`shaker-ctl doctor`: everything that a technician checks, line by line, with the remedy.
+
+Owns the screen and the exit status. Runs as the service's user where it can, so that what it finds
+is what the service will meet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from shaker_ctl import settings
+from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.doctor.computer import Computer
+from shaker_ctl.doctor.examination import examine
+from shaker_ctl.doctor.finding import Finding, Verdict
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.installation.places import USER
+
+screen = Console(highlight=False)
+
+COLOURS = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
+
+NAME_WIDTH = 21
+
+
+def doctor(
+    config: Annotated[Path, typer.Option(help="Settings file of the table.")] = DEFAULT_CONFIG,
+    jog: Annotated[
+        bool, typer.Option(help="Turn the shaker for a second and count what the tach says.")
+    ] = True,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it turns.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    root: Annotated[
+        Path, typer.Option(help="Look for the computer's own files below this folder.")
+    ] = Path("/"),
+) -> None:
+    """Check the whole table: computer, disks, people, digests, lamps, consoles, camera, shaker.
+
+    Each line is ok, warn or fail, with what to do. Ends with status 1 where any line fails. Refuses
+    while the service runs: it holds the hardware.
+    """
+    _become_the_service()
+    found = settings.load(config)
+    if jog and not yes and not typer.confirm("The shaker turns for one second. Is it closed?"):
+        raise RefusedError("nothing was looked at", remedy="Close it, or give --no-jog")
+    failed = warned = 0
+    for one in examine(found, config, machine=Computer(root), is_jogged=jog):
+        failed += one.verdict is Verdict.FAIL
+        warned += one.verdict is Verdict.WARN
+        _show(one, as_json=as_json)
+    if not as_json:
+        screen.print(f"{failed} failed, {warned} to know" if failed or warned else "all ok")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _show(one: Finding, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(asdict(one), ensure_ascii=False))
+        return
+    word = Text(f"{one.verdict.value:<5}", COLOURS[one.verdict])
+    screen.print(Text.assemble(word, f"{one.name:<{NAME_WIDTH}}", one.text), soft_wrap=True)
+    if one.remedy:
+        screen.print(
+            Text.assemble(" " * (5 + NAME_WIDTH), ("→ ", "dim"), one.remedy), soft_wrap=True
+        )
+
+
+def _become_the_service() -> None:
+    """As root on an installed table: take the service's user, groups and rights."""
+    if os.geteuid() != 0:
+        return
+    try:
+        user = pwd.getpwnam(USER)
+    except KeyError:
+        return
+    os.initgroups(USER, user.pw_gid)
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)

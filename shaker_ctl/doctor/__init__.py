@@ -1,0 +1,1 @@
+"""What a technician checks before a table opens: computer, pins, shaker, camera, lamps, records."""

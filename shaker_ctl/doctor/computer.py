@@ -1,0 +1,203 @@
+"""The computer itself: model, system, power, temperature, clock, and what an installation brought.
+
+Owns where Linux and the Pi's firmware say these things. Reads files only, below a root that tests
+may choose; nothing is opened that a service could be using. Limits stand with their sources.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.installation import pins as pins_file
+from shaker_ctl.installation.places import Places
+from shaker_ctl.service.wall_time import is_synchronised
+
+SUPPORTED = re.compile(r"Raspberry Pi (3|4|400|5|500|Compute Module [345]|Zero 2)\b")
+"""Models with a 64-bit processor; onnxruntime has no wheels for others."""
+
+SYSTEMS = ("bookworm", "trixie")
+"""Releases of Debian and of Raspberry Pi OS that bring Python 3.11 and 3.13."""
+
+HOT_C, TOO_HOT_C = 75.0, 84.0
+"""The firmware begins to slow the processor at 80 °C and limits it hard at 85 °C (Raspberry Pi
+documentation, "Frequency management and thermal control")."""
+
+UNDERVOLTAGE_NOW, UNDERVOLTAGE_BEFORE = 1 << 0, 1 << 16
+SLOWED_NOW = 1 << 1 | 1 << 2 | 1 << 3
+
+EARLIEST_WALL_S = 1_767_225_600.0
+"""1 January 2026: this program did not exist before, so such a clock is wrong."""
+
+PIN_TOOLS = ("pinctrl", "raspi-gpio", "gpioset")
+"""What the stop script can use, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computer:
+    """Where to look. `root` other than `/`: the files of a system that is mounted or made up."""
+
+    root: Path = Path("/")
+    machine: str = platform.machine()
+    path: str | None = None
+    """Search path for programs below `root`; None: this process's own."""
+
+    def text(self, name: str) -> str | None:
+        """Return the text of the absolute file `name`; None where it cannot be read."""
+        try:
+            return (self.root / name.lstrip("/")).read_text("utf-8", errors="replace")
+        except OSError:
+            return None
+
+    def tool(self) -> str | None:
+        """Return the first program with which the stop script can reach pins."""
+        return next((name for name in PIN_TOOLS if shutil.which(name, path=self.path)), None)
+
+
+def examine(computer: Computer, pins: PinParameters) -> Iterator[Finding]:
+    """Look at everything that needs no device of the table."""
+    yield model(computer)
+    yield system(computer)
+    yield power(computer)
+    yield temperature(computer)
+    yield clock(computer, time.time(), is_synchronised())
+    yield installation(computer)
+    yield stop_script(computer, pins)
+
+
+def model(computer: Computer) -> Finding:
+    """Which Raspberry Pi this is."""
+    said = (computer.text("/proc/device-tree/model") or "").rstrip("\0\n")
+    if not said:
+        return warn(
+            "model",
+            f"no Raspberry Pi ({computer.machine})",
+            "A real table runs on a Raspberry Pi 3, 4, 5 or Zero 2; elsewhere only its rig does",
+        )
+    if SUPPORTED.search(said):
+        return ok("model", said)
+    return fail(
+        "model",
+        f"{said} is too small or unknown",
+        "Use a Raspberry Pi 3, 4, 5, Compute Module 3 to 5 or Zero 2",
+    )
+
+
+def system(computer: Computer) -> Finding:
+    """Operating system, its width, and Python."""
+    release = _assignments(computer.text("/etc/os-release") or "")
+    name = release.get("PRETTY_NAME", "an unknown system")
+    said = f"{name}, {computer.machine}, Python {platform.python_version()}"
+    if computer.machine.startswith(("armv6", "armv7")):
+        return fail(
+            "system",
+            f"{said} is a 32-bit system",
+            "Install the 64-bit Raspberry Pi OS: onnxruntime has no 32-bit wheels",
+        )
+    if release.get("VERSION_CODENAME") not in SYSTEMS:
+        return warn("system", said, "Tried on Debian 12 (bookworm) and 13 (trixie) only")
+    return ok("system", said)
+
+
+def power(computer: Computer) -> Finding:
+    """Undervoltage, now or since the start."""
+    word = _throttled(computer)
+    if word is None:
+        return warn(
+            "power",
+            "the firmware does not say whether the supply holds",
+            "On a Raspberry Pi: vcgencmd get_throttled; use a supply of 5.1 V and 3 A",
+        )
+    remedy = "Use the official supply (5.1 V) and a short cable; feed no motor from the Pi"
+    if word & UNDERVOLTAGE_NOW:
+        return fail("power", f"undervoltage now (0x{word:x})", remedy)
+    if word & UNDERVOLTAGE_BEFORE:
+        return warn("power", f"undervoltage since the start (0x{word:x})", remedy)
+    if word & SLOWED_NOW:
+        return warn("power", f"the processor is slowed now (0x{word:x})", "Cool it")
+    return ok("power", "no undervoltage since the start")
+
+
+def temperature(computer: Computer) -> Finding:
+    """The processor's temperature."""
+    try:
+        degrees = int(computer.text("/sys/class/thermal/thermal_zone0/temp") or "") / 1000
+    except ValueError:
+        return warn("temperature", "the processor has no thermometer", "Only a Pi is known to")
+    said = f"{degrees:.0f} °C"
+    if degrees >= TOO_HOT_C:
+        return fail("temperature", said, "Cool it: a fan, a heat sink, air to the housing")
+    if degrees >= HOT_C:
+        return warn("temperature", said, "Cool it before it slows down at 80 °C")
+    return ok("temperature", said)
+
+
+def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
+    """Whether anything vouches for the wall clock (architecture, "Time")."""
+    said = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(wall_s))
+    if wall_s < EARLIEST_WALL_S:
+        return fail("clock", f"{said} is in the past", "Set it: sudo date -u -s '...'; fit an RTC")
+    if is_disciplined:
+        return ok("clock", f"{said}, synchronised")
+    if (computer.root / "dev/rtc0").exists():
+        return ok("clock", f"{said}, from an RTC")
+    return warn(
+        "clock",
+        f"{said}, and nothing vouches for it",
+        "Fit an RTC or allow NTP; otherwise a floorperson confirms the time at every opening",
+    )
+
+
+def installation(computer: Computer) -> Finding:
+    """Whether the table starts at power-on."""
+    places = Places(computer.root)
+    link = places.units / "multi-user.target.wants" / "shaker-ctl.service"
+    if not link.is_symlink():
+        return warn("service", "the table does not start at power-on", "sudo shaker-ctl install")
+    return ok("service", "starts at power-on")
+
+
+def stop_script(computer: Computer, pins: PinParameters) -> Finding:
+    """Whether systemd can take the motor's pins low when Python and the GPIO daemon are gone."""
+    places = Places(computer.root)
+    script = places.scripts / "motor-off"
+    if not script.exists() or not script.stat().st_mode & 0o111:
+        return fail("stop script", f"{script} is missing", "sudo shaker-ctl install")
+    written = computer.text("/etc/shaker-ctl/pins.conf")
+    if written != pins_file.environment(pins):
+        return fail(
+            "stop script",
+            "pins.conf is not of these settings: another pin would be taken low",
+            "sudo shaker-ctl install writes it again",
+        )
+    tool = computer.tool()
+    if tool is None:
+        return fail(
+            "stop script",
+            "no program reaches the pins without the GPIO daemon",
+            "sudo apt install raspi-utils (pinctrl), or gpiod (gpioset)",
+        )
+    return ok("stop script", f"GPIO {pins.motor_enable} and {pins.motor_pwm} low by {tool}")
+
+
+def _throttled(computer: Computer) -> int | None:
+    """The firmware's word, wherever this kernel shows it; its bits as `vcgencmd get_throttled`."""
+    folder = computer.root / "sys/devices/platform"
+    for path in sorted(folder.glob("**/get_throttled")) if folder.is_dir() else []:
+        try:
+            return int(path.read_text(), 16)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _assignments(text: str) -> dict[str, str]:
+    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {key: value.strip('"') for key, value in pairs}

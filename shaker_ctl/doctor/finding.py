@@ -1,0 +1,42 @@
+"""One line of an examination: what was looked at, how it is, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How something is."""
+
+    OK = "ok"
+    WARN = "warn"
+    """The table can play; a technician should know, or choose."""
+    FAIL = "fail"
+    """The table cannot play, or not safely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line. `name` is stable: scripts and tests match on it."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    remedy: str = ""
+    """What to do; empty where nothing is to be done."""
+
+
+def ok(name: str, text: str) -> Finding:
+    """As it must be."""
+    return Finding(name, Verdict.OK, text)
+
+
+def warn(name: str, text: str, remedy: str) -> Finding:
+    """The table can play; something is to be known."""
+    return Finding(name, Verdict.WARN, text, remedy)
+
+
+def fail(name: str, text: str, remedy: str) -> Finding:
+    """The table cannot play, or not safely."""
+    return Finding(name, Verdict.FAIL, text, remedy)

@@ -1,0 +1,108 @@
+"""Where the table writes and what it reads back: disks, journal, people.
+
+Owns the limits of room. Opens journals read-only; a damaged one is named, never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from shaker_ctl.adapters.journal_copies import survey
+from shaker_ctl.console import accounts
+from shaker_ctl.console.parameters import ConsoleParameters
+from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.errors import SettingsError, ShakerError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.rules.vocabulary import Role
+
+LITTLE_ROOM_MB, NO_ROOM_MB = 500.0, 50.0
+"""A round takes 0.15 MB with its pictures: 500 MB are a week of play, 50 MB half a day."""
+
+
+def examine(journal: JournalParameters, console: ConsoleParameters) -> Iterator[Finding]:
+    """Look at disks, journal and people."""
+    yield disk("disk", journal.path.parent)
+    yield second_disk(journal)
+    yield journal_copies(journal)
+    yield people(console.users_file)
+
+
+def disk(name: str, folder: Path) -> Finding:
+    """Whether there is room, and leave to write."""
+    if not folder.is_dir():
+        return fail(
+            name, f"{folder} does not exist", "Mount its medium, or: sudo shaker-ctl install"
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return fail(
+            name,
+            f"{folder} cannot be written",
+            f"Mount it writable and give it to the service's user: sudo chown shaker: {folder}",
+        )
+    free_mb = shutil.disk_usage(folder).free / 1e6
+    said = f"{folder}: {free_mb:,.0f} MB free"
+    remedy = "Make room, or lower journal.pictures_mb"
+    if free_mb < NO_ROOM_MB:
+        return fail(name, said, remedy)
+    if free_mb < LITTLE_ROOM_MB:
+        return warn(name, said, remedy)
+    return ok(name, said)
+
+
+def second_disk(journal: JournalParameters) -> Finding:
+    """Whether the second copy lies on another medium (O-6)."""
+    name = "second disk"
+    if journal.second is None:
+        return warn(
+            name,
+            "the journal has no second copy",
+            "Plug in a USB stick labelled shaker-2nd and set journal.second",
+        )
+    folder = journal.second.parent
+    found = disk(name, folder)
+    if found.verdict == "fail":
+        return found
+    if journal.path.parent.is_dir() and folder.stat().st_dev == journal.path.parent.stat().st_dev:
+        return fail(
+            name,
+            f"{folder} is on the same medium as the journal itself",
+            "Mount a USB stick there: mkfs.ext4 -L shaker-2nd, then plug it in again",
+        )
+    return found
+
+
+def journal_copies(journal: JournalParameters) -> Finding:
+    """Whether both copies verify from their first record to their last."""
+    if not journal.path.exists():
+        if journal.second is not None and journal.second.exists():
+            return fail(
+                "journal",
+                f"{journal.path} is missing, its second copy is there",
+                "A person decides; then: shaker-ctl journal rebuild --main",
+            )
+        return ok("journal", "none yet; the first start founds it")
+    try:
+        heads, findings = survey(journal)
+    except ShakerError as error:
+        return fail("journal", str(error), error.remedy)
+    for found in sorted(findings, key=lambda one: not one.halts):
+        return (fail if found.halts else warn)("journal", found.text, found.remedy)
+    return ok("journal", f"{heads[0][1].sequence} records in {len(heads)} copies verify")
+
+
+def people(users_file: Path) -> Finding:
+    """Whether somebody can log in who may open the table, and somebody who may mend it."""
+    add = f"shaker-ctl console add-user NAME ROLE --users {users_file}"
+    try:
+        known = {account.role for account in accounts.load(users_file)}
+    except SettingsError as error:
+        return fail("people", str(error), f"sudo {add}")
+    missing = {Role.FLOORPERSON, Role.TECHNICIAN} - known
+    if Role.FLOORPERSON in missing and Role.SUPERVISOR not in known:
+        return fail("people", "nobody may open the table", f"sudo {add}, with role floorperson")
+    if Role.TECHNICIAN in missing:
+        return warn("people", "nobody may clear a fault", f"sudo {add}, with role technician")
+    return ok("people", "a floorperson and a technician can log in")

@@ -1,0 +1,225 @@
+"""Pins and shaker: the GPIO daemon, every contact, and a jog that the tach must answer.
+
+Owns what counts as rightly wired. It drives through the shipped motion thread, with its dead-man
+and its watches; nothing here raises EN by itself. Whatever happens, EN is low afterwards.
+"""
+
+from __future__ import annotations
+
+import queue
+import statistics
+import time
+from collections.abc import Iterator
+
+from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.gpio_backend import GpioPins
+from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.errors import GpioLinkError, ShakerError
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.reports import MotionDenied, MotionReport, MotionStopped, MotionTrouble
+from shaker_ctl.ports import Interlocks
+from shaker_ctl.rules import events
+from shaker_ctl.rules.vocabulary import Occasion, Purpose
+from shaker_ctl.service.motion_thread import MotionThread
+
+JOG_RPM, JOG_S = 300.0, 1.0
+"""Slow enough that nothing mixes or flies, fast enough for a good 40 tach edges."""
+
+SPEED_TOLERANCE = 0.15
+"""The control loop holds a speed within 4 %; a wrong number of pulses per turn is off by more."""
+
+RUNAWAY = 1.5
+"""Share of the speed asked for above which the motor does not follow its duty."""
+
+REST_S = 0.3
+"""How long the tach is listened to while EN is low."""
+
+ANSWER_S = 5.0
+"""Longest time from the order to jog until the motion thread has answered."""
+
+_TROUBLES = {
+    "tach-silent": "Does the cam turn? Then check the tach: its wire to GPIO {tach}, its supply, "
+    "the gap to its wheel. Else free the cam; check the motor's supply, its fuse, and EN at "
+    "GPIO {motor_enable}",
+    "motor-stall": "Free the cam; check the motor's supply and its fuse",
+    "motor-slow-start": "Free the cam; check the motor's supply, the belt, and the brushes",
+    "motor-overspeed": "Check the PWM wire to GPIO {motor_pwm} and motion.pulses_per_turn",
+    "motor-no-stop": "Part the motor from its supply NOW: its driver does not obey EN",
+    "motor-driver": "Read the driver's own display: over-current, over-temperature, supply",
+    "tach-unreliable": "Check the tach's shielding and its ground; GPIO {tach}",
+    "interlock": "Close compartment and cover, release the e-stop",
+    "gpio-link": "Restart the GPIO daemon: systemctl restart pigpiod",
+}
+
+
+def contacts(seen: Interlocks, needs_cover: bool | None) -> Iterator[Finding]:
+    """One line for each contact, at rest: closed table, nobody's finger on anything.
+
+    `needs_cover`: where the cover must be while dice are tossed (True closed, False open).
+    """
+    if seen.estop_pressed:
+        yield fail(
+            "e-stop",
+            "pressed, or its loop is broken",
+            "Release it; then check the loop from GPIO {estop} to ground",
+        )
+    else:
+        yield ok("e-stop", "released")
+    if seen.compartment_open:
+        yield fail(
+            "compartment",
+            "open, or its wire is broken",
+            "Close and lock it; then check the contact at GPIO {compartment}",
+        )
+    else:
+        yield ok("compartment", "closed and locked")
+    yield _cover(seen.cover_open, needs_cover)
+    if seen.driver_fault:
+        yield fail(
+            "driver fault",
+            "the motor driver reports a fault",
+            "Read its own display; then check the line to GPIO {driver_fault} for a short",
+        )
+    else:
+        yield ok("driver fault", "none")
+    if seen.button_pressed:
+        yield fail(
+            "player's button",
+            "pressed, stuck, or its wire is shorted",
+            "Let go of it; then check the line to GPIO {button}",
+        )
+    else:
+        yield ok("player's button", "not pressed")
+
+
+def _cover(is_open: bool, needed_closed: bool | None) -> Finding:
+    if needed_closed is None:
+        return ok("cover", f"{'open' if is_open else 'closed'}; this rule text does not ask")
+    if needed_closed and is_open:
+        return fail(
+            "cover",
+            "open, or its wire is broken; this rule text needs it closed for a toss",
+            "Close it; then check the contact at GPIO {cover}",
+        )
+    if not needed_closed and not is_open:
+        return fail(
+            "cover",
+            "closed; this rule text forbids a cover",
+            "Take it off; leave the contact at GPIO {cover} open",
+        )
+    return ok("cover", "open" if is_open else "closed")
+
+
+def tach_at_rest(pins: GpioPins) -> Finding:
+    """No pulses may come while EN is low."""
+    pins.tach.edges()
+    time.sleep(REST_S)
+    count = len(pins.tach.edges())
+    if count:
+        return fail(
+            "tach at rest",
+            f"{count} pulses in {REST_S:g} s with EN low",
+            "Does the cam turn? Then part the motor from its supply. Else check the tach's "
+            "shielding and ground; GPIO {tach}",
+        )
+    return ok("tach at rest", "silent")
+
+
+class _Listener:
+    """What the motion thread says, for one jog."""
+
+    def __init__(self) -> None:
+        self.said: queue.SimpleQueue[events.Event | MotionReport] = queue.SimpleQueue()
+
+    def wait(self) -> tuple[str, str]:
+        """Wait for the end of the jog; return the code and reason of its failure, or two empty
+        texts.
+        """
+        until_s = time.monotonic() + ANSWER_S
+        code = reason = ""
+        while (left_s := until_s - time.monotonic()) > 0:
+            try:
+                said = self.said.get(timeout=left_s)
+            except queue.Empty:
+                break
+            match said:
+                case MotionStopped() | MotionTrouble():
+                    code, reason = said.code, said.reason
+                case MotionDenied():
+                    code, reason = "interlock", said.reason
+                case events.ShakerFault():
+                    return code or said.code, reason or said.code
+                case events.JogFinished():
+                    return code, reason
+        return code or "no-answer", reason or "the motion thread did not answer"
+
+
+def jog(pins: GpioPins, parameters: MotionParameters) -> Finding:
+    """Turn the shaker for a second and count what the tach says. Blocks for about two seconds."""
+    listener = _Listener()
+    motion = MotionThread(
+        motor=pins.motor,
+        tach=pins.tach,
+        lines=pins.lines,
+        link=pins.link,
+        clock=SystemClock(),
+        parameters=parameters,
+        state_is_alive=lambda: True,  # the plan is bounded; the dead-man watches this process
+        post=listener.said.put,
+        report=listener.said.put,
+    )
+    try:
+        motion.start()
+        motion.jog(Occasion(Purpose.TRIAL, 0), JOG_RPM, JOG_S)
+        code, reason = listener.wait()
+        trace = motion.figures().trace
+    except ShakerError as error:
+        return fail("shaker", str(error), error.remedy)
+    finally:
+        motion.close()
+    return _failed(code, reason, trace) if code else _judged(trace)
+
+
+def _failed(code: str, reason: str, trace: tuple[tuple[float, float], ...]) -> Finding:
+    fastest = max((rpm for _, rpm in trace), default=0.0)
+    if fastest > RUNAWAY * JOG_RPM:
+        # However it was noticed first: a tach that seems to jump is one that was overtaken.
+        code, reason = "motor-overspeed", f"{fastest:.0f} rpm at {JOG_RPM:.0f} asked for; {reason}"
+    remedy = _TROUBLES.get(code, "See what the motion thread says, and the wiring page")
+    return fail("shaker", f"{code}: {reason}", remedy)
+
+
+def _judged(trace: tuple[tuple[float, float], ...]) -> Finding:
+    held = [rpm for at_s, rpm in trace if JOG_S / 2 <= at_s <= JOG_S]
+    if not held:
+        return fail("shaker", "the tach gave no speed", _TROUBLES["tach-silent"])
+    speed = statistics.median(held)
+    said = f"{speed:.0f} rpm at {JOG_RPM:.0f} asked for, standing again"
+    if abs(speed - JOG_RPM) > SPEED_TOLERANCE * JOG_RPM:
+        return warn(
+            "shaker",
+            said,
+            "Check the motor's supply, the belt, and motion.control.duty_per_rpm",
+        )
+    return ok("shaker", said)
+
+
+def examine(
+    pins: GpioPins, parameters: MotionParameters, needs_cover: bool | None, *, is_jogged: bool
+) -> Iterator[Finding]:
+    """Look at every contact, listen, and, where everything permits and it is wanted, jog."""
+    try:
+        found = list(contacts(pins.lines.read(), needs_cover))
+    except GpioLinkError as error:
+        yield fail("contacts", str(error), error.remedy)
+        return
+    found.append(tach_at_rest(pins))
+    yield from found
+    if not is_jogged:
+        yield warn("shaker", "not turned, as asked", "Run it again without --no-jog")
+        return
+    denied = [one.name for one in found if one.verdict == "fail" and one.name != "player's button"]
+    if denied:
+        yield warn("shaker", f"not turned: {', '.join(denied)}", "Mend that first")
+        return
+    yield jog(pins, parameters)

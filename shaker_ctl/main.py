@@ -83,4 +83,4 @@ def exit_status(error: ShakerError) -> int:
     """Return the exit status that says what kind of help is needed."""
     if isinstance(error, SettingsError):
         return EX_CONFIG
-    return EX_DATAERR if isinstance(error, JournalCorruptError) else 1
+    return EX_DATAERR if isinstance(error, JournalCorruptError | SealError) else 1

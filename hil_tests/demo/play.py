@@ -34,6 +34,12 @@ STUCK_S = 180.0
 """Longest time without a new round before the demonstration gives up and says so."""
 
 
+def _pins(rig: dict[str, Any]) -> str:
+    if "gpiochip" in rig:
+        return f"pins {rig['gpiochip']['chip']}"
+    return f"daemon {rig['pigpiod']['host']}:{rig['pigpiod']['port']}"
+
+
 def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) -> int:
     """Play, report, and return the exit status: 0, or 1 where a lamp or a reading was wrong."""
     console = Console()
@@ -42,7 +48,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         is_whole = rounds is None
         with Session(plan, folder) as session:
             console.print(
-                f"rig: daemon {session.rig['pigpiod']['host']}:{session.rig['pigpiod']['port']}, "
+                f"rig: {_pins(session.rig)}, "
                 f"camera {session.rig['camera']['url']}, lamp box {session.rig['lamp']['device']}\n"
                 f"service ready after {session.ready_after_s:.1f} s; log and settings in {folder}"
             )

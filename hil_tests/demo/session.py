@@ -51,6 +51,17 @@ class Plan:
     compartment: str = "standard"
     pace: str = "table"
     dice: str = "white"
+    pins: str = "pigpio"
+    """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
+    `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
+
+
+def _pins(rig: dict[str, Any]) -> dict[str, Any]:
+    """The section `[gpio]`. A rig says 0 where it takes whichever frequency of the motor PWM."""
+    if "gpiochip" in rig:
+        chip = rig["gpiochip"]
+        return {"backend": "gpiod", "chip": chip["chip"], "pwm_chip": chip["pwm_chip"]}
+    return {"backend": "pigpio", **{key: value for key, value in rig["pigpiod"].items() if value}}
 
 
 @dataclass
@@ -92,6 +103,11 @@ class Session:
         ]
         if self.plan.profile in COVERED:
             command += ["--cover", "driven"]
+        if self.plan.pins == "gpiod":
+            file = self.folder / "pins.toml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text('[gpio]\nwires = "gpiochip"\n', encoding="utf-8")
+            command += ["--rig", str(file)]
         self._rig_process = self._spawn(command, "rig.log")
         address = self.folder / "rig" / "rig.json"
         self._wait_for(self._rig_process, address.exists, "the virtual rig", "rig.log")
@@ -104,6 +120,9 @@ class Session:
             *_program("shaker_ctl.main"),
             *("run", "--config", str(self.folder / "settings.toml")),
         ]
+        if "gpiochip" in self.rig:
+            door = self.rig["gpiochip"]["door"]
+            command = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
         self._service = self._spawn(command, "service.log")
         log = self.folder / "service.log"
         self._wait_for(
@@ -179,8 +198,7 @@ class Session:
                 "runtime_dir": str(self.folder / "run"),
                 "heartbeat_s": 0.11,  # a rig beside it, and whatever else a laptop does
             },
-            # A rig says 0 where it takes whichever frequency of the motor PWM.
-            "gpio": {"backend": "pigpio", **{k: v for k, v in rig["pigpiod"].items() if v}},
+            "gpio": _pins(rig),
             "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {

@@ -1,4 +1,5 @@
-"""Which wires a rig's machine has: the virtual board's, a cross-wired pair's, or a bench's.
+"""Which wires a rig's machine has: the virtual board's behind a daemon or behind a kernel's GPIO
+device, a cross-wired pair's, or a bench's.
 
 Owns the opening of each kind, the address of the daemon that the controller is to use, and which
 faults of that daemon this kind can show. Must not know plants.
@@ -7,6 +8,7 @@ faults of that daemon this kind can show. Must not know plants.
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +17,9 @@ from hil_tests.rig.bench import BenchWires
 from hil_tests.rig.crossed import CrossedPair
 from hil_tests.rig.fault_set import Fault, Value
 from hil_tests.rig.faults import BreakableDaemon, DaemonPart, FaultPart, Order
+from hil_tests.rig.gpiochip.device import NODE, GpioChip
+from hil_tests.rig.gpiochip.door import Door
+from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
@@ -104,6 +109,42 @@ class VirtualGpio:
         started.enter_context(self.daemon)
 
 
+class KernelGpio:
+    """A board behind a virtual `/dev/gpiochip0` and a folder of hardware PWM, as a Raspberry Pi 5
+    has them. There is no daemon; the controller is started through `hil_tests.rig.gpiochip.enter`.
+    """
+
+    host = ""
+    port = 0
+    connections = -1
+    trouble = ""
+
+    def __init__(self, table: GpioTable, folder: Path) -> None:
+        self.board = Board()
+        self.wires = Wiring(self.board, table.pins)
+        self._folder = folder
+        self.address: dict[str, str] = {}
+        """Where to go in, the chip's path in there, and the folder of the PWM."""
+
+    def fault_part(self) -> FaultPart:
+        known: BreakableDaemon = VirtualPigpiod(Board())
+        return AbsentPart(
+            "pigpiod",
+            DaemonPart(known).catalogue,
+            "its pins have no daemon, but the kernel's device",
+        )
+
+    def start(self, started: contextlib.ExitStack) -> None:
+        door = started.enter_context(tempfile.TemporaryDirectory(prefix="gpiochip-"))
+        chip = GpioChip(self.board)
+        started.callback(chip.close)
+        pwm = PwmFolder(self.board, self._folder / "pwmchip0")
+        started.callback(pwm.close)
+        entry = Door(Path(door) / "door", chip)
+        started.callback(entry.close)
+        self.address = {"door": str(entry.path), "chip": NODE, "pwm_chip": str(pwm.folder)}
+
+
 class BenchGpio:
     """Pins of somebody else's daemon, reached as its client. `pair` is set where both daemons are
     virtual ones of ours."""
@@ -156,6 +197,8 @@ def open_gpio(
     """Open the wires that the table asks for. Raises `BenchError`, `ReservedError`, OSError."""
     if lock:
         started.enter_context(Reservation(Path(lock), purpose))
+    if table.wires is Gpio.GPIOCHIP:
+        return KernelGpio(table, folder)
     if table.wires is Gpio.VIRTUAL:
         return VirtualGpio(table, folder, port)
     return BenchGpio(table, started, rig_file)

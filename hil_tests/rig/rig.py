@@ -23,7 +23,7 @@ from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
-from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, VirtualGpio, open_gpio
+from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_FAULTS
 from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Terminal
@@ -292,6 +292,7 @@ class Rig:
                 "port": self.gpio.port,
                 **({"pwm_hz": plan.gpio.pwm_hz} if plan.gpio.pwm_hz else {}),
             },
+            **({"gpiochip": self.gpio.address} if isinstance(self.gpio, KernelGpio) else {}),
             "camera": {"url": plan.camera.url if self.camera is None else self.camera.url},
             "calibration": (
                 plan.camera.calibration if self.camera is None else self.camera.calibration

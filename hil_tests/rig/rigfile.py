@@ -24,6 +24,7 @@ class Gpio(StrEnum):
     """Which wires the pins have."""
 
     VIRTUAL = "virtual"
+    GPIOCHIP = "gpiochip"
     CROSSED = "crossed"
     BENCH = "bench"
 

@@ -42,11 +42,17 @@ def show(
             before = line
 
 
+def _pins(addresses: Status) -> str:
+    if "gpiochip" in addresses:
+        return f"{addresses['gpiochip']['chip']}, entered by {addresses['gpiochip']['door']}"
+    return f"pigpiod {addresses['pigpiod']['host']}:{addresses['pigpiod']['port']}"
+
+
 def plain_addresses(addresses: Status) -> list[str]:
     """Where everything listens, one line each."""
     console = addresses["console"]
     return [
-        f"pigpiod     {addresses['pigpiod']['host']}:{addresses['pigpiod']['port']}",
+        f"pins        {_pins(addresses)}",
         f"camera      {addresses['camera']['url']}",
         f"lamp box    {addresses['lamp']['device']}  {addresses['lamp']['baudrate']} 8N1, "
         f"unit {addresses['lamp']['unit']}",

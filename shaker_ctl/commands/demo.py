@@ -23,6 +23,13 @@ class Pace(StrEnum):
     BRISK = "brisk"
 
 
+class PinsBy(StrEnum):
+    """How the service reaches the rig's pins."""
+
+    PIGPIO = "pigpio"
+    GPIOD = "gpiod"
+
+
 class Compartment(StrEnum):
     """Geometry of the dice compartment on the rig."""
 
@@ -46,6 +53,9 @@ def demo(
         Pace, typer.Option(help="brisk: short betting, settling and payout; same toss and reading.")
     ] = Pace.TABLE,
     dice: Annotated[str, typer.Option(help="Style of the rig's dice.")] = "white",
+    pins: Annotated[
+        PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
+    ] = PinsBy.PIGPIO,
     report: Annotated[
         Path | None, typer.Option(help="Folder for rounds.jsonl, pictures, journal and logs.")
     ] = None,
@@ -85,7 +95,12 @@ def demo(
             remedy="pip install 'shaker-ctl[rig]'",
         ) from error
     plan = Plan(
-        profile=profile, seed=seed, compartment=compartment.value, pace=pace.value, dice=dice
+        profile=profile,
+        seed=seed,
+        compartment=compartment.value,
+        pace=pace.value,
+        dice=dice,
+        pins=pins.value,
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 

@@ -35,10 +35,15 @@ class DebianError(Exception):
 
 
 ESSENTIAL = (
-    "base-files base-passwd bash ca-certificates coreutils dash debianutils diffutils findutils "
-    "grep gzip hostname libc-bin login mawk ncurses-base passwd sed tar util-linux"
-).split()
+    *("base-files", "base-passwd", "bash", "ca-certificates", "coreutils", "dash", "debianutils"),
+    *("diffutils", "findutils", "grep", "gzip", "hostname", "libc-bin", "login", "mawk"),
+    *("ncurses-base", "passwd", "sed", "tar", "util-linux"),
+)
 """What a Debian that is only unpacked needs in order to be one."""
+
+
+MERGED_USR = "/usr/share/mmdebstrap/hooks/maybe-merged-usr"
+"""Makes /bin and /lib the links that a maintainer script would have made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +90,14 @@ def archive(recipe: Recipe, folder: Path) -> Path:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial.tar")
-        packages = (*ESSENTIAL, *recipe.packages) if recipe.is_unpacked_only else recipe.packages
+        how = ["--variant=minbase"]
+        packages = recipe.packages
+        if recipe.is_unpacked_only:
+            how = ["--variant=extract", f"--hook-dir={MERGED_USR}"]
+            packages = (*ESSENTIAL, *packages)
         subprocess.run(
             [
-                *("mmdebstrap", "--quiet"),
-                f"--variant={'extract' if recipe.is_unpacked_only else 'minbase'}",
-                "--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr",
+                *("mmdebstrap", "--quiet", *how),
                 f"--architectures={recipe.architecture}",
                 f"--include={','.join(packages)}",
                 *(recipe.suite, str(partial)),

@@ -1,0 +1,564 @@
+"""The installed table under a booted systemd: started, hung, killed, stopped, never looping.
+
+    python -m hil_tests.installed.booted --wheel dist/shaker_ctl-....whl
+
+A Debian 12 in a container (systemd-nspawn) boots its own systemd; the wheel is installed there as
+the page says, by `shaker-ctl install`. The machine with its motor, lamps and camera is the virtual
+rig, outside the container, as a machine is outside its computer.
+
+What is simulated: the container shares this machine's kernel and loopback; `pigpiod` inside is a
+relay to the rig's virtual daemon, since a real one needs a Raspberry Pi's memory; and `pinctrl`
+writes down what it was asked for, since there are no pins. The rig's motor is stopped by the
+dead-man and its monostable before either is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from hil_tests.demo.people import SERIALS
+from hil_tests.demo.session import Plan, Session
+from hil_tests.installed import debian
+from hil_tests.rig.control import ask
+from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console.client import Console
+from shaker_ctl.console.scripted import Floorperson
+
+HERE = Path(__file__).resolve().parents[2]
+
+RECIPE = debian.Recipe(
+    "bookworm",
+    (
+        *("systemd", "systemd-sysv", "dbus", "udev", "python3", "python3-venv"),
+        *("libgl1", "libglib2.0-0", "socat"),
+    ),
+)
+
+PREFIX = "/opt/shaker-ctl"
+PORT = 8888
+EXPOSURE = 1.5
+"""Most that `systemd-analyze security` may find of the table's unit, of 10."""
+
+OFF_S = 0.150
+"""Longest drive of a motor whose controller is gone."""
+
+DIALOUT = 20
+"""Debian's group of serial lines."""
+
+PIGPIOD = f"""#!/bin/sh
+# A relay to the rig's daemon, at the port where a real one listens.
+exec socat TCP-LISTEN:{PORT},bind=127.0.0.1,fork,reuseaddr TCP:127.0.0.1:%d
+"""
+
+PINCTRL = """#!/bin/sh
+echo "$*" >> /run/pinctrl.log
+"""
+
+PINS_LOW = "set 23,18 op dl"
+
+
+class Teller:
+    """One line a promise."""
+
+    def __init__(self) -> None:
+        self.is_fine = True
+
+    def __call__(self, text: str, is_fine: bool) -> None:
+        self.is_fine &= is_fine
+        print(f"{'ok  ' if is_fine else 'FAIL'} {text}", flush=True)  # noqa: T201
+
+
+class Computer:
+    """The booted container."""
+
+    def __init__(self, root: Path, binds: Sequence[tuple[str, str]]) -> None:
+        self.root = root
+        words = [
+            *("systemd-nspawn", "--quiet", "--boot", "--directory", str(root)),
+            *("--register=no", "--keep-unit", "--machine=shaker-table"),
+            *(f"--bind={outside}:{inside}" for outside, inside in binds),
+        ]
+        self._process = subprocess.Popen(
+            words,
+            env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._leader = until(self._find_leader, 20.0)
+        until(lambda: self.run("systemctl", "is-system-running").strip() in UP, 60.0)
+
+    def _find_leader(self) -> int:
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        pids = children.read_text().split()
+        return int(pids[0]) if pids else 0
+
+    def run(self, *words: str) -> str:
+        """Run a program inside; return what it said, whatever its status."""
+        ran = self.try_(*words)
+        return ran.stdout
+
+    def try_(self, *words: str) -> subprocess.CompletedProcess[str]:
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        return subprocess.run(
+            [
+                *("nsenter", "--target", str(self._leader), "--all", "--root", "--wd"),
+                *("env", "-i", f"PATH={path}", "LANG=C.UTF-8", *words),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    def unit(self, name: str = "shaker-ctl") -> dict[str, str]:
+        """What systemd says of a unit."""
+        said = self.run(
+            "systemctl",
+            "show",
+            name,
+            "--property=ActiveState,SubState,Result,NRestarts,MainPID,ExecMainStatus",
+        )
+        return dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+
+    def main_pid(self) -> int:
+        """The service's process as this machine numbers it."""
+        inside = self.unit()["MainPID"]
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                text = status.read_text()
+            except OSError:
+                continue
+            spaces = next(line for line in text.splitlines() if line.startswith("NSpid:"))
+            if spaces.split()[2:] == [inside] and "shaker-ctl" in _command(status.parent):
+                return int(status.parent.name)
+        raise AssertionError("the service has no process")
+
+    def pins_taken_low(self) -> int:
+        """How often the stop script has asked for EN and PWM low."""
+        log = self.run("cat", "/run/pinctrl.log")
+        return log.splitlines().count(PINS_LOW)
+
+    def log(self) -> str:
+        return self.run("journalctl", "--no-pager", "--unit=shaker-ctl", "--lines=40")
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            os.kill(self._leader, signal.SIGRTMIN + 4)  # systemd: power off
+            try:
+                self._process.wait(30)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+
+UP = ("running", "degraded")
+
+
+def _command(process: Path) -> str:
+    return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+
+
+def until(said: Callable[[], Any], limit_s: float, every_s: float = 0.02) -> Any:
+    """Wait until `said()` is true and return it; raises AssertionError after `limit_s`."""
+    ends_s = time.monotonic() + limit_s
+    while not (answer := said()):
+        if time.monotonic() > ends_s:
+            raise AssertionError(f"not within {limit_s:g} s")
+        time.sleep(every_s)
+    return answer
+
+
+# ── The machine outside ─────────────────────────────────────────────────────
+
+
+class Machine:
+    """The virtual rig, and the people at its consoles."""
+
+    def __init__(self, folder: Path) -> None:
+        self.session = Session(Plan(pace="brisk", seed=3), folder)
+        self.session.start_rig()
+        self.session.write_settings()
+
+    def look(self) -> dict[str, Any]:
+        answer = ask(Path(self.session.rig["control"]), "status")
+        status: dict[str, Any] = answer["status"]
+        return status
+
+    def is_driven(self) -> bool:
+        return bool(self.look()["enabled"])
+
+    def turns(self) -> bool:
+        seen = self.look()
+        return bool(seen["enabled"]) and seen["speed_rpm"] > 150
+
+    def seconds_until_off(self) -> float:
+        """Wait until EN has been low for three looks; return when it fell."""
+        began_s = time.monotonic()
+        low_s: float | None = None
+        while time.monotonic() - began_s < 5.0:
+            now_s = time.monotonic()
+            if self.is_driven():
+                low_s = None
+            elif low_s is None:
+                low_s = now_s
+            elif now_s - low_s > 0.03:
+                return low_s - began_s
+            time.sleep(0.001)
+        raise AssertionError("EN is still high after 5 s")
+
+    def console(self) -> Console:
+        console = Console(SerialPort(self.session.rig["console"]["technician"]["person"]))
+        console.connect()
+        return console
+
+    def as_(self, role: str, name: str) -> Console:
+        console = self.console()
+        console.login(role, name, self.session.passphrases[name])
+        return console
+
+    def devices(self) -> list[tuple[str, str]]:
+        """The serial lines as a container is given them; Debian's group may use them."""
+        rig = self.session.rig
+        found = []
+        for path, name in (
+            (rig["lamp"]["device"], "/dev/shaker-lamps"),
+            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
+            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
+        ):
+            device = os.path.realpath(path)
+            os.chown(device, 0, DIALOUT)
+            os.chmod(device, 0o660)
+            found.append((device, name))
+        return found
+
+    def settings(self) -> str:
+        """The settings of this rig as a technician writes them on an installed table."""
+        folder, rig = self.session.folder, self.session.rig
+        text = (folder / "settings.toml").read_text("utf-8")
+        for outside, inside in (
+            (rig["lamp"]["device"], "/dev/shaker-lamps"),
+            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
+            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
+            (f"{folder}/run", "/run/shaker-ctl"),
+            (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
+            (f"{folder}/", "/var/lib/shaker-ctl/"),
+            (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
+        ):
+            text = text.replace(outside, inside)
+        return text
+
+
+# ── A hang, from outside ────────────────────────────────────────────────────
+
+SEIZE, INTERRUPT = 0x4206, 0x4207
+
+
+def busiest_thread(pid: int) -> int:
+    """The thread that wakes most often: the motion loop, fifty times a second at rest."""
+
+    def wakes() -> dict[int, int]:
+        found = {}
+        for status in Path(f"/proc/{pid}/task").glob("*/status"):
+            lines = status.read_text().splitlines()
+            count = next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
+            found[int(status.parent.name)] = int(count.split()[1])
+        return found
+
+    before = wakes()
+    time.sleep(1.0)
+    after = wakes()
+    return max(after, key=lambda thread: after[thread] - before.get(thread, 0))
+
+
+def hang(thread: int) -> None:
+    """Stop one thread for ever, as a hung driver would, and leave the others running."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for request in (SEIZE, INTERRUPT):
+        if libc.ptrace(request, thread, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "ptrace")
+
+
+# ── What is promised ────────────────────────────────────────────────────────
+
+
+def check_installation(computer: Computer, say: Teller) -> None:
+    program = f"{PREFIX}/bin/shaker-ctl"
+    first = computer.try_(program, "install", "--yes")
+    say("install: " + first.stdout.strip().splitlines()[0].strip(), first.returncode == 0)
+    if first.returncode != 0:
+        print(first.stdout)  # noqa: T201 - the reason
+    again = computer.try_(program, "install", "--check")
+    say(f"install again: {again.stdout.splitlines()[0]}", again.returncode == 0)
+    owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")
+    say(
+        f"folders: {owner.split()}",
+        owner.split() == ["shaker:shaker", "750", "root:shaker", "750"],
+    )
+    units = ["shaker-ctl.service", "pigpiod.service", r"media-shaker\x2djournal.mount"]
+    found = computer.try_("systemd-analyze", "verify", *units)
+    say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
+    exposure = computer.run("systemd-analyze", "security", "--no-pager", "shaker-ctl.service")
+    last = exposure.strip().splitlines()[-1]
+    say(last, float(last.split(":")[1].split()[0]) <= EXPOSURE)
+    refused = computer.try_(program, "demo", "--rounds", "1")
+    say(
+        f"demo on this table: {refused.stdout.strip()[:90]}",
+        refused.returncode == 1 and "real table" in refused.stdout,
+    )
+
+
+def check_start(computer: Computer, say: Teller) -> None:
+    began_s = time.monotonic()
+    started = computer.try_("systemctl", "start", "shaker-ctl")
+    took_s = time.monotonic() - began_s
+    unit = computer.unit()
+    is_up = started.returncode == 0 and unit["SubState"] == "running"
+    say(f"start → READY after {took_s:.1f} s, {unit['ActiveState']}", is_up)
+    if not is_up:
+        print(computer.log())  # noqa: T201 - the reason
+    daemon = computer.unit("pigpiod")
+    say(f"the GPIO daemon came with it: {daemon['SubState']}", daemon["SubState"] == "running")
+
+
+def begin_toss(machine: Machine) -> Console:
+    """Have the floorperson inspect the shaker; return when the motor turns."""
+    fay = machine.as_("floorperson", "fay")
+    prepare(fay)
+    fay.ask("inspect shaker")
+    until(machine.turns, 30.0)
+    return fay
+
+
+def prepare(console: Console) -> None:
+    """Say what a first opening asks for: the time, and which dice lie there."""
+    if console.ask("health")["health"]["clock_trust"] == "none":
+        console.ask("time confirm")
+    if not console.ask("dice")["dice"]["serials"]:
+        console.ask("dice changed " + " ".join(SERIALS))
+
+
+def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
+    thread = busiest_thread(computer.main_pid())
+    low_before = computer.pins_taken_low()
+    begin_toss(machine).close()
+    hung_s = time.monotonic()
+    hang(thread)
+    off_s = machine.seconds_until_off()
+    say(f"hung loop: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
+    until(lambda: computer.unit()["Result"] == "watchdog", 10.0)
+    say(f"watchdog expired {time.monotonic() - hung_s:.1f} s after the hang", True)
+    _back_in_fault(computer, machine, say, restarts=1, low_before=low_before)
+
+
+def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
+    low_before = computer.pins_taken_low()
+    tom = machine.as_("technician", "tom")
+    clear_faults(tom)
+    tom.ask("jog 400 5")
+    until(machine.turns, 10.0)
+    tom.close()
+    os.kill(computer.main_pid(), signal.SIGKILL)
+    off_s = machine.seconds_until_off()
+    say(f"SIGKILL: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
+    _back_in_fault(computer, machine, say, restarts=2, low_before=low_before)
+
+
+def _back_in_fault(
+    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int
+) -> None:
+    until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
+    until(lambda: computer.unit()["SubState"] == "running", 60.0)
+    low = computer.pins_taken_low() - low_before
+    say(f"the stop script took the pins low ({low} times)", low >= 1)
+    console = machine.console()
+    status = console.status()
+    console.close()
+    say(
+        f"restarted: {status['life']}, faults {status['faults'] or 'none'}: {status['says']}",
+        status["life"] != "open",
+    )
+    say("the motor is off", not machine.is_driven())
+
+
+def clear_faults(console: Console) -> None:
+    """As technician: mend what stands, and return the table to a new inspection."""
+    for _ in range(5):
+        status = console.status()
+        if status["faults"]:
+            console.ask(f"fault clear {status['faults'][0]}")
+        elif "return-to-service" in status["allowed"]:
+            console.ask("return-to-service")
+        else:
+            return
+
+
+def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
+    tom = machine.as_("technician", "tom")
+    clear_faults(tom)
+    tom.logout()
+    fay = Floorperson(tom, "fay", machine.session.passphrases["fay"], serials=SERIALS)
+    fay.open_table()
+    tom.close()
+
+    def lit() -> Any:
+        lamp = machine.look()["lamp"]
+        return lamp if lamp["state"] == "result" else None
+
+    before = until(lit, 120.0)
+    low_before = computer.pins_taken_low()
+    began_s = time.monotonic()
+    computer.run("systemctl", "stop", "shaker-ctl")
+    took_s = time.monotonic() - began_s
+    after = machine.look()["lamp"]
+    unit = computer.unit()
+    say(
+        f"stop after {took_s:.1f} s: {unit['ActiveState']}, {unit['Result']}",
+        unit["ActiveState"] == "inactive" and unit["Result"] == "success",
+    )
+    say("the motor is off", not machine.is_driven())
+    say(
+        "the stop script took the pins low",
+        computer.pins_taken_low() > low_before,
+    )
+    is_held = after["glowing"] == before["glowing"] and after["round"] == before["round"]
+    say(f"the result of round {after['round']} stays lit: {', '.join(after['glowing'])}", is_held)
+
+
+def check_loops(computer: Computer, settings: str, say: Teller) -> None:
+    """Faults that a restart cannot mend, and one that comes back each time."""
+    file = computer.root / "etc/shaker-ctl/settings.toml"
+    file.write_text(settings + "\n[unknown]\n")
+    computer.run("systemctl", "start", "shaker-ctl")
+    unit = _settled(computer)
+    say(
+        f"wrong settings: {unit['ActiveState']}, status {unit['ExecMainStatus']}, "
+        f"{unit['NRestarts']} restarts",
+        unit["ExecMainStatus"] == "78" and unit["NRestarts"] == "0",
+    )
+    file.write_text(settings.replace("/dev/shaker-lamps", "/dev/unplugged"))
+    computer.run("systemctl", "reset-failed", "shaker-ctl")
+    computer.run("systemctl", "start", "shaker-ctl")
+    unit = _settled(computer)
+    say(
+        f"a lamp line that is not there: {unit['ActiveState']}, {unit['Result']}, after "
+        f"{unit['NRestarts']} restarts",
+        unit["ActiveState"] == "failed" and 1 <= int(unit["NRestarts"]) <= 5,
+    )
+    file.write_text(settings)
+
+
+def _settled(computer: Computer) -> dict[str, str]:
+    def is_down() -> dict[str, str] | None:
+        unit = computer.unit()
+        return unit if unit["ActiveState"] == "failed" else None
+
+    settled: dict[str, str] = until(is_down, 120.0, every_s=0.2)
+    return settled
+
+
+def check_without_python(computer: Computer, say: Teller) -> None:
+    """The environment is gone, and the stop script still runs; then the daemon's own."""
+    low_before = computer.pins_taken_low()
+    computer.run("mv", PREFIX, f"{PREFIX}.gone")
+    computer.run("systemctl", "reset-failed", "shaker-ctl")
+    computer.run("systemctl", "start", "shaker-ctl")
+    until(lambda: computer.pins_taken_low() > low_before, 10.0)
+    say("without Python the stop script took the pins low", True)
+    computer.run("systemctl", "stop", "shaker-ctl")
+    computer.run("mv", f"{PREFIX}.gone", PREFIX)
+    low_before = computer.pins_taken_low()
+    computer.run("systemctl", "stop", "pigpiod")
+    say("stopping the GPIO daemon took the pins low", computer.pins_taken_low() > low_before)
+
+
+def check_uninstallation(computer: Computer, say: Teller) -> None:
+    gone = computer.try_(f"{PREFIX}/bin/shaker-ctl", "uninstall", "--yes")
+    journal = computer.root / "var/lib/shaker-ctl/journal.sqlite"
+    unit = computer.root / "etc/systemd/system/shaker-ctl.service"
+    say(
+        f"uninstall: the journal stays, {journal.stat().st_size} bytes",
+        gone.returncode == 0 and journal.exists() and not unit.exists(),
+    )
+
+
+# ── Order ───────────────────────────────────────────────────────────────────
+
+
+def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
+    """A Debian with the wheel in its environment, and the two programs that stand in."""
+    debian.unpack(RECIPE, cache, root)
+    (root / wheel.name).write_bytes(wheel.read_bytes())
+    with debian.mounted(root):
+        debian.inside(root, ["python3", "-m", "venv", PREFIX])
+        debian.inside(root, [f"{PREFIX}/bin/pip", "install", f"/{wheel.name}"])
+    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD)):
+        program = root / "usr/bin" / name
+        program.write_text(text)
+        program.chmod(0o755)
+
+
+def run(root: Path) -> bool:
+    """Boot, check everything in order, and end all of it again."""
+    say = Teller()
+    with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="booted-") as folder:
+        machine = Machine(Path(folder))
+        ended.callback(machine.session.close)
+        daemon = root / "usr/bin/pigpiod"
+        daemon.write_text(PIGPIOD % machine.session.rig["pigpiod"]["port"])
+        computer = Computer(root, machine.devices())
+        ended.callback(computer.close)
+        say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
+        check_installation(computer, say)
+        settings = machine.settings()
+        (root / "etc/shaker-ctl/settings.toml").write_text(settings)
+        users = root / "etc/shaker-ctl/users.toml"
+        shutil.copyfile(machine.session.folder / "users.toml", users)
+        computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
+        users.chmod(0o640)
+        check_start(computer, say)
+        check_hang(computer, machine, say)
+        check_kill(computer, machine, say)
+        check_stop(computer, machine, say)
+        check_loops(computer, settings, say)
+        check_without_python(computer, say)
+        check_uninstallation(computer, say)
+        if not say.is_fine:
+            print(computer.log())  # noqa: T201 - the reasons
+    return say.is_fine
+
+
+def main() -> int:
+    """Prepare the Debian where asked, then boot it and check; return 0 where all held."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=HERE / "var" / "debian")
+    parser.add_argument("--only-prepare", action="store_true", help="Install and do not boot.")
+    parser.add_argument("--prepared", action="store_true", help="Boot what was prepared before.")
+    given = parser.parse_args()
+    root = given.cache / "booted-root"
+    try:
+        debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "chroot")
+        if not given.prepared:
+            prepare_root(given.wheel, given.cache, root)
+        return 0 if given.only_prepare or run(root) else 1
+    except debian.DebianError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

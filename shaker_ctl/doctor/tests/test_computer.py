@@ -1,0 +1,165 @@
+"""Every line about the computer: ok, to know, or wrong, each with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.doctor import computer
+from shaker_ctl.doctor.computer import Computer
+from shaker_ctl.doctor.finding import Finding, Verdict
+from shaker_ctl.installation.places import PREFIX, Places
+from shaker_ctl.installation.plan import Wishes, to_install
+
+THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
+
+
+@pytest.fixture
+def pi(tmp_path: Path) -> Computer:
+    return Computer(tmp_path, machine="aarch64", path=str(tmp_path / "bin"))
+
+
+def put(pi: Computer, name: str, text: str) -> None:
+    path = pi.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def assert_says(found: Finding, verdict: Verdict, remedy: str = "") -> None:
+    assert found.verdict is verdict, found
+    assert remedy in found.remedy
+    assert bool(found.remedy) is (verdict is not Verdict.OK)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Raspberry Pi 3 Model B Plus Rev 1.3",
+        "Raspberry Pi 4 Model B Rev 1.5",
+        "Raspberry Pi 400 Rev 1.0",
+        "Raspberry Pi 5 Model B Rev 1.0",
+        "Raspberry Pi 500 Rev 1.0",
+        "Raspberry Pi Compute Module 4 Rev 1.0",
+        "Raspberry Pi Zero 2 W Rev 1.0",
+    ],
+)
+def test_a_pi_that_can_run_a_table_is_ok(pi: Computer, name: str):
+    put(pi, "proc/device-tree/model", name + "\0")
+    assert_says(computer.model(pi), Verdict.OK)
+
+
+@pytest.mark.parametrize(
+    "name", ["Raspberry Pi Model B Rev 2", "Raspberry Pi 2 Model B Rev 1.1", "Raspberry Pi Zero W"]
+)
+def test_a_pi_that_is_too_small_is_wrong(pi: Computer, name: str):
+    put(pi, "proc/device-tree/model", name + "\0")
+    assert_says(computer.model(pi), Verdict.FAIL, "Raspberry Pi 3, 4, 5")
+
+
+def test_another_computer_is_to_be_known(pi: Computer):
+    assert_says(computer.model(pi), Verdict.WARN, "only its rig")
+
+
+def test_a_32_bit_system_is_wrong(tmp_path: Path):
+    assert_says(computer.system(Computer(tmp_path, machine="armv7l")), Verdict.FAIL, "64-bit")
+
+
+@pytest.mark.parametrize(
+    ("codename", "verdict"),
+    [("bookworm", Verdict.OK), ("trixie", Verdict.OK), ("bullseye", Verdict.WARN)],
+)
+def test_systems_that_were_tried_are_ok(pi: Computer, codename: str, verdict: Verdict):
+    put(pi, "etc/os-release", f'PRETTY_NAME="Debian"\nVERSION_CODENAME={codename}\n')
+    assert computer.system(pi).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"),
+    [
+        ("0", Verdict.OK),
+        ("50005", Verdict.FAIL),
+        ("1", Verdict.FAIL),
+        ("50000", Verdict.WARN),
+        ("10000", Verdict.WARN),
+        ("8", Verdict.WARN),
+        ("80000", Verdict.OK),
+    ],
+)
+def test_undervoltage_is_read_from_the_firmwares_word(pi: Computer, word: str, verdict: Verdict):
+    put(pi, THROTTLED, word + "\n")
+    assert computer.power(pi).verdict is verdict
+
+
+def test_a_firmware_that_does_not_say_is_to_be_known(pi: Computer):
+    assert_says(computer.power(pi), Verdict.WARN, "vcgencmd")
+
+
+@pytest.mark.parametrize(
+    ("milli", "verdict"),
+    [("51600", Verdict.OK), ("76000", Verdict.WARN), ("84500", Verdict.FAIL), ("", Verdict.WARN)],
+)
+def test_heat_is_named_before_the_processor_slows(pi: Computer, milli: str, verdict: Verdict):
+    put(pi, "sys/class/thermal/thermal_zone0/temp", milli)
+    assert computer.temperature(pi).verdict is verdict
+
+
+NOW = computer.EARLIEST_WALL_S + 1e6
+
+
+def test_a_clock_is_believed_for_a_reason_only(pi: Computer):
+    assert_says(computer.clock(pi, NOW, True), Verdict.OK)
+    assert_says(computer.clock(pi, NOW, False), Verdict.WARN, "Fit an RTC")
+    put(pi, "dev/rtc0", "")
+    assert_says(computer.clock(pi, NOW, False), Verdict.OK)
+
+
+def test_a_clock_in_the_past_is_wrong_whoever_vouches_for_it(pi: Computer):
+    put(pi, "dev/rtc0", "")
+    assert_says(computer.clock(pi, 1e9, True), Verdict.FAIL, "Set it")
+
+
+# ── What an installation brought ────────────────────────────────────────────
+
+
+@pytest.fixture
+def installed(pi: Computer) -> Computer:
+    for act in to_install(Wishes(Places(pi.root, prefix=PREFIX))):
+        act.do()
+    put(pi, "bin/pinctrl", "#!/bin/sh\n")
+    (pi.root / "bin/pinctrl").chmod(0o755)
+    return pi
+
+
+def test_an_installed_table_starts_and_can_be_stopped(installed: Computer):
+    assert_says(computer.installation(installed), Verdict.OK)
+    assert_says(computer.stop_script(installed, PinParameters()), Verdict.OK)
+
+
+def test_a_table_that_is_not_installed_is_said_so(pi: Computer):
+    assert_says(computer.installation(pi), Verdict.WARN, "shaker-ctl install")
+    assert_says(computer.stop_script(pi, PinParameters()), Verdict.FAIL, "shaker-ctl install")
+
+
+def test_a_stop_script_of_other_pins_is_wrong(installed: Computer):
+    moved = PinParameters(motor_enable=17)
+    assert_says(computer.stop_script(installed, moved), Verdict.FAIL, "shaker-ctl install")
+
+
+def test_a_stop_script_that_cannot_be_run_is_wrong(installed: Computer):
+    (Places(installed.root).scripts / "motor-off").chmod(0o644)
+    assert_says(computer.stop_script(installed, PinParameters()), Verdict.FAIL)
+
+
+@pytest.mark.parametrize("tool", computer.PIN_TOOLS)
+def test_any_tool_that_the_stop_script_knows_will_do(installed: Computer, tool: str):
+    (installed.root / "bin/pinctrl").rename(installed.root / "bin" / tool)
+    found = computer.stop_script(installed, PinParameters())
+    assert_says(found, Verdict.OK)
+    assert tool in found.text
+
+
+def test_without_a_tool_the_stop_script_is_wrong(installed: Computer):
+    (installed.root / "bin/pinctrl").unlink()
+    assert_says(computer.stop_script(installed, PinParameters()), Verdict.FAIL, "raspi-utils")

@@ -1,0 +1,125 @@
+"""Contacts, lamps, consoles and digests: which state is which line, without any device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.console.parameters import PortParameters
+from shaker_ctl.doctor import lines, shaker
+from shaker_ctl.doctor.digests import judged
+from shaker_ctl.doctor.finding import Verdict
+from shaker_ctl.lamp.registers import STATUS, Flag, State, decode_status
+from shaker_ctl.ports import Interlocks
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal.examine import NOTHING, Examined
+from shaker_ctl.seal.manifest import Finding as Difference
+from shaker_ctl.seal.manifest import Manifest
+
+AT_REST = Interlocks(
+    compartment_open=False,
+    cover_open=False,
+    estop_pressed=False,
+    driver_fault=False,
+    button_pressed=False,
+)
+
+
+def failed(seen: Interlocks, needs_cover: bool | None = None) -> list[str]:
+    found = shaker.contacts(seen, needs_cover)
+    return [one.name for one in found if one.verdict is Verdict.FAIL]
+
+
+@pytest.mark.parametrize(
+    ("contact", "line"),
+    [
+        ("compartment_open", "compartment"),
+        ("estop_pressed", "e-stop"),
+        ("driver_fault", "driver fault"),
+        ("button_pressed", "player's button"),
+    ],
+)
+def test_each_contact_has_its_line(contact: str, line: str):
+    assert failed(AT_REST) == []
+    assert failed(replace(AT_REST, **{contact: True})) == [line]
+
+
+@pytest.mark.parametrize(
+    ("is_open", "needs_closed", "lines_failed"),
+    [
+        (True, True, ["cover"]),
+        (False, True, []),
+        (True, False, []),
+        (False, False, ["cover"]),
+        (True, None, []),
+        (False, None, []),
+    ],
+)
+def test_the_cover_is_judged_by_the_rule_text(
+    is_open: bool, needs_closed: bool | None, lines_failed: list[str]
+):
+    assert failed(replace(AT_REST, cover_open=is_open), needs_closed) == lines_failed
+
+
+def test_a_jog_is_judged_by_the_speed_that_it_held():
+    def held(rpm: float) -> Verdict:
+        trace = tuple((i / 100, rpm) for i in range(110))
+        return shaker._judged(trace).verdict
+
+    assert held(shaker.JOG_RPM) is Verdict.OK
+    assert held(shaker.JOG_RPM * 0.7) is Verdict.WARN
+    assert shaker._judged(()).verdict is Verdict.FAIL
+
+
+HEALTHY = replace(
+    decode_status([0] * STATUS.words),
+    state=State.DARK,
+    flags=Flag.HEALTHY | Flag.MEASURED,
+    supply_v=12.1,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "remedy"),
+    [
+        ({}, Verdict.OK, ""),
+        ({"open_bulbs": frozenset({"small"})}, Verdict.FAIL, "Replace the bulb"),
+        ({"stuck_bulbs": frozenset({"big"})}, Verdict.FAIL, "Replace their driver"),
+        ({"flags": Flag.MEASURED | Flag.SUPPLY}, Verdict.FAIL, "supply"),
+        ({"flags": Flag.MEASURED | Flag.MEMORY}, Verdict.FAIL, "memory"),
+        ({"state": State.FAULT}, Verdict.FAIL, "console"),
+        ({"result_round": 12}, Verdict.WARN, "Start the table"),
+    ],
+)
+def test_each_ailment_of_the_lamps_has_its_remedy(
+    change: dict[str, object], verdict: Verdict, remedy: str
+):
+    found = lines.lamps(replace(HEALTHY, **change))
+    assert found.verdict is verdict
+    assert remedy in found.remedy
+
+
+def test_a_console_is_opened_where_it_is_switched_on(tmp_path: Path):
+    assert lines.console(
+        "dealer's console", PortParameters(device="", roles=(Role.DEALER,))
+    ).verdict
+    gone = PortParameters(device=str(tmp_path / "none"), roles=(Role.DEALER,))
+    assert lines.console("dealer's console", gone).verdict is Verdict.FAIL
+
+
+def test_digests_are_as_sealed_or_named():
+    sealed = Manifest("2026-11-21", "the approver", {"a": "1"}, {"b": "2"}, "b", "j", "")
+    good = Examined("0123456789abcdef", sealed)
+    assert judged(good, is_real_table=True).verdict is Verdict.OK
+    differing = tuple(Difference(f"file{n}.py", "differs from its seal") for n in range(5))
+    found = judged(Examined("0123456789abcdef", sealed, differing), is_real_table=True)
+    assert found.verdict is Verdict.FAIL
+    assert "file0.py" in found.text
+    assert "2 more" in found.text
+
+
+def test_an_unsealed_table_is_to_be_known_where_it_is_a_real_one():
+    assert judged(NOTHING, is_real_table=True).verdict is Verdict.WARN
+    assert judged(NOTHING, is_real_table=False).verdict is Verdict.OK

@@ -8,10 +8,11 @@ export PYTHONUNBUFFERED := 1
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit test-rig bench prove model scenes clean
+.PHONY: help demo test check lint types contracts unit test-rig bench prove model scenes clean \
+        wheel test-wheel test-systemd test-arm64
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.rig  ## a table on the virtual rig: opening inspection, then five rounds
 	$(BIN)/shaker-ctl demo --rounds 5 $(DEMO)
@@ -47,6 +48,21 @@ model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHO
 
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba COUNT=500
 	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
+
+wheel: $(VENV)/bin/python  ## build the wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+test-wheel: wheel  ## the wheel in an empty environment, outside the source tree: two rounds
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/pip install --quiet "$$(ls dist/*.whl)[rig]"
+	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
+
+test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
+	$(BIN)/python -m hil_tests.installed.booted --wheel dist/*.whl
+
+test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
+	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/*.whl
 
 clean:  ## forget the virtual environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

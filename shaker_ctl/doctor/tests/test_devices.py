@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ HEALTHY = replace(
     ],
 )
 def test_each_ailment_of_the_lamps_has_its_remedy(
-    change: dict[str, object], verdict: Verdict, remedy: str
+    change: dict[str, Any], verdict: Verdict, remedy: str
 ):
     found = lines.lamps(replace(HEALTHY, **change))
     assert found.verdict is verdict

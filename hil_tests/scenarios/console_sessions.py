@@ -127,6 +127,15 @@ class Person:
         self._child.expect(PROMPT, timeout=timeout_s)
         return str(self._child.before) + str(self._child.after)
 
+    def interrupt(self, line: str, *, after_s: float) -> str:
+        """Begin something long, give it up by Ctrl-C, and return what the console said to that."""
+        self._child.send(line + "\r")
+        self._child.expect(r"\bok .*\r\n")
+        time.sleep(after_s)
+        self._child.send("\x03")
+        self._child.expect(PROMPT)
+        return str(self._child.before)
+
     def login(self, role: str, name: str) -> None:
         self._child.send(f"login {role} {name}\r")
         self._child.expect("Passphrase: ")

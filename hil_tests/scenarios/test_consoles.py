@@ -14,11 +14,13 @@ import pytest
 
 from hil_tests.demo.session import Plan, Session
 from hil_tests.scenarios.console_sessions import (
+    PICOCOM,
     Attended,
     break_it,
     client,
     jam_at_night,
     mend_it,
+    person,
     three_rounds,
 )
 from shaker_ctl import console
@@ -115,6 +117,29 @@ def test_status_answers_within_100_ms_whatever_is_broken(table: Session) -> None
     finally:
         mend_it(table, "pigpiod_hang")
     asked.close()
+
+
+def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_the_lamps_dark(
+    tmp_path: Path,
+) -> None:
+    given_up = "ok An opening inspection is due."
+    with Session(Plan(pace="brisk", seed=8), tmp_path) as session:
+        with person(session, "technician", PICOCOM) as tom:
+            tom.login("technician", "tom")
+            assert given_up in tom.interrupt("jog 300 6", after_s=1.5)
+            assert "stopped after" in tom.type("motor")
+            tom.wait_for("motor", "speed         0 rpm")
+            assert given_up in tom.interrupt("test-toss", after_s=1.0)
+            tom.wait_for("motor", "speed         0 rpm")
+            assert given_up in tom.interrupt("lamp test", after_s=1.0)
+            assert "commanded     all dark" in tom.type("lamps")
+            tom.login("floorperson", "fay")
+            assert given_up in tom.interrupt("inspect all", after_s=1.0)
+            assert given_up in tom.interrupt("inspect shaker", after_s=1.0)
+            assert "the last one was given up" in tom.type("inspection")
+            tom.wait_for("motor", "speed         0 rpm")
+        status = client(session, "technician").status()
+    assert status["faults"] == []
 
 
 def test_a_dealer_runs_three_rounds_through_miniterm_and_the_floorperson_decides_one(

@@ -126,6 +126,7 @@ class Bench:
         self._consoles: dict[str, Console] = {}
         self._who: dict[str, str] = {}
         self.restarts = 0
+        self._tosses_before = 0
 
     def __enter__(self) -> Bench:
         self.session.__enter__()
@@ -159,6 +160,17 @@ class Bench:
         lines = Path(self.session.rig["truth"]).read_text("utf-8").splitlines()
         last: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
         return last
+
+    def round_begins(self) -> None:
+        """From now on a dealer who reads waits for dice that were tossed since, and lie still."""
+        self._tosses_before = self._tosses()
+
+    def _tosses(self) -> int:
+        return Path(self.session.rig["truth"]).read_bytes().count(b"\n")
+
+    def _dice_lie_still(self) -> bool:
+        status = self.rig("status")
+        return bool(self._tosses() > self._tosses_before and status["speed_rpm"] == 0.0)
 
     # ── People ──────────────────────────────────────────────────────────────
 
@@ -223,6 +235,8 @@ class Bench:
         pending, number = status["pending"] or {}, status["round"]
         kind = pending.get("kind")
         if kind in ("confirm", "enter"):
+            if not self._dice_lie_still():
+                return False
             toss = self.truth()
             assert toss is not None
             if all(die["flat"] for die in toss["dice"]):

@@ -218,6 +218,8 @@ def interrupted(ending: Ending, motor: Motor | None = None, **more: object) -> O
 
 
 UNAFFECTED = stands()
+REFUSED = refused(7.0)
+"""From within the toss: the reader has 3.0 s to see rest and 1.5 s to read."""
 
 # ── Motor, tach, supply ─────────────────────────────────────────────────────
 
@@ -258,21 +260,8 @@ MOTOR = (
             ),
         },
     ),
-    Fault(
-        "motor-brake-lost",
-        Rig("no_brake"),
-        {
-            TOSS: (
-                replace(
-                    VOID,
-                    motor=Motor.FINISHED,
-                    codes=("motor-no-stop",),
-                    seen_as=("ShakerFault:motor-no-stop",),
-                    within_s=2.6,
-                ),
-            ),
-        },
-    ),
+    # Friction stops the cam well inside the second that the watch allows.
+    Fault("motor-brake-lost", Rig("no_brake"), {TOSS: UNAFFECTED, BETS: UNAFFECTED}),
     Fault(
         "motor-driver-fault",
         Rig("driver_fault"),
@@ -442,60 +431,55 @@ CONTACTS = (
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
         },
     ),
+    # The table under test has no cover, so that its contact is not asked; the dice are hidden.
+    Fault("cover-put-on-where-none-is", COVER, {TOSS: REFUSED, BETS: REFUSED, LIT: UNAFFECTED}),
     Fault(
-        "cover-put-on",
-        COVER,
-        {
-            TOSS: denied("CoverClosed", 0.45 + OFF_S, Life.INSPECTION_DUE),
-            BETS: not_started("CoverClosed", within_s=0.45 + 0.2, life=Life.OPEN),
-            LIT: stands(seen="CoverClosed", within_s=0.45 + 0.2),
-        },
-    ),
-    Fault(
-        "cover-contact-welded",
+        "cover-contact-welded-where-none-is",
         Rig("cover_contact_stuck"),
-        {
-            TOSS: denied("CoverClosed", OFF_S, Life.INSPECTION_DUE),
-            BETS: not_started("CoverClosed", within_s=0.2, life=Life.OPEN),
-        },
+        {TOSS: UNAFFECTED, BETS: UNAFFECTED},
     ),
     Fault("player-button-stuck", Rig("button_stuck"), {BETS: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault("hand-over-the-dome", Hands("cover dome", "uncover dome"), {REST: refused()}),
+    Fault(
+        "hand-over-the-dome",
+        Hands("cover dome", "uncover dome"),
+        {TOSS: REFUSED, REST: UNAFFECTED},
+    ),
 )
 
 # ── Light, camera, reader ───────────────────────────────────────────────────
 
 CAMERA = (
-    Fault("ring-light-dead", Rig("light_dead"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("ring-light-stuck", Rig("light_stuck level=0.8"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-frozen", Rig("camera_frozen"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-black", Rig("camera_black"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-over-exposed", Rig("camera_over_exposed"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-defocused", Rig("camera_defocused"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault("camera-shifted", Rig("camera_shifted"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-blocked", Rig("camera_blocked"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-slow", Rig("camera_slow fps=4"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault("camera-wrong-size", Rig("camera_wrong_size"), {REST: refused(), TOSS: refused(7.0)}),
+    # At rest the dip may be over and the frames that count may have been taken: either is right.
+    Fault("ring-light-dead", Rig("light_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("ring-light-stuck", Rig("light_stuck level=0.8"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-frozen", Rig("camera_frozen"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-black", Rig("camera_black"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-over-exposed", Rig("camera_over_exposed"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-defocused", Rig("camera_defocused"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
+    Fault("camera-shifted", Rig("camera_shifted"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-blocked", Rig("camera_blocked"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-slow", Rig("camera_slow fps=4"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
+    Fault("camera-wrong-size", Rig("camera_wrong_size"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
     Fault("camera-torn", Rig("camera_torn"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault("camera-garbled", Rig("camera_garbled"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    Fault("camera-garbled", Rig("camera_garbled"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
     Fault(
         "camera-late-0.5-s",
         Rig("camera_late seconds=0.5"),
-        {TOSS: refused(7.0), REST: refused()},
+        {TOSS: REFUSED, REST: UNAFFECTED},
     ),
     Fault(
         "camera-late-2-s",
         Rig("camera_late seconds=2"),
-        {TOSS: refused(7.0), REST: refused()},
+        {TOSS: REFUSED, REST: UNAFFECTED},
     ),
     Fault(
         "camera-late-10-s",
         Rig("camera_late seconds=10"),
-        {TOSS: refused(7.0), REST: refused()},
+        {TOSS: REFUSED, REST: UNAFFECTED},
     ),
-    Fault("camera-looped", Rig("camera_looped"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-silent", Rig("camera_dead"), {REST: refused(), TOSS: refused(7.0)}),
-    Fault("camera-connection-closed", Rig("camera_closed"), {REST: refused(), TOSS: refused(7.0)}),
+    Fault("camera-looped", Rig("camera_looped"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-silent", Rig("camera_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    Fault("camera-connection-closed", Rig("camera_closed"), {TOSS: REFUSED, REST: UNAFFECTED}),
     Fault(
         "camera-lost-before-the-toss",
         Rig("camera_dead"),

@@ -213,6 +213,7 @@ class _Round:
 
     def play(self) -> None:
         self._until_s = time.monotonic() + LONGEST_S
+        self._bench.round_begins()
         if not self._bench.act("dealer", "bets"):
             raise BenchError("the dealer's `bets` was refused at a table that is ready")
         self.number = self._bench.status()["round"]

@@ -90,7 +90,7 @@ class DiceCamera:
         self._thread: threading.Thread | None = None
         self._is_stopping = threading.Event()
         self._is_ready = threading.Event()
-        self._fault: CameraFault | None = None
+        self._faults: dict[str, CameraFault] = {}
         self._health: CameraHealth | None = None
         self._blind = False
         self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
@@ -114,7 +114,7 @@ class DiceCamera:
         limit_s = self._parameters.start_timeout_s if timeout_s is None else timeout_s
         deadline = time.monotonic() + limit_s
         while not self._is_ready.wait(0.02):
-            fault = self._fault
+            fault = self.fault
             if fault is not None and fault.code in NEVER_RESTARTED | {"camera-open"}:
                 raise CameraError(fault.text, remedy=fault.remedy)
             if time.monotonic() > deadline:
@@ -179,7 +179,12 @@ class DiceCamera:
     @property
     def fault(self) -> CameraFault | None:
         """The fault that stands, if any."""
-        return self._fault
+        return next(reversed(self.faults.values()), None)
+
+    @property
+    def faults(self) -> dict[str, CameraFault]:
+        """Every fault that stands by its code, oldest first."""
+        return dict(self._faults)
 
     @property
     def is_ready(self) -> bool:
@@ -338,8 +343,8 @@ class DiceCamera:
             case CameraReady():
                 self._is_ready.set()
                 self._resume()
-                if self._fault is not None:
-                    code, self._fault = self._fault.code, None
+                ended, self._faults = self._faults, {}
+                for code in ended:  # a new process says anew what is wrong
                     self._listener(CameraRecovered(code))
             case CameraHealth():
                 self._health = message
@@ -347,8 +352,7 @@ class DiceCamera:
                 self._report(message)
                 return
             case CameraRecovered():
-                if self._fault is not None and self._fault.code == message.code:
-                    self._fault = None
+                self._faults.pop(message.code, None)
             case TossWatched():
                 with self._lock:
                     if self._before is not None and self._before[0] == message.toss_id:
@@ -391,7 +395,8 @@ class DiceCamera:
             if toss_id is None or now < self._read_deadline:
                 return
             self._reading = None
-        text = self._fault.text if self._fault else "the camera process did not answer in time"
+        fault = self.fault
+        text = fault.text if fault else "the camera process did not answer in time"
         self._send(EndReading(toss_id))
         self._listener(
             ReadingDone(
@@ -413,7 +418,7 @@ class DiceCamera:
             self._answer_overdue_read()
 
     def _report(self, fault: CameraFault) -> None:
-        self._fault = fault
+        self._faults[fault.code] = fault
         self._listener(fault)
 
     def _send(self, request: Request | CameraSetup) -> None:

@@ -225,7 +225,8 @@ class CameraReader:
                     self._expect_recovery(message.code)
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)
-                self._cancel_lost()
+                if not LOST & self._camera.faults.keys():
+                    self._cancel_lost()
             case _:
                 pass
 
@@ -249,7 +250,7 @@ class CameraReader:
         self._reading = None
         if occasion is None:
             return
-        verdict = _verdict(message.verdict)
+        verdict = in_the_rules_words(message.verdict)
         pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None
         self.last = LastReading(
             occasion,
@@ -275,9 +276,9 @@ class CameraReader:
 
     def _declare_lost(self, code: str) -> None:
         self._lost = None
-        fault = self._camera.fault
-        if fault is not None and fault.code in LOST:
-            self._post(events.ReaderFault(None, code), None)
+        standing = [known for known in self._camera.faults if known in LOST]
+        if standing:
+            self._post(events.ReaderFault(None, code if code in standing else standing[0]), None)
 
     def _cancel_lost(self) -> None:
         timer, self._lost = self._lost, None
@@ -285,7 +286,7 @@ class CameraReader:
             timer.cancel()
 
 
-def _verdict(verdict: reading.Verdict) -> Verdict:
+def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
     """Vision's verdict in the rules' words."""
     match verdict:
         case reading.Verified(values, confidence):

@@ -312,8 +312,10 @@ class TossSession:
         work = self._work
         if work is None or work.t_read is None or not work.at_rest:
             return None
+        if not work.is_told and not self._is_of_this_toss(work, now()):
+            return None
         if not work.is_told:
-            self._tell(work, now())
+            self._tell(work)
         while work.at_rest:
             frame = work.at_rest.popleft()
             if self._counts(work, frame):
@@ -332,19 +334,25 @@ class TossSession:
             work.at_rest.append(before)
         work.at_rest.append(frame)
 
-    def _tell(self, work: _Work, now: float) -> None:
-        """Say that the dice rest, and whether they lie otherwise than before the toss."""
-        work.is_told = True
-        frame = work.at_rest[0]
+    def _is_of_this_toss(self, work: _Work, now: float) -> bool:
+        """Whether the first frame at rest counts, which is proved by the dip; others are dropped.
+
+        A stream that lags shows the dice as they lay before: that must never disprove a toss.
+        """
         dip = work.dip
         t_dip = None if dip is None else dip.t_seen
         if t_dip is not None and work.at_rest[-1].t_capture > t_dip + _DIP_HOLDS_S:
             work.dip = self._plan_dip(now)
-            self.tick(now)  # a short wait must not wait for the reading below
-        seen = self._look(work, frame)
-        if self._counts(work, frame):
+            self.tick(now)
+        while work.at_rest and not self._counts(work, work.at_rest[0]):
             work.at_rest.popleft()
-            self._observe(work, seen)
+        return bool(work.at_rest)
+
+    def _tell(self, work: _Work) -> None:
+        """Say that the dice rest, and whether they lie otherwise than before the toss."""
+        work.is_told = True
+        seen = self._look(work, work.at_rest.popleft())
+        self._observe(work, seen)
         dice = seen.observation.dice
         after = [(die.x_mm, die.y_mm, die.turn_deg) for die in dice]
         known = self._before[1] if self._before and self._before[0] == work.toss_id else None
@@ -463,6 +471,7 @@ class TossSession:
         assert work is not None
         self._restore_light()
         poses = poses_of(work.last[1].observation.dice) if work.last is not None else None
+        newest = None if self._previous is None else self._previous[0]
         before = self._before[1] if self._before and self._before[0] == work.toss_id else None
         finished = Finished(
             toss_id=work.toss_id,
@@ -470,7 +479,7 @@ class TossSession:
             t_rest=work.t_rest,
             t_dip_seen=None if work.dip is None else work.dip.t_seen,
             t_verdict=now,
-            frame=None if work.last is None else work.last[0],
+            frame=newest if work.last is None else work.last[0],
             seen=None if work.last is None else work.last[1],
             observations=tuple(work.observations[-_KEPT:]),
             frames_looked_at=work.looked,

@@ -1,0 +1,77 @@
+"""A camera that stays lost is a fault of the reader, whatever else is said of it meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from shaker_ctl.adapters import dice_reader
+from shaker_ctl.adapters.camera_messages import CameraFault, CameraRecovered, Message
+from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.dice_reader import CameraReader
+from shaker_ctl.rules import events
+
+SOON_S = 0.05
+
+
+class NoOutputs:
+    def set_light(self, level: float) -> None:
+        """No light is fitted."""
+
+    def drive_cover(self, opened: bool) -> None:
+        """No cover is fitted."""
+
+
+class Heard:
+    """A reader whose camera process is this test."""
+
+    def __init__(self) -> None:
+        self.posted: list[events.Event] = []
+        self.reader = CameraReader(
+            CameraParameters(), NoOutputs(), lambda event, _: self.posted.append(event)
+        )
+
+    def say(self, message: Message) -> None:
+        self.reader._camera._take(message)
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
+    monkeypatch.setattr(dice_reader, "LOST_AFTER_S", SOON_S)
+    one = Heard()
+    yield one
+    one.reader.stop()
+
+
+SILENT = CameraFault("camera-silent", "no frame for 0.5 s", "")
+SLOW = CameraFault("camera-slow", "4 frames a second", "")
+
+
+def test_a_camera_that_stays_silent_is_lost(heard: Heard) -> None:
+    heard.say(SILENT)
+    time.sleep(4 * SOON_S)
+    assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+
+
+def test_a_lesser_fault_on_top_does_not_hide_the_loss(heard: Heard) -> None:
+    heard.say(SILENT)
+    heard.say(SLOW)
+    time.sleep(4 * SOON_S)
+    assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+
+
+def test_the_end_of_another_fault_is_not_the_cameras_return(heard: Heard) -> None:
+    heard.say(SLOW)
+    heard.say(SILENT)
+    heard.say(CameraRecovered("camera-slow"))
+    time.sleep(4 * SOON_S)
+    assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+
+
+def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:
+    heard.say(SILENT)
+    heard.say(CameraRecovered("camera-silent"))
+    time.sleep(4 * SOON_S)
+    assert heard.posted == []

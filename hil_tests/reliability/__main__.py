@@ -6,7 +6,6 @@ required; 1: a difference, or not everything was run.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,7 +91,7 @@ def _play(rows: list[Row], kept: Results, resume: bool, minutes: float) -> None:
     until_s = time.monotonic() + 60.0 * minutes
     with _progress(console) as progress:
         task = progress.add_task("faults", total=len(rows), completed=len(rows) - len(wanted))
-        for row, result in _results(wanted, until_s, console):
+        for row, result in _results(wanted, until_s, kept, console):
             kept.keep(row, result)
             mark = "[green]as required[/]" if result.is_as_required else "[red]DIFFERS[/]"
             progress.console.print(
@@ -115,32 +114,34 @@ def _progress(console: Console) -> Progress:
     )
 
 
-def _results(rows: list[Row], until_s: float, console: Console) -> Iterator[tuple[Row, Result]]:
+def _results(
+    rows: list[Row], until_s: float, kept: Results, console: Console
+) -> Iterator[tuple[Row, Result]]:
     """Play one row after the other; a session in which the bench itself fails is left behind."""
     waiting = list(rows)
     sessions = 0
     while waiting and time.monotonic() < until_s:
         sessions += 1
-        with tempfile.TemporaryDirectory(prefix="shaker-faults-") as name:
-            session = TestedSession(Plan(seed=SEED + sessions), fresh(Path(name) / "table"))
-            with Bench(session) as bench:
-                witness = Witness(
-                    session.rig,
-                    session.folder / "journal.sqlite",
-                    session.folder / "journal-second.sqlite",
-                )
-                trials = Trials(bench, witness)
-                try:
-                    while waiting and time.monotonic() < until_s:
-                        row = waiting.pop(0)
-                        try:
-                            yield row, trials.play(*row)
-                        except (BenchError, ShakerError, OSError) as error:
-                            console.print(f"{row[0].name}: a new table is needed: {error}")
-                            yield row, _not_played(row, error)
-                            break
-                finally:
-                    trials.close()
+        folder = fresh(kept.folder / f"table-{sessions}")
+        session = TestedSession(Plan(seed=SEED + sessions), folder.resolve())
+        with Bench(session) as bench:
+            witness = Witness(
+                session.rig,
+                session.folder / "journal.sqlite",
+                session.folder / "journal-second.sqlite",
+            )
+            trials = Trials(bench, witness)
+            try:
+                while waiting and time.monotonic() < until_s:
+                    row = waiting.pop(0)
+                    try:
+                        yield row, trials.play(*row)
+                    except (BenchError, ShakerError, OSError) as error:
+                        console.print(f"{row[0].name}: a new table is needed: {error}")
+                        yield row, _not_played(row, error)
+                        break
+            finally:
+                trials.close()
 
 
 def _not_played(row: Row, error: Exception) -> Result:

@@ -200,19 +200,25 @@ def replay_command(
     today's reader, and list what would differ.
 
     A verdict rests on several frames, of which one is stored: frames of verdicts that gave a value
-    or a no roll are read again, those of an unreadable toss are not. Ends with status 1 where
-    anything differs.
+    or a no roll are compared, those of an unreadable toss are only read and counted. Ends with
+    status 1 where anything differs.
     """
     parameters = _parameters(config, journal)
     rules = rulebook(settings_file.load(config).table)
     store = _opened(parameters)
     found = replay(store.read(), _decide(rules), to_record(machine.initial(rules)))
-    frames = 0
+    frames, refused = 0, ""
     if pictures:
         from shaker_ctl.commands.reread import reread
 
-        frames, differences = reread(store.read(), parameters.pictures, config)
-        found.differences += differences
+        again = reread(store.read(), parameters.pictures, config)
+        found.differences += again.differences
+        frames = again.frames
+        if again.refused:
+            refused = (
+                f"; {again.refused} frames of unreadable tosses, "
+                f"{again.refused_but_readable} of which today's reader reads alone"
+            )
     store.close()
     if as_json:
         typer.echo(json.dumps([_plain_difference(d) for d in found.differences], indent=2))
@@ -225,7 +231,7 @@ def replay_command(
             )
         screen.print(
             f"{found.steps} decisions in {len(found.rounds)} rounds and {frames} frames, "
-            f"{len(found.differences)} differences"
+            f"{len(found.differences)} differences{refused}"
         )
     if found.differences:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,21 @@ COMPARED = ("Verified", "NoRoll")
 """Verdicts that one frame can confirm. An unreadable toss may rest on frames that disagreed."""
 
 
-def reread(records: Iterable[Record], folder: Path, config: Path) -> tuple[int, list[Difference]]:
-    """Return how many frames were read again, and what differs.
+@dataclass(slots=True)
+class Reread:
+    """What reading the stored frames again gave."""
+
+    frames: int = 0
+    """Read again and compared."""
+    refused: int = 0
+    """Frames of tosses that were unreadable: read again, compared with nothing."""
+    refused_but_readable: int = 0
+    """Those of them that today's reader reads, each by itself."""
+    differences: list[Difference] = field(default_factory=list)
+
+
+def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
+    """Read every stored frame again.
 
     A frame that the quota has dropped is passed over; one whose bytes are not those recorded is a
     difference. Raises SettingsError where model or calibration cannot be used.
@@ -38,7 +52,7 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> tuple[int, 
         reader = TableReader(DieFinder(), read_calibration(config))
     except VisionError as error:
         raise SettingsError(str(error)) from error
-    read, found = 0, []
+    found = Reread()
     for record in records:
         if b'"ReadingMade"' not in record.body:
             continue
@@ -46,17 +60,22 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> tuple[int, 
         then = plain.get("event", {}).get("verdict", {})
         saved = plain["pictures"].get("frame")
         path = folder / saved["file"] if saved else None
-        if then.get("type") not in COMPARED or path is None or not path.exists():
+        if path is None or not path.exists():
             continue
-        read += 1
         content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != saved["sha256"]:
-            found.append(_difference(plain, "the stored frame is not the recorded one", path.name))
+            what = "the stored frame is not the recorded one"
+            found.differences.append(_difference(plain, what, path.name))
             continue
         now = _opinion(reader, content)
+        if then.get("type") not in COMPARED:
+            found.refused += 1
+            found.refused_but_readable += now["type"] in COMPARED
+            continue
+        found.frames += 1
         if not _agrees(then, now):
-            found.append(_difference(plain, then, now))
-    return read, found
+            found.differences.append(_difference(plain, then, now))
+    return found
 
 
 def _opinion(reader: TableReader, content: bytes) -> dict[str, Any]:

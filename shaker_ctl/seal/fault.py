@@ -42,7 +42,8 @@ class Past:
 
 def past(newest_first: Iterable[Record]) -> Past:
     """Return what the newest record that speaks of the seal says."""
-    since, findings = "", ()
+    since = ""
+    findings: tuple[Finding, ...] = ()
     for record in newest_first:
         if b'"kind":"step"' in record.body:
             continue

@@ -1,0 +1,73 @@
+"""A journal of rounds, decided and read again: the same today, and told where it is not.
+
+The rounds are the product's own (`hil_tests.recorded`): its threads, rules, journal, pictures and
+reader, on dice tossed by the rig's physics.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.recorded import RecordedTable
+from shaker_ctl.commands.journal import app
+from shaker_ctl.rules import effects, machine
+from vision.second_reader import pips
+
+RUNNER = CliRunner()
+
+
+def replay(table: RecordedTable, *words: str) -> tuple[int, str]:
+    command = ["replay", "--config", str(table.config), *words]
+    result = RUNNER.invoke(app, command, catch_exceptions=False)
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> RecordedTable:
+    table = RecordedTable(tmp_path_factory.mktemp("played"), compartment="rough", seed=4)
+    table.play(int(os.environ.get("RECORDED_ROUNDS", "8")))
+    return table
+
+
+def test_the_same_program_decides_and_reads_every_round_again_as_it_did(
+    played: RecordedTable,
+) -> None:
+    status, said = replay(played)
+    assert "0 differences" in said, said
+    assert status == 0
+    frames = int(said.split(" frames,")[0].rsplit(" ", 1)[1])
+    assert frames >= played.rounds
+
+
+def test_a_changed_pip_threshold_lists_the_frames_that_would_read_otherwise(
+    played: RecordedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pips, "_LEAST_CONTRAST", 230.0)
+    status, said = replay(played)
+    assert status == 1
+    assert "ReadingMade: frame then Verified" in said
+    assert "now Unreadable" in said
+
+
+def test_a_changed_rule_row_lists_the_decisions_that_would_differ(
+    played: RecordedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows that light a result now light nothing."""
+    rows = [
+        dataclasses.replace(row, do=tuple(act for act in row.do if act is not effects.push_lamps))
+        for row in machine.ROWS
+    ]
+    monkeypatch.setattr(machine, "step", machine.Machine(rows).step)
+    status, said = replay(played, "--no-pictures", "--json")
+    assert status == 1
+    listed = json.loads(said)
+    settled = sum(ending == "settled" for ending in played.endings)
+    assert len({d["round"] for d in listed}) >= settled > 0
+    lit = next(d for d in listed if d["what"].endswith("commands"))
+    assert "PushLamps" in [command["type"] for command in lit["then"]]
+    assert "PushLamps" not in [command["type"] for command in lit["now"]]

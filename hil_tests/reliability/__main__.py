@@ -7,7 +7,7 @@ required; 1: a difference, or not everything was run.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,9 @@ from rich.table import Table
 from hil_tests.demo.session import Plan
 from hil_tests.reliability import catalogue, results
 from hil_tests.reliability.bench import Bench, BenchError, TestedSession, fresh
+from hil_tests.reliability.crash import Crash, Crashes, Kept, Point
+from hil_tests.reliability.crash import points as crash_points
+from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results, Row
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
@@ -27,6 +30,8 @@ from shaker_ctl.errors import ShakerError
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 DEFAULT = Path("var/reliability")
 SEED = 3
+MOST_FAILURES = 3
+"""Tables that may break down before a run is given up."""
 WIDEST = 180
 """Columns of the printed matrix where the terminal has fewer: a log is read in a pager."""
 
@@ -74,6 +79,76 @@ def faults_all(
     _play(_chosen(rows, only), Results(folder), resume, minutes)
 
 
+@app.command()
+def crash(
+    folder: ResultsOption = DEFAULT / "crash",
+    resume: ResumeOption = False,
+    randoms: Annotated[int, typer.Option("--random", help="Kills at random moments.")] = 40,
+    both_sides: Annotated[
+        bool, typer.Option("--both-sides", help="Also before each append is written.")
+    ] = False,
+    minutes: MinutesOption = 40.0,
+) -> None:
+    """SIGKILL at every append and every output of a round, then at random moments."""
+    kept = Kept(folder / "crashes.jsonl", resume=resume)
+    console = Console()
+    until_s = time.monotonic() + 60.0 * minutes
+    beyond: set[str] = set()
+    wanted = [p for p in crash_points(both_sides=both_sides) if not kept.has(p)]
+    left = [*wanted, *[None] * max(0, randoms - kept.random)]
+    for bench, witness in _tables(folder, console, until_s, lambda: bool(left)):
+        crashes = Crashes(bench, witness, SEED + len(kept.all))
+        while left and time.monotonic() < until_s:
+            point = left.pop(0)
+            if point is not None and point.kind in beyond:
+                continue
+            done = crashes.at_random() if point is None else crashes.at(point)
+            if done.is_beyond:
+                if point is not None:
+                    beyond.add(point.kind)
+                continue
+            kept.add(done)
+            console.print(_crash_line(done), highlight=False, soft_wrap=True)
+    _report_crashes(kept, left, console)
+
+
+def _crash_line(done: Crash) -> str:
+    off = "" if done.motor_off_s is None else f"  EN low after {1000 * done.motor_off_s:.0f} ms"
+    what = f"round {done.round} {done.ending}" if done.round else "no round in hand"
+    verdict = f"[red]{'; '.join(done.wrong)}[/]" if done.wrong else "[green]well[/]"
+    return f"{done.point:30} after {done.after:34} {what:26} {verdict}{off}"
+
+
+def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> None:
+    at_points = [one for one in kept.all if not one["point"].startswith("random")]
+    off = sorted(one["motor_off_s"] for one in kept.all if one["motor_off_s"] is not None)
+    console.print(
+        f"{len(at_points)} points of a round, {kept.random} random moments; "
+        f"{len(kept.wrong)} wrong; not run: {len(left)}"
+    )
+    if off:
+        console.print(f"killed while EN was high: {len(off)}; EN low after at most {off[-1]:.3f} s")
+    if kept.wrong or left:
+        raise typer.Exit(1)
+
+
+def _tables(
+    folder: Path, console: Console, until_s: float, more: Callable[[], bool]
+) -> Iterator[tuple[Bench, Witness]]:
+    """New tables, one after the other, for as long as there is something to be played."""
+    tables = failures = 0
+    while more() and time.monotonic() < until_s and failures < MOST_FAILURES:
+        tables += 1
+        here = fresh(folder / f"table-{tables}").resolve()
+        session = TestedSession(Plan(seed=SEED + tables), here)
+        try:
+            with Bench(session) as bench:
+                yield bench, Witness(session.rig, session.journal, session.second)
+        except (BenchError, ShakerError, OSError) as error:
+            failures += 1
+            console.print(f"a new table is needed: {error}", markup=False)
+
+
 def _chosen(rows: list[Row], only: list[str] | None) -> list[Row]:
     if not only:
         return rows
@@ -117,36 +192,24 @@ def _progress(console: Console) -> Progress:
 def _results(
     rows: list[Row], until_s: float, kept: Results, console: Console
 ) -> Iterator[tuple[Row, Result]]:
-    """Play one row after the other; a session in which the bench itself fails is left behind."""
+    """Play one row after the other; a table that does not come back is left behind."""
     waiting = list(rows)
-    sessions = 0
-    while waiting and time.monotonic() < until_s:
-        sessions += 1
-        folder = fresh(kept.folder / f"table-{sessions}")
-        session = TestedSession(Plan(seed=SEED + sessions), folder.resolve())
-        with Bench(session) as bench:
-            witness = Witness(
-                session.rig,
-                session.folder / "journal.sqlite",
-                session.folder / "journal-second.sqlite",
-            )
-            trials = Trials(bench, witness)
-            try:
-                while waiting and time.monotonic() < until_s:
-                    row = waiting.pop(0)
-                    try:
-                        yield row, trials.play(*row)
-                    except (BenchError, ShakerError, OSError) as error:
-                        console.print(f"{row[0].name}: a new table is needed: {error}")
-                        yield row, _not_played(row, error)
-                        break
-            finally:
-                trials.close()
+    for bench, witness in _tables(kept.folder, console, until_s, lambda: bool(waiting)):
+        trials = Trials(bench, witness)
+        try:
+            while waiting and time.monotonic() < until_s:
+                row = waiting.pop(0)
+                try:
+                    result = trials.play(*row)
+                except (BenchError, ShakerError, OSError) as error:
+                    yield row, _not_played(row, error)
+                    raise
+                yield row, result
+        finally:
+            trials.close()
 
 
 def _not_played(row: Row, error: Exception) -> Result:
-    from hil_tests.reliability.required import Seen
-
     return Result(
         row[0].name,
         row[1].value,

@@ -80,7 +80,14 @@ class TestedSession(Session):
             clock.write_bytes(struct.pack("<d", 0.0))
         ours = {
             "SHAKER_RIG_CLOCK": str(clock),
-            "PYTHONPATH": str(Path(__file__).parent / "stepped_clock"),
+            "PYTHONPATH": os.pathsep.join(
+                path
+                for path in (
+                    str(Path(__file__).parent / "stepped_clock"),
+                    os.environ.get("PYTHONPATH", ""),
+                )
+                if path
+            ),
         }
         before = {name: os.environ.get(name) for name in ours}
         os.environ.update(ours)
@@ -93,6 +100,14 @@ class TestedSession(Session):
                 else:
                     os.environ[name] = value
 
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.sqlite"
+
+    @property
+    def second(self) -> Path:
+        return self.folder / "journal-second.sqlite"
+
     def step_clock(self, offset_s: float) -> None:
         """Have the service's wall clock stand that far from the true one."""
         with (self.folder / CLOCK_FILE).open("r+b") as file:
@@ -100,6 +115,11 @@ class TestedSession(Session):
 
     def service_has_ended(self) -> bool:
         return self._service is None or self._service.poll() is not None
+
+    def wait_for_end(self) -> None:
+        """Wait for a service that was killed."""
+        if self._service is not None:
+            self._service.wait(5.0)
 
     def kill_service(self) -> None:
         """SIGKILL, and wait until it is gone. Idempotent."""
@@ -265,7 +285,7 @@ class Bench:
                 status = self.status()
                 if status["life"] == "open" and status["phase"] == "ready":
                     return
-                if self._mend_step(status):
+                if self.mend_step(status):
                     continue
             except ConsoleRefusedError as refused:
                 self._say(f"refused: {refused}")
@@ -285,7 +305,7 @@ class Bench:
             return f"its console is silent ({error})"
         return f"{status['says']} Faults: {', '.join(status['faults']) or 'none'}"
 
-    def _mend_step(self, status: Reply) -> bool:
+    def mend_step(self, status: Reply) -> bool:
         """One act on the way back to play; False where there is only to wait."""
         if self.prompt(status) or self.settle(status):
             return True

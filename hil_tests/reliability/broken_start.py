@@ -27,8 +27,7 @@ class Broken:
 
 
 def _copies(bench: Bench) -> tuple[Path, Path]:
-    folder = bench.session.folder
-    return folder / "journal.sqlite", folder / "journal-second.sqlite"
+    return bench.session.journal, bench.session.second
 
 
 def _files(path: Path) -> list[Path]:

@@ -14,6 +14,7 @@ import ctypes
 import errno
 import os
 import platform
+import signal
 import struct
 import threading
 import time
@@ -78,6 +79,26 @@ class _Tracing(threading.Thread):
     def _act(self) -> None:
         raise NotImplementedError
 
+    def _wait_for_stop(self) -> bool:
+        """Wait until the thread has stopped at a call; False when it is to be released."""
+        spin_until = time.monotonic() + SPIN_S
+        while True:
+            found, _ = os.waitpid(self._tid, ALL_THREADS | os.WNOHANG)
+            if found:
+                return True
+            if self._released.is_set():
+                return False
+            if time.monotonic() > spin_until:
+                time.sleep(SPIN_S)
+
+    def _call(self) -> tuple[int, int]:
+        """Where the stopped thread stands: at the entry or exit of a call, and the number of it."""
+        info = ctypes.create_string_buffer(88)
+        size = _LIBC.ptrace(GET_SYSCALL_INFO, self._tid, len(info), ctypes.addressof(info))
+        if size <= 0:
+            return 0, -1
+        return info.raw[0], struct.unpack_from("<Q", info.raw, 24)[0]
+
     def _ask(self, request: int, address: int = 0, data: int = 0) -> None:
         if _LIBC.ptrace(request, self._tid, address, data) < 0:
             number = ctypes.get_errno()
@@ -141,21 +162,37 @@ class Answered(_Tracing):
             return True
         return False
 
-    def _wait_for_stop(self) -> bool:
-        """Wait until the thread has stopped at a call; False when it is to be released."""
-        spin_until = time.monotonic() + SPIN_S
-        while True:
-            found, _ = os.waitpid(self._tid, ALL_THREADS | os.WNOHANG)
-            if found:
-                return True
-            if self._released.is_set():
-                return False
-            if time.monotonic() > spin_until:
-                time.sleep(SPIN_S)
 
-    def _call(self) -> tuple[int, int]:
-        info = ctypes.create_string_buffer(88)
-        size = _LIBC.ptrace(GET_SYSCALL_INFO, self._tid, len(info), ctypes.addressof(info))
-        if size <= 0:
-            return 0, -1
-        return info.raw[0], struct.unpack_from("<Q", info.raw, 24)[0]
+class KilledAt(_Tracing):
+    """The whole process is killed when this thread has finished its n-th call of a kind.
+
+    At the end of a journal's n-th sync the record is on the medium, and nothing that it releases
+    has been done; at the beginning of a write nothing has been recorded of what was decided.
+    """
+
+    def __init__(self, pid: int, name: str, call: str, count: int, *, before: bool = False) -> None:
+        super().__init__(pid, name)
+        self._pid = pid
+        self._numbers = set(NUMBERS[call])
+        self._left = count
+        self._before = before
+        self.killed_s: float | None = None
+
+    def _act(self) -> None:
+        self.began.set()
+        is_in_call = False
+        self._ask(SYSCALL)
+        while self._wait_for_stop():
+            operation, number = self._call()
+            is_entry = operation == ENTRY and number in self._numbers
+            if is_entry if self._before else operation == EXIT and is_in_call:
+                self._left -= 1
+            is_in_call = is_entry
+            if self._left == 0:
+                os.kill(self._pid, signal.SIGKILL)
+                self.killed_s = time.monotonic()
+                return
+            self._ask(SYSCALL)
+        self._ask(INTERRUPT)
+        os.waitpid(self._tid, ALL_THREADS)
+        self._ask(DETACH)

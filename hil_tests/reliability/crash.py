@@ -1,0 +1,349 @@
+"""SIGKILL of the service at every append and every output of a round, and at any other moment.
+
+Owns the points at which it is killed, and what must hold when it has been started again:
+
+- the journal verifies, both copies of it;
+- the round in hand has exactly one outcome, and rounds are numbered without a gap;
+- the motor was off within 150 ms of the kill, and did not move again in that round;
+- no value but the truth was committed, and the lamps that burnt are those that the journal says:
+  the winning areas of a settled round, none of a void one.
+
+Appends are counted from outside, in the journal's own thread, at the end of each sync: recorded,
+and not acted on. Outputs are counted on the rig's wires: done, and perhaps not recorded as done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hil_tests.reliability import tracer
+from hil_tests.reliability.bench import Bench, BenchError
+from hil_tests.reliability.required import Ending, Lamps, Seen
+from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from shaker_ctl.errors import ShakerError
+
+OUTPUTS: tuple[tuple[str, str], ...] = (
+    ("phase: bets open", "1 phase"),
+    ("phase: no more bets", "2 phase"),
+    ("EN rises", "1 enable"),
+    ("motor turns", "1 edges"),
+    ("motor at speed", "150 edges"),
+    ("EN falls", "1 disable"),
+    ("ring light dips", "1 light"),
+    ("ring light is back", "2 light"),
+    ("phase: result", "3 phase"),
+    ("stage", "1 stage"),
+    ("commit", "1 commit"),
+    ("clear", "1 clear"),
+)
+"""Every output of a round on the rig's wires, in their order, and how the rig waits for it."""
+
+NOTICES = ("bets_open", "no_more_bets", "result")
+"""Announcements of a round on the consoles."""
+
+MOST_APPENDS = 40
+"""A round makes about twenty records; more than this is a round that does not end."""
+
+OFF_S = 0.15
+LOOK_S = 0.05
+LONGEST_S = 30.0
+RANDOM_S = 14.0
+"""Random kills fall within so long after the start: an inspection, and the first of a round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where the service is killed."""
+
+    kind: str
+    """`append`, `write`, `output`, `console` or `random`."""
+    what: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.what}"
+
+
+@dataclass
+class Crash:
+    """What became of one kill."""
+
+    point: str
+    after: str = ""
+    """The last event on record when it was killed."""
+    round: int = 0
+    ending: str = ""
+    motor_off_s: float | None = None
+    wrong: list[str] = field(default_factory=list)
+    is_beyond: bool = False
+    """The round ended before this point came: it has no such point."""
+
+
+def points(*, both_sides: bool) -> Iterator[Point]:
+    """Appends without end (the first that is beyond the round ends them), then outputs."""
+    for number in range(1, MOST_APPENDS + 1):
+        yield Point("append", str(number))
+    if both_sides:
+        for number in range(1, MOST_APPENDS + 1):
+            yield Point("write", str(number))
+    for name, _ in OUTPUTS:
+        yield Point("output", name)
+    for notice in NOTICES:
+        yield Point("console", notice)
+
+
+class Crashes:
+    """Kills the service of one bench, and judges what follows."""
+
+    def __init__(self, bench: Bench, witness: Witness, seed: int) -> None:
+        self._bench = bench
+        self._witness = witness
+        self._chance = random.Random(seed)
+        self._steps: list[Step] = []
+        self._events: list[Note] = []
+        self._lamps: list[Note] = []
+        self._tosses: list[Note] = []
+
+    # ── At a point of a round ───────────────────────────────────────────────
+
+    def at(self, point: Point) -> Crash:
+        """Play a round, kill at the point, start again, bring it to its end, judge."""
+        self._bench.make_ready()
+        self._forget()
+        crash = Crash(point.name)
+        killer = self._arm(point)
+        try:
+            killed_s = self._play_until_killed(point)
+        finally:
+            if killer is not None:
+                killer.release()
+        if killed_s is None:
+            crash.is_beyond = True
+            self._bench.rig("heal all")
+            return crash
+        self._come_back(crash, killed_s)
+        return crash
+
+    def _arm(self, point: Point) -> tracer.KilledAt | None:
+        pid = self._bench.session.service_pid
+        assert pid is not None
+        if point.kind == "output":
+            self._bench.rig(f"inject process_killed pid={pid} after {dict(OUTPUTS)[point.what]}")
+        if point.kind not in ("append", "write"):
+            return None
+        call, before = ("fsync", False) if point.kind == "append" else ("pwrite", True)
+        killer = tracer.KilledAt(pid, "journal", call, self._count(point), before=before)
+        killer.start()
+        killer.began.wait(2.0)
+        if killer.failure:
+            raise BenchError(killer.failure)
+        return killer
+
+    @staticmethod
+    def _count(point: Point) -> int:
+        return int(point.what)
+
+    def _play_until_killed(self, point: Point) -> float | None:
+        """Play as a dealer does; return when the service was found dead, None for a whole round."""
+        self._bench.round_begins()
+        until_s = time.monotonic() + LONGEST_S
+        number = 0
+        order = iter(("bets", "nmb", "activate"))
+        line = next(order, None)
+        while time.monotonic() < until_s:
+            if self._bench.session.service_has_ended():
+                return time.monotonic()
+            with suppress(ShakerError, OSError):
+                if point.kind == "console" and self._was_announced(point.what):
+                    self._kill()
+                    continue
+                if line is not None:
+                    self._bench.act("dealer", f"{line} {number}" if number else line)
+                    line = next(order, None)
+                    number = number or self._bench.status()["round"]
+                    continue
+                status = self._bench.status()
+                if status["life"] != "open" or status["phase"] == "ready":
+                    return None
+                if not self._bench.prompt(status):
+                    self._bench.settle(status)
+            time.sleep(LOOK_S)
+        raise BenchError("the round did not end, and the service was not killed")
+
+    def _was_announced(self, notice: str) -> bool:
+        heard = [*self._bench.console("technician").events, *self._bench.console("dealer").events]
+        return any(event.get("notice") == notice for event in heard)
+
+    def _kill(self) -> None:
+        pid = self._bench.session.service_pid
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+            self._bench.session.wait_for_end()
+
+    # ── At any moment ───────────────────────────────────────────────────────
+
+    def at_random(self) -> Crash:
+        """Kill at a random moment from the start on: inspection, round, whatever it is."""
+        after_s = self._chance.uniform(0.0, RANDOM_S)
+        crash = Crash(f"random {after_s:.2f} s after the start")
+        if self._bench.session.service_has_ended():
+            self._bench.restart_service()
+        self._forget()
+        pid = self._bench.session.service_pid
+        assert pid is not None
+        timer = threading.Timer(after_s, os.kill, (pid, signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+        self._go_on_until_killed(after_s + LONGEST_S)
+        self._come_back(crash, time.monotonic(), to_the_end=False)
+        return crash
+
+    def _go_on_until_killed(self, for_s: float) -> None:
+        """Inspect, open and play, whatever the table is at, until the service is dead."""
+        until_s = time.monotonic() + for_s
+        while not self._bench.session.service_has_ended():
+            if time.monotonic() > until_s:
+                raise BenchError("the service was not killed")
+            with suppress(ShakerError, OSError):
+                status = self._bench.status()
+                if status["life"] == "open" and status["phase"] == "ready":
+                    self._bench.round_begins()
+                    self._bench.act("dealer", "bets")
+                elif not self._bench.mend_step(status) and status["life"] == "open":
+                    verb = {"betting": "nmb", "no more bets": "activate"}.get(status["phase"])
+                    if verb:
+                        self._bench.act("dealer", f"{verb} {status['round']}")
+            time.sleep(LOOK_S)
+
+    # ── Afterwards ──────────────────────────────────────────────────────────
+
+    def _forget(self) -> None:
+        self._look()
+        for kept in (self._steps, self._events, self._lamps, self._tosses):
+            kept.clear()
+
+    def _look(self) -> list[str]:
+        steps, wrong = self._witness.steps()
+        self._steps += steps
+        self._events += self._witness.notes("events")
+        self._lamps += self._witness.notes("lamps")
+        self._tosses += self._witness.notes("truth")
+        return [*wrong, *self._witness.account(steps)]
+
+    def _come_back(self, crash: Crash, killed_s: float, *, to_the_end: bool = True) -> None:
+        """Start the service again, let people end the round, and judge it."""
+        self._bench.restart_service()
+        crash.wrong += self._look()
+        if differs := self._witness.second_differs():
+            crash.wrong.append(differs)
+        crash.after, crash.round = self._last_words()
+        if crash.round:
+            self._end_the_round(crash)
+        crash.wrong += self._look()
+        self._judge(crash, killed_s)
+        if to_the_end:
+            self._bench.make_ready()
+
+    def _last_words(self) -> tuple[str, int]:
+        """The last event before the restart, and the round that it left open (0: none)."""
+        before = []
+        for step in self._steps:
+            if step.text == "Restarted":
+                break
+            before.append(step)
+        last = before[-1] if before else None
+        opened = [s.round for s in before if s.round]
+        ended = {c["round"] for s in before for c in s.commands if c["type"] == "RecordRound"}
+        number = opened[-1] if opened else 0
+        is_open = bool(number) and number not in ended and number not in self._witness.rounds
+        return (last.text if last else "nothing"), (number or 0) if is_open else 0
+
+    def _end_the_round(self, crash: Crash) -> None:
+        until_s = time.monotonic() + LONGEST_S
+        while crash.round not in self._witness.rounds:
+            if time.monotonic() > until_s:
+                crash.wrong.append(f"round {crash.round} has no outcome")
+                return
+            with suppress(ShakerError, OSError):
+                status = self._bench.status()
+                if not self._bench.prompt(status):
+                    self._bench.settle(status)
+            time.sleep(LOOK_S)
+            crash.wrong += self._look()
+
+    def _judge(self, crash: Crash, killed_s: float) -> None:
+        seen = judge(
+            Evidence(
+                number=crash.round,
+                struck_s=None,
+                events=self._of_the_round(crash),
+                lamps=self._lamps,
+                tosses=self._tosses,
+                steps=self._steps,
+                seen_as=(),
+            )
+        )
+        crash.ending = seen.ending or ""
+        crash.wrong += seen.violations
+        crash.wrong += self._disagreement(crash, seen)
+        falls = [n["t"] for n in self._events if n["what"] == "enable" and not n["level"]]
+        killed = [n["t"] for n in self._events if n.get("name") == "process_killed"]
+        began_s = killed[0] if killed else killed_s
+        if falls and falls[-1] > began_s:
+            crash.motor_off_s = round(falls[-1] - began_s, 3)
+            if crash.motor_off_s > OFF_S:
+                crash.wrong.append(f"EN low {crash.motor_off_s} s after the kill")
+
+    def _of_the_round(self, crash: Crash) -> list[Note]:
+        """The rig's notes since the bets of this round: cycles of an inspection before are left."""
+        opened = [s.at_s for s in self._steps if s.round == crash.round and crash.round]
+        return [n for n in self._events if not opened or n["t"] >= min(opened)]
+
+    @staticmethod
+    def _disagreement(crash: Crash, seen: Seen) -> list[str]:
+        if not crash.round or not seen.ending:
+            return []
+        if seen.ending == Ending.SETTLED and seen.lamps != Lamps.TRUTH:
+            return [f"journal: settled; lamps: {seen.lamps}"]
+        if seen.ending in (Ending.VOID, Ending.NOT_STARTED) and seen.lamps != Lamps.DARK:
+            return [f"journal: {seen.ending}; lamps: {seen.lamps}"]
+        return []
+
+
+class Kept:
+    """Crashes on file, one JSON line each: a run that was broken off goes on behind them."""
+
+    def __init__(self, path: Path, *, resume: bool) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not resume:
+            path.unlink(missing_ok=True)
+        self.all: list[dict[str, Any]] = []
+        if path.exists():
+            self.all = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+    def add(self, crash: Crash) -> None:
+        self.all.append(asdict(crash))
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(crash)) + "\n")
+
+    def has(self, point: Point) -> bool:
+        return any(one["point"] == point.name and not one["wrong"] for one in self.all)
+
+    @property
+    def random(self) -> int:
+        return sum(one["point"].startswith("random") for one in self.all)
+
+    @property
+    def wrong(self) -> list[dict[str, Any]]:
+        return [one for one in self.all if one["wrong"]]

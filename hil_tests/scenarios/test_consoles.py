@@ -126,7 +126,7 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
     with Session(Plan(pace="brisk", seed=8), tmp_path) as session:
         with person(session, "technician", PICOCOM) as tom:
             tom.login("technician", "tom")
-            assert given_up in tom.interrupt("jog 300 6", after_s=1.5)
+            assert given_up in tom.interrupt("jog 300 5", after_s=1.5)
             assert "stopped after" in tom.type("motor")
             tom.wait_for("motor", "speed         0 rpm")
             assert given_up in tom.interrupt("test-toss", after_s=1.0)

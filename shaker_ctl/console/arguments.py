@@ -22,7 +22,7 @@ _SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]{0,31}")
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _DECIMAL = re.compile(r"\d{1,5}(\.\d{1,3})?", re.ASCII)
 
-JOG_RPM = (30.0, 900.0)
+JOG_RPM = (60.0, 900.0)
 """Slower is below what the tach can prove; faster lies outside every approved shake."""
 JOG_S = (0.2, 10.0)
 JOURNAL_MOST = 200

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from shaker_ctl.adapters.dispute_list import DisputeList
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.journal.pictures import Kept, to_drop
 from shaker_ctl.ports import Pictures
@@ -44,10 +45,13 @@ class PictureFolder:
         quota_mb: float,
         disputed: Callable[[], Collection[int]] = lambda: (),
     ) -> None:
-        """`disputed` returns the rounds with an open dispute. Raises JournalWriteError."""
+        """`disputed` returns rounds that dealer and reader disagree on now; those that a person
+        has opened a dispute on stand in the folder's own list. Raises JournalWriteError.
+        """
         self._folder = folder
         self._quota_bytes = int(quota_mb * 1e6)
         self._disputed = disputed
+        self._disputes = DisputeList(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._kept = {kept.name: kept for kept in self._found()}
@@ -87,7 +91,7 @@ class PictureFolder:
             for picture in to_drop(
                 list(self._kept.values()),
                 quota_bytes=self._quota_bytes,
-                disputed=self._disputed(),
+                disputed={*self._disputed(), *self._disputes.open_rounds()},
             ):
                 (self._folder / picture.name).unlink(missing_ok=True)
                 del self._kept[picture.name]

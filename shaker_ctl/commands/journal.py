@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.journal_copies import survey
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
@@ -130,6 +131,7 @@ def show(
     table = Table(title=f"round {number}", caption=f"chain {records[-1].hash.hex()}")
     for name in ("record", "seconds", "event", "decided"):
         table.add_column(name, overflow="fold")
+    disputes = DisputeList(parameters.pictures).acts()
     pictures: list[str] = []
     for record in records:
         plain = record.plain
@@ -147,6 +149,10 @@ def show(
     for name in pictures:
         path = parameters.pictures / name
         screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+    for act in disputes:
+        if act.round == number:
+            what = "opened" if act.is_open else "settled"
+            screen.print(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
 
 
 def _worded(plain: dict[str, Any]) -> str:
@@ -375,6 +381,43 @@ def _bars(name: str, counts: dict[Any, int], expected: float, by_hand: dict[Any,
         hand = by_hand.get(key)
         told = "" if not hand else f"  {hand:.1%} entered by a person"
         screen.print(f"{name} {key} {bar} {count}{told}", highlight=False, markup=False)
+
+
+# ── Disputes ────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def dispute(
+    number: Annotated[int, typer.Argument(metavar="ROUND", help="Number of the round.", min=1)],
+    by: Annotated[str, typer.Option(help="Who opens or settles the dispute.")],
+    reason: Annotated[str, typer.Option(help="What is disputed, or how it was settled.")],
+    settled: Annotated[bool, typer.Option("--settled", help="The dispute is over.")] = False,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Keep a round's pictures until its dispute is settled, whatever their quota says.
+
+    Works while the table plays. The act is kept beside the pictures, in disputes.jsonl.
+    """
+    parameters = _parameters(config, journal)
+    store = _opened(parameters)
+    is_known = bool(store.read_round(number))
+    store.close()
+    disputes = DisputeList(parameters.pictures)
+    if not settled and not is_known:
+        raise RefusedError(
+            f"the journal {parameters.path} knows no round {number}",
+            remedy="shaker-ctl journal last shows which there are",
+        )
+    if settled and number not in disputes.open_rounds():
+        raise RefusedError(
+            f"no dispute is open on round {number}",
+            remedy=f"Open are: {', '.join(map(str, sorted(disputes.open_rounds()))) or 'none'}",
+        )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    disputes.add(Dispute(number, not settled, by, reason, now))
+    still = ", ".join(map(str, sorted(disputes.open_rounds()))) or "none"
+    screen.print(f"open disputes: {still}")
 
 
 # ── Mending ─────────────────────────────────────────────────────────────────

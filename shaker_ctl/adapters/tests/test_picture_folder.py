@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shaker_ctl.adapters.dispute_list import NAME, Dispute, DisputeList
 from shaker_ctl.adapters.picture_folder import PictureFolder
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.ports import Pictures
@@ -58,3 +59,33 @@ def test_a_medium_that_refuses_is_named(tmp_path: Path) -> None:
     (tmp_path / "pictures").rmdir()
     with pytest.raises(JournalWriteError, match="cannot be kept"):
         folder.save(1, 1, PICTURES)
+
+
+def test_a_dispute_that_a_person_opened_holds_its_pictures_over_restarts_until_it_is_settled(
+    tmp_path: Path,
+) -> None:
+    def act(number: int, *, is_open: bool) -> Dispute:
+        return Dispute(number, is_open, "fay", "player 3 saw a five", "2026-11-21T00:00:00+00:00")
+
+    disputes = DisputeList(tmp_path)
+    disputes.add(act(2, is_open=True))
+    disputes.add(act(4, is_open=True))
+    disputes.add(act(4, is_open=False))
+    for number in range(1, 31):
+        folder = PictureFolder(tmp_path, quota_mb=0.5)  # as after a restart in every round
+        folder.save(number, number, PICTURES)
+        folder.settle()
+    assert names(tmp_path) == [2, *range(21, 31)]
+    disputes.add(act(2, is_open=False))
+    folder.settle()
+    assert names(tmp_path) == list(range(21, 31))
+
+
+def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('{"round": 2, "is_o')
+    folder = PictureFolder(tmp_path, quota_mb=0.5)
+    for number in range(1, 31):
+        folder.save(number, number, PICTURES)
+    with pytest.raises(JournalWriteError, match=r"disputes\.jsonl"):
+        folder.settle()
+    assert names(tmp_path) == list(range(1, 31))

@@ -128,3 +128,16 @@ def test_statistics_count_what_was_settled(journal: Path) -> None:
     assert shown["tosses"] == 3
     assert shown["faces"] == {"1": 2, "2": 1, "3": 1, "4": 2, "5": 0, "6": 3}
     assert "fair" not in run("statistics", journal=journal).lower()
+
+
+def test_a_dispute_is_opened_shown_and_settled_by_name(journal: Path) -> None:
+    words = ("--by", "fay", "--reason", "player 3 saw a five")
+    assert "open disputes: 2" in run("dispute", "2", *words, journal=journal)
+    assert "opened" in run("show", "2", journal=journal)
+    with pytest.raises(RefusedError, match="knows no round 77"):
+        run("dispute", "77", *words, journal=journal)
+    with pytest.raises(RefusedError, match="no dispute is open on round 1"):
+        run("dispute", "1", "--settled", *words, journal=journal)
+    text = run("dispute", "2", "--settled", "--by", "sue", "--reason", "picture", journal=journal)
+    assert "open disputes: none" in text
+    assert "by sue: picture" in run("show", "2", journal=journal)

@@ -1,0 +1,68 @@
+"""Rounds with an open dispute: their pictures stay, whatever the quota says.
+
+Owns one file beside the pictures, one line of JSON an act, only ever appended: who opened or closed
+a dispute, when and why. It is no part of the journal's chain, so that it can be written while the
+service holds the journal. Must not know pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from shaker_ctl.errors import JournalWriteError
+
+NAME = "disputes.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """One act."""
+
+    round: int
+    is_open: bool
+    by: str
+    reason: str
+    wall: str
+    """ISO 8601 with offset."""
+
+
+class DisputeList:
+    """The acts in one folder of pictures. Read afresh each time: another program may append."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+
+    def add(self, act: Dispute) -> None:
+        """Append and sync. Raises JournalWriteError."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(act), ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise JournalWriteError(
+                f"the dispute cannot be kept in {self._path}: {error.strerror}",
+                remedy="Run as the service's user: sudo -u shaker-ctl shaker-ctl journal dispute",
+            ) from error
+
+    def acts(self) -> tuple[Dispute, ...]:
+        """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""
+        try:
+            lines = self._path.read_text("utf-8").splitlines()
+            return tuple(Dispute(**json.loads(line)) for line in lines if line)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, TypeError) as error:
+            raise JournalWriteError(
+                f"the list of disputes {self._path} cannot be read: {error}",
+                remedy="Mend or remove that line by hand; until then no picture is dropped",
+            ) from error
+
+    def open_rounds(self) -> frozenset[int]:
+        """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""
+        newest = {act.round: act.is_open for act in self.acts()}
+        return frozenset(number for number, is_open in newest.items() if is_open)

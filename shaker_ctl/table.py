@@ -43,6 +43,7 @@ from shaker_ctl.motion.reports import (
 )
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
 from shaker_ctl.seal.examine import Examined
 from shaker_ctl.service import digests, thread_names, wording
@@ -136,7 +137,7 @@ class Table:
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
-            pictures=PictureFolder(p.journal.pictures, p.journal.pictures_mb),
+            pictures=PictureFolder(p.journal.pictures, p.journal.pictures_mb, self._disputed),
             clock=clock,
             parameters=p.journal,
             digests=digests_by_name,
@@ -332,6 +333,11 @@ class Table:
 
     def _button(self) -> None:
         self._post(events.PlayerPressed(self._state.state.round))
+
+    def _disputed(self) -> tuple[int, ...]:
+        """The round that dealer and reader disagree on, for the pictures' quota."""
+        state = self._state.state
+        return (state.round,) if state.phase is Phase.DISPUTED else ()
 
     def _journal_failed(self, error: JournalError) -> None:
         log.error("%s", error.line())

@@ -35,6 +35,9 @@ WINDOW_S = 0.0025
 """How long PWM is listened to at a time: fifty periods of a motor's 20 kHz, twenty of a light's."""
 PAUSE_S = 0.006
 """Between two windows. Listening always would be forty thousand reports a second."""
+STILL_WINDOWS = 3
+"""A line without a whole period in this many windows has no PWM: its level counts. One such window
+says nothing: its reports may still be on their way."""
 SLOWEST_PERIOD_US = 2000
 """A longer gap between rising edges is a pause between windows and no period: PWM of 500 Hz and
 more can be measured."""
@@ -170,6 +173,7 @@ class BenchWires:
         self._levels: dict[int, int] = {}
         self._enabled_since_s: float | None = None
         self._duty = {pins.motor_pwm: 0.0, pins.ring_light: 0.0}
+        self._still = dict.fromkeys(self._duty, 0)
         self._listener_of_changes: Callable[[], None] = lambda: None
         self._ended = threading.Event()
         self.trouble = ""
@@ -216,7 +220,7 @@ class BenchWires:
         self._listener_of_changes = listener
 
     def inputs(self) -> PlantInputs:
-        """See `Wires`. PWM is as of the last window, at most 20 ms ago."""
+        """See `Wires`. PWM is as of the last window, some 10 ms ago, a PWM's end 30 ms ago."""
         pins = self._pins
         word = self._pi.read_bank_1()
         # The controller pulses EN low for microseconds; asking again takes longer than that.
@@ -293,14 +297,22 @@ class BenchWires:
                 pi.update_script(self._guard, [GUARD_TURNS])
                 word = pi.read_bank_1()
                 for gpio in self._duty:
-                    # What is still on its way belongs to the next window.
-                    duty = reports.duty(gpio)
-                    self._duty[gpio] = float(word >> gpio & 1) if duty is None else duty
+                    self._measure(gpio, float(word >> gpio & 1))
                 if not reports.is_open:
                     raise OSError("the reports ended")
         except (OSError, struct.error, pigpio.error, AttributeError) as error:
             if not self._ended.is_set():
                 self.trouble = f"the rig's daemon was lost: {error!r}. Is its pigpiod running?"
+
+    def _measure(self, gpio: int, level: float) -> None:
+        """Take what the window said; what is still on its way belongs to the next one."""
+        duty = self._reports.duty(gpio)
+        if duty is not None:
+            self._duty[gpio], self._still[gpio] = duty, 0
+            return
+        self._still[gpio] += 1
+        if self._still[gpio] >= STILL_WINDOWS:
+            self._duty[gpio] = level
 
     def _arm_guard(self) -> int:
         """Store and start the script that opens all contacts when this process falls silent."""

@@ -75,6 +75,10 @@ class GpioSide(Protocol):
     def trouble(self) -> str:
         """Why the rig must end; empty while it must not."""
 
+    @property
+    def underruns(self) -> int:
+        """How often tach edges reached the wire late, because this computer was busy."""
+
     def fault_part(self) -> FaultPart: ...
 
     def start(self, started: contextlib.ExitStack) -> None:
@@ -89,6 +93,7 @@ class VirtualGpio:
         self.daemon = VirtualPigpiod(self.board, port=port, fifo_folder=folder)
         self.wires = Wiring(self.board, table.pins)
         self.trouble = ""
+        self.underruns = 0
 
     @property
     def host(self) -> str:
@@ -171,6 +176,10 @@ class BenchGpio:
         if self._pair is not None and not self._pair.is_running:
             return "the pair of virtual daemons ended by itself"
         return self.wires.trouble
+
+    @property
+    def underruns(self) -> int:
+        return self.wires.underruns
 
     def fault_part(self) -> FaultPart:
         if self._pair is not None:

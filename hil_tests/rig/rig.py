@@ -364,6 +364,7 @@ class Rig:
             "waiting": self.faults.waiting(),
             "gpio_clients": self.gpio.connections,
             "late_turns": self.machine.late_turns,
+            "underruns": self.gpio.underruns,
         }
 
     def _camera_status(self, camera: Camera) -> CameraStatus:

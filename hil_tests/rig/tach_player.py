@@ -14,9 +14,10 @@ from itertools import pairwise
 
 import pigpio
 
-DELAY_S = 0.012
-"""From an edge of the machine to the edge on the wire: three turns, in which a command may be late.
-A controller sees its motor this much later, as behind a slower sensor."""
+DELAY_S = 0.045
+"""From an edge of the machine to the edge on the wire: ten turns, in which a command may be late
+on a computer that does other things too. A controller sees its motor this much later, as behind a
+slower sensor; its loop has a time constant of a third of a second."""
 
 START_US = 20
 """A transmission from rest begins with this pause (the daemon's own)."""

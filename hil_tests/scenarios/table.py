@@ -28,7 +28,7 @@ from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.console_sessions import Attended
 from shaker_ctl.adapters.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Dealer, Floorperson
+from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
 
 LOOK_S = 0.05
@@ -172,13 +172,43 @@ class Table:
 
     def open(self) -> None:
         """Bring the table from wherever it stands to open: inspected, signed, opened."""
-        self.floorperson().open_table()
+        try:
+            self.floorperson().open_table()
+        except ScriptedPersonError as error:
+            self._tell_why()
+            self.story.expect("the inspection passes and the table opens", False, error)
+
+    def _tell_why(self) -> None:
+        """Put what stopped the table into the story: its faults, and its last records."""
+        console = self.console("technician")
+        for fault in console.ask("faults")["faults"]:
+            self.story.saw("console", f"fault {fault['code']}: {fault.get('cause', '')}")
+        for kept in console.ask("journal last 6")["records"]:
+            self.story.saw("journal", f"{kept['kind']}: {kept['text']}")
 
     def mend(self, *codes: str) -> None:
         """The technician clears these faults, and returns the table to a new inspection."""
-        self.act("technician", "technician", "tom", *(f"fault clear {code}" for code in codes))
+        for code in codes:
+            if code in self.status()["faults"]:  # clearing one may have cleared another
+                self.act("technician", "technician", "tom", f"fault clear {code}")
         if self.status()["life"] == "out of service":
             self.act("technician", "technician", "tom", "return-to-service")
+
+    def be_open(self) -> None:
+        """Whatever happened before: mend everything, clear what the table says, open it."""
+        if self.status()["life"] == "open":
+            return
+        self.heal()
+        if faults := self.status()["faults"]:
+            self.mend(*faults)
+        elif self.status()["life"] == "out of service":
+            self.mend()
+        self.open()
+
+    def betting(self) -> int:
+        """Wait until bets are open on a round; return its number."""
+        status = self.wait("bets are open", lambda seen: seen["phase"] == "betting")
+        return int(status["round"])
 
     def _said(self, text: str) -> None:
         who, _, what = text.partition(": ")
@@ -193,11 +223,11 @@ class Table:
         """Wait until a round is over; return its record."""
         self.wait(
             f"round {number} is over",
-            lambda status: (status["round"] or 0) > number or self._has_ended(number),
+            lambda status: (status["round"] or 0) > number or self.has_ended(number),
         )
         return self.round(number)
 
-    def _has_ended(self, number: int) -> bool:
+    def has_ended(self, number: int) -> bool:
         try:
             return bool(self.round(number)["phase"] == "ended")
         except ConsoleRefusedError:
@@ -323,9 +353,9 @@ class Table:
 
     def _reading(self, played: dict[str, Any]) -> dict[str, Any]:
         details = played.get("details") or {}
-        pictures = details.get("pictures") or {}
-        overlay = pictures.get("overlay")
-        path = self.session.folder / "pictures" / overlay["file"] if overlay else None
+        names = list(details.get("pictures") or ())
+        overlay = next((name for name in names if "overlay" in name), "")
+        path = self.session.folder / "pictures" / overlay if overlay else None
         read = " ".join(map(str, played["read"])) if played.get("read") else "nothing"
         return {
             "at": monotonic_of(played),
@@ -339,7 +369,14 @@ def all_flat(toss: Mapping[str, Any]) -> bool:
     return all(die["flat"] for die in toss["dice"])
 
 
-def monotonic_of(played: Mapping[str, Any], event: str = "TossStarted") -> float | None:
+def monotonic_of(played: Mapping[str, Any], event: str = "tossstarted") -> float | None:
     """When an event of a round's record was, on the clock of the rig's logs; None without one."""
     offset = time.time() - time.monotonic()
-    return next((wall - offset for wall, name in played["events"] if name == event), None)
+    return next((wall - offset for wall, name in events_of(played) if name == event), None)
+
+
+def events_of(played: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """A round's events in order: wall time, and the name without spaces, capitals or details."""
+    return [
+        (wall, name.partition(":")[0].replace(" ", "").lower()) for wall, name in played["events"]
+    ]

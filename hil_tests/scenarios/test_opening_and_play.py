@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from hil_tests.report.measurement import Measure
-from hil_tests.scenarios.table import Table, all_flat, monotonic_of
+from hil_tests.scenarios.table import Table, all_flat, events_of, monotonic_of
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
 
@@ -56,11 +56,11 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
         settled += 1
         toss = table.held_against_truth(number)
         strokes.append(toss["turns"])
-        shown = monotonic_of(played, "LampsShown")
+        shown = monotonic_of(played, "lampsshown")
         assert shown is not None
         rest_to_lit_ms.append(1000 * (shown - toss["t_rest"]))
-        kinds = [name for _, name in played["events"]]
-        order = ["LampsProvedDark", "TossStarted", "TossSettled", "ReadingMade", "LampsShown"]
+        kinds = [name for _, name in events_of(played)]
+        order = ["lampsproveddark", "tossstarted", "tosssettled", "readingmade", "lampsshown"]
         story.expect(
             f"round {number}: dark, toss, rest, reading and lamps come in this order",
             [name for name in kinds if name in order] == order,

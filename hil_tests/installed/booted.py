@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -97,13 +98,22 @@ class Computer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self._leader = until(self._find_leader, 20.0)
-        until(lambda: self.run("systemctl", "is-system-running").strip() in UP, 60.0)
+        self._leader = 0
+        try:
+            self._leader = until(self._find_leader, 20.0)
+            until(lambda: self.run("systemctl", "is-system-running").strip() in UP, 60.0)
+        except BaseException:
+            self.close()
+            raise
 
     def _find_leader(self) -> int:
+        """The process that is number 1 inside. Others come and go while the container is made."""
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        pids = children.read_text().split()
-        return int(pids[0]) if pids else 0
+        for pid in children.read_text().split():
+            status = _status(Path("/proc") / pid)
+            if status.get("Name") == "systemd" and status.get("NSpid", "").split()[1:] == ["1"]:
+                return int(pid)
+        return 0
 
     def run(self, *words: str) -> str:
         """Run a program inside; return what it said, whatever its status."""
@@ -137,14 +147,10 @@ class Computer:
     def main_pid(self) -> int:
         """The service's process as this machine numbers it."""
         inside = self.unit()["MainPID"]
-        for status in Path("/proc").glob("[0-9]*/status"):
-            try:
-                text = status.read_text()
-            except OSError:
-                continue
-            spaces = next(line for line in text.splitlines() if line.startswith("NSpid:"))
-            if spaces.split()[2:] == [inside] and "shaker-ctl" in _command(status.parent):
-                return int(status.parent.name)
+        for process in Path("/proc").glob("[0-9]*"):
+            here = _status(process).get("NSpid", "").split()
+            if here[1:] == [inside] and "shaker-ctl" in _command(process):
+                return int(process.name)
         raise AssertionError("the service has no process")
 
     def pins_taken_low(self) -> int:
@@ -157,6 +163,9 @@ class Computer:
 
     def close(self) -> None:
         if self._process.poll() is None:
+            if not self._leader:
+                self._process.kill()
+                return
             os.kill(self._leader, signal.SIGRTMIN + 4)  # systemd: power off
             try:
                 self._process.wait(30)
@@ -170,6 +179,15 @@ UP = ("running", "degraded")
 
 def _command(process: Path) -> str:
     return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+
+
+def _status(process: Path) -> dict[str, str]:
+    """What the kernel says of a process; empty where it has gone."""
+    try:
+        lines = (process / "status").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def until(said: Callable[[], Any], limit_s: float, every_s: float = 0.02) -> Any:
@@ -265,31 +283,30 @@ class Machine:
 # ── A hang, from outside ────────────────────────────────────────────────────
 
 SEIZE, INTERRUPT = 0x4206, 0x4207
+"""ptrace(2)."""
+WALL = 0x40000000
+"""waitpid(2): threads too."""
 
 
-def busiest_thread(pid: int) -> int:
-    """The thread that wakes most often: the motion loop, fifty times a second at rest."""
+def hang(pid: int) -> None:
+    """Stop every thread of a process but its first, as hung drivers would, until it is killed.
 
-    def wakes() -> dict[int, int]:
-        found = {}
-        for status in Path(f"/proc/{pid}/task").glob("*/status"):
-            lines = status.read_text().splitlines()
-            count = next(line for line in lines if line.startswith("voluntary_ctxt_switches"))
-            found[int(status.parent.name)] = int(count.split()[1])
-        return found
-
-    before = wakes()
-    time.sleep(1.0)
-    after = wakes()
-    return max(after, key=lambda thread: after[thread] - before.get(thread, 0))
-
-
-def hang(thread: int) -> None:
-    """Stop one thread for ever, as a hung driver would, and leave the others running."""
+    The first one only waits for a signal to end; it lives on, and must not hide the others' hang.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    for request in (SEIZE, INTERRUPT):
-        if libc.ptrace(request, thread, 0, 0) != 0:
-            raise OSError(ctypes.get_errno(), "ptrace")
+    for thread in sorted(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()):
+        if thread == pid:
+            continue
+        for request in (SEIZE, INTERRUPT):
+            if libc.ptrace(request, thread, 0, 0) != 0:
+                raise OSError(ctypes.get_errno(), "ptrace")
+        # Its death is told to us first; until we have heard of it, its process stays a zombie.
+        threading.Thread(target=_bury, args=(thread,), daemon=True).start()
+
+
+def _bury(thread: int) -> None:
+    while os.WIFSTOPPED(os.waitpid(thread, WALL)[1]):
+        pass
 
 
 # ── What is promised ────────────────────────────────────────────────────────
@@ -334,64 +351,13 @@ def check_start(computer: Computer, say: Teller) -> None:
     say(f"the GPIO daemon came with it: {daemon['SubState']}", daemon["SubState"] == "running")
 
 
-def begin_toss(machine: Machine) -> Console:
-    """Have the floorperson inspect the shaker; return when the motor turns."""
-    fay = machine.as_("floorperson", "fay")
-    prepare(fay)
-    fay.ask("inspect shaker")
-    until(machine.turns, 30.0)
-    return fay
-
-
-def prepare(console: Console) -> None:
-    """Say what a first opening asks for: the time, and which dice lie there."""
-    if console.ask("health")["health"]["clock_trust"] == "none":
-        console.ask("time confirm")
-    if not console.ask("dice")["dice"]["serials"]:
-        console.ask("dice changed " + " ".join(SERIALS))
-
-
-def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
-    thread = busiest_thread(computer.main_pid())
-    low_before = computer.pins_taken_low()
-    begin_toss(machine).close()
-    hung_s = time.monotonic()
-    hang(thread)
-    off_s = machine.seconds_until_off()
-    say(f"hung loop: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
-    until(lambda: computer.unit()["Result"] == "watchdog", 10.0)
-    say(f"watchdog expired {time.monotonic() - hung_s:.1f} s after the hang", True)
-    _back_in_fault(computer, machine, say, restarts=1, low_before=low_before)
-
-
-def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
-    low_before = computer.pins_taken_low()
+def open_table(machine: Machine) -> None:
+    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
     tom = machine.as_("technician", "tom")
     clear_faults(tom)
-    tom.ask("jog 400 5")
-    until(machine.turns, 10.0)
+    tom.logout()
+    Floorperson(tom, "fay", machine.session.passphrases["fay"], serials=SERIALS).open_table()
     tom.close()
-    os.kill(computer.main_pid(), signal.SIGKILL)
-    off_s = machine.seconds_until_off()
-    say(f"SIGKILL: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
-    _back_in_fault(computer, machine, say, restarts=2, low_before=low_before)
-
-
-def _back_in_fault(
-    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int
-) -> None:
-    until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
-    until(lambda: computer.unit()["SubState"] == "running", 60.0)
-    low = computer.pins_taken_low() - low_before
-    say(f"the stop script took the pins low ({low} times)", low >= 1)
-    console = machine.console()
-    status = console.status()
-    console.close()
-    say(
-        f"restarted: {status['life']}, faults {status['faults'] or 'none'}: {status['says']}",
-        status["life"] != "open",
-    )
-    say("the motor is off", not machine.is_driven())
 
 
 def clear_faults(console: Console) -> None:
@@ -406,13 +372,54 @@ def clear_faults(console: Console) -> None:
             return
 
 
-def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
+    """Killed while a technician jogs."""
+    low_before = computer.pins_taken_low()
     tom = machine.as_("technician", "tom")
-    clear_faults(tom)
-    tom.logout()
-    fay = Floorperson(tom, "fay", machine.session.passphrases["fay"], serials=SERIALS)
-    fay.open_table()
+    tom.ask("jog 400 5")
+    until(machine.turns, 10.0)
     tom.close()
+    os.kill(computer.main_pid(), signal.SIGKILL)
+    off_s = machine.seconds_until_off()
+    say(f"SIGKILL in a jog: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
+    back(computer, machine, say, restarts=1, low_before=low_before)
+
+
+def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
+    """Hung in the toss of a round."""
+    pid = computer.main_pid()
+    open_table(machine)
+    low_before = computer.pins_taken_low()
+    until(machine.turns, 60.0)
+    hung_s = time.monotonic()
+    hang(pid)
+    off_s = machine.seconds_until_off()
+    say(f"hung loop in a toss: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
+    until(lambda: computer.unit()["Result"] == "watchdog", 10.0)
+    say(f"watchdog expired {time.monotonic() - hung_s:.1f} s after the hang", True)
+    status = back(computer, machine, say, restarts=2, low_before=low_before)
+    say(f"it is in fault: {', '.join(status['faults']) or 'none'}", bool(status["faults"]))
+
+
+def back(
+    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int
+) -> dict[str, Any]:
+    """Wait for the restart; return what the table says of itself then."""
+    until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
+    until(lambda: computer.unit()["SubState"] == "running", 60.0)
+    low = computer.pins_taken_low() - low_before
+    say(f"the stop script took the pins low ({low} times)", low >= 1)
+    console = machine.console()
+    status: dict[str, Any] = console.status()
+    console.close()
+    say(f"restarted: {status['life']}: {status['says']}", status["life"] != "open")
+    say("the motor is off", not machine.is_driven())
+    return status
+
+
+def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
+    """Stopped while a result is lit."""
+    open_table(machine)
 
     def lit() -> Any:
         lamp = machine.look()["lamp"]
@@ -530,8 +537,8 @@ def run(root: Path) -> bool:
         computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
         users.chmod(0o640)
         check_start(computer, say)
-        check_hang(computer, machine, say)
         check_kill(computer, machine, say)
+        check_hang(computer, machine, say)
         check_stop(computer, machine, say)
         check_loops(computer, settings, say)
         check_without_python(computer, say)

@@ -33,6 +33,9 @@ UNITS = ("shaker-ctl.service", "pigpiod.service", "media-shaker\\x2djournal.moun
 STARTED = ("pigpiod.service", "shaker-ctl.service")
 """Units that start at power-on. The mount comes with its stick, by udev."""
 
+UDEV = Path("/run/udev/control")
+"""Where udev listens. In a container it does not run; it reads its rules when it starts."""
+
 SCRIPTS = ("motor-off", "await-pigpiod")
 
 REAL_TABLE = """\
@@ -227,7 +230,7 @@ def _reloads(units: Sequence[Act], rules: Sequence[Act], log: Sequence[Act]) -> 
     found: list[Act] = []
     if units:
         found.append(say("have systemd read its units again", "systemctl", "daemon-reload"))
-    if rules:
+    if rules and UDEV.exists():
         found.append(say("have udev read its rules again", "udevadm", "control", "--reload"))
         found.append(say("have udev name the devices that are there", "udevadm", "trigger"))
     if log:

@@ -48,6 +48,10 @@ LOST_AFTER_S = 6.0
 back, model loaded and first frame seen, after 1-2 s; a Pi needs up to 5 s."""
 
 
+STEADY_S = 1.0
+"""For so long a camera must give pictures, after a fault, to be back. One that is opened again and
+again, and each time gives a picture before it falls silent, is lost all the same."""
+
 LOST = frozenset({"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped"})
 """Faults without which there is no reader. A poor picture (dark, moved, blocked) is judged when
 dice are read: a cover on its way or a shaking plate is no reason to lose the reader."""
@@ -97,6 +101,7 @@ class CameraReader:
         self._reading: int | None = None
         self._is_blind = False
         self._lost: threading.Timer | None = None
+        self._well_since_s: float | None = None
         self.ready: CameraReady | None = None
         self.last: LastReading | None = None
         self.last_pictures: Pictures | None = None
@@ -226,7 +231,7 @@ class CameraReader:
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)
                 if not LOST & self._camera.faults.keys():
-                    self._cancel_lost()
+                    self._well_since_s = time.monotonic()
             case _:
                 pass
 
@@ -269,16 +274,32 @@ class CameraReader:
             self._post(events.ReadingMade(occasion, verdict), pictures)
 
     def _expect_recovery(self, code: str) -> None:
+        """A fault without which there is no reader: it has so long to be over, and to stay so."""
+        if self._is_steady():
+            self._cancel_lost()
+        self._well_since_s = None
         if self._lost is None:
-            self._lost = threading.Timer(LOST_AFTER_S, self._declare_lost, (code,))
-            self._lost.daemon = True
-            self._lost.start()
+            self._wait_for_recovery(LOST_AFTER_S, code)
+
+    def _wait_for_recovery(self, for_s: float, code: str) -> None:
+        self._lost = threading.Timer(for_s, self._declare_lost, (code,))
+        self._lost.daemon = True
+        self._lost.start()
+
+    def _is_steady(self) -> bool:
+        since_s = self._well_since_s
+        return since_s is not None and time.monotonic() - since_s >= STEADY_S
 
     def _declare_lost(self, code: str) -> None:
-        self._lost = None
-        standing = [known for known in self._camera.faults if known in LOST]
-        if standing:
-            self._post(events.ReaderFault(None, code if code in standing else standing[0]), None)
+        since_s = self._well_since_s
+        if self._is_steady():
+            self._lost = None
+        elif since_s is not None:
+            self._wait_for_recovery(since_s + STEADY_S - time.monotonic(), code)
+        else:
+            self._lost = None
+            standing = [known for known in self._camera.faults if known in LOST]
+            self._post(events.ReaderFault(None, next(iter(standing), code)), None)
 
     def _cancel_lost(self) -> None:
         timer, self._lost = self._lost, None

@@ -13,7 +13,7 @@ from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.dice_reader import CameraReader
 from shaker_ctl.rules import events
 
-SOON_S = 0.05
+SOON_S = 0.2
 
 
 class NoOutputs:
@@ -40,6 +40,7 @@ class Heard:
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
     monkeypatch.setattr(dice_reader, "LOST_AFTER_S", SOON_S)
+    monkeypatch.setattr(dice_reader, "STEADY_S", SOON_S / 2)
     one = Heard()
     yield one
     one.reader.stop()
@@ -68,6 +69,28 @@ def test_the_end_of_another_fault_is_not_the_cameras_return(heard: Heard) -> Non
     heard.say(CameraRecovered("camera-slow"))
     time.sleep(4 * SOON_S)
     assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+
+
+def test_a_camera_that_gives_a_picture_now_and_then_is_lost(heard: Heard) -> None:
+    until_s = time.monotonic() + 4 * SOON_S
+    while time.monotonic() < until_s:
+        heard.say(SILENT)
+        heard.say(CameraRecovered("camera-silent"))
+        heard.say(SILENT)
+        time.sleep(SOON_S / 10)
+    assert heard.posted
+    assert heard.posted[0] == events.ReaderFault(None, "camera-silent")
+
+
+def test_a_later_fault_has_its_own_time(heard: Heard) -> None:
+    heard.say(SILENT)
+    heard.say(CameraRecovered("camera-silent"))
+    time.sleep(0.7 * SOON_S)
+    heard.say(SILENT)
+    time.sleep(0.5 * SOON_S)  # past the first one's time, not the second one's
+    heard.say(CameraRecovered("camera-silent"))
+    time.sleep(4 * SOON_S)
+    assert heard.posted == []
 
 
 def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:

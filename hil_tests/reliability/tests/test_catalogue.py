@@ -1,0 +1,123 @@
+"""The table of faults is whole: every row says what must be, and can be carried out."""
+
+from __future__ import annotations
+
+import pytest
+
+from hil_tests.reliability import acts
+from hil_tests.reliability.broken_start import BROKEN
+from hil_tests.reliability.catalogue import FAULTS, Fault, rows
+from hil_tests.reliability.moments import TRIGGERS, Moment
+from hil_tests.reliability.required import Ending, Life, Motor, Wagers
+from hil_tests.rig.camera_faults import CAMERA_FAULTS
+from hil_tests.rig.faults import DaemonPart, parse
+from hil_tests.rig.lamp_faults import LAMP_FAULTS
+from hil_tests.rig.line import LINE_FAULTS
+from hil_tests.rig.plant_faults import PLANT_FAULTS
+
+LEAST = 60
+ROWS = [
+    pytest.param(fault, moment, id=f"{fault.name}@{moment.name}")
+    for fault, moment in rows(every_moment=True)
+]
+each_row = pytest.mark.parametrize(("fault", "moment"), ROWS)
+each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+
+
+def of_kind(kind: type[acts.Act]) -> list[acts.Act]:
+    """Every act of a kind, those inside of others included."""
+    found = []
+    for fault in FAULTS:
+        parts = [fault.act]
+        if isinstance(fault.act, acts.Then):
+            parts = [fault.act.first, fault.act.second]
+        found += [part for part in parts if isinstance(part, kind)]
+    return found
+
+
+def test_there_are_enough_distinct_faults() -> None:
+    names = [fault.name for fault in FAULTS]
+    assert len(set(names)) == len(names) >= LEAST
+    acts_at = [(repr(f.act), tuple(f.required)) for f in FAULTS]
+    assert len(set(acts_at)) == len(acts_at)
+
+
+def test_the_worst_moments_are_one_row_a_fault_and_the_matrix_has_them_all() -> None:
+    worst, whole = rows(every_moment=False), rows(every_moment=True)
+    assert [fault for fault, _ in worst] == list(FAULTS)
+    assert set(map(repr, worst)) <= set(map(repr, whole))
+    assert {moment for _, moment in whole} == set(Moment)
+
+
+@each_row
+def test_a_row_says_how_the_round_ends_and_where_the_table_stands(
+    fault: Fault, moment: Moment
+) -> None:
+    outcomes = fault.required[moment]
+    assert outcomes
+    for one in outcomes:
+        assert isinstance(one.ending, Ending)
+        assert isinstance(one.life, Life)
+        assert one.lamps
+        returned = one.ending in (Ending.VOID, Ending.NOT_STARTED, Ending.NO_ROLL)
+        assert one.wagers is (Wagers.RETURNED if returned else Wagers.SETTLED)
+
+
+@each_row
+def test_what_stops_the_table_is_named_or_is_no_device(fault: Fault, moment: Moment) -> None:
+    for one in fault.required[moment]:
+        if one.life is Life.OUT_OF_SERVICE:
+            assert one.codes
+        if one.motor is Motor.STOPPED:
+            assert one.motor_within_s is not None
+        if one.within_s is not None:
+            assert one.seen_as
+
+
+@each_row
+def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_started(
+    fault: Fault, moment: Moment
+) -> None:
+    for one in fault.required[moment]:
+        if one.ending is Ending.NOT_STARTED:
+            assert moment is Moment.BETS
+        if moment in (Moment.PUSH, Moment.LIT):
+            assert one.ending in (Ending.SETTLED, Ending.BY_HAND)
+
+
+def test_every_moment_can_be_hit() -> None:
+    assert set(TRIGGERS) == set(Moment)
+
+
+def test_every_sentence_is_one_that_the_rig_understands() -> None:
+    known = {
+        **{name: dict(fault.parameters) for name, fault in PLANT_FAULTS.items()},
+        **{f"camera_{name}": dict(fault.parameters) for name, fault in CAMERA_FAULTS.items()},
+        **{fault.name: dict(fault.parameters) for fault in LAMP_FAULTS},
+        **{fault.name: {"line": "lamp", **fault.parameters} for fault in LINE_FAULTS},
+        **{name: {} for name in DaemonPart(NoDaemon()).catalogue},
+    }
+    for act in of_kind(acts.Rig):
+        assert isinstance(act, acts.Rig)
+        order = parse(act.sentence)
+        assert order.after is None
+        assert set(order.parameters) <= set(known[order.name])
+
+
+def test_every_broken_start_can_be_made() -> None:
+    named = {act.what for act in of_kind(acts.Start) if isinstance(act, acts.Start)}
+    assert named == set(BROKEN)
+
+
+@each_fault
+def test_a_start_that_must_fail_says_what_its_last_line_contains(fault: Fault) -> None:
+    for outcomes in fault.required.values():
+        for one in outcomes:
+            assert bool(one.start_says) is isinstance(fault.act, acts.Start)
+
+
+class NoDaemon:
+    """Has the names of what can be done to a daemon."""
+
+    def __getattr__(self, name: str) -> object:
+        return lambda: None

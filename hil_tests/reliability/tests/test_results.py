@@ -1,0 +1,108 @@
+"""A run that was broken off goes on where it was; the matrix leaves nothing out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hil_tests.reliability import catalogue
+from hil_tests.reliability.crash import Crash, Kept, Point, points
+from hil_tests.reliability.required import Seen
+from hil_tests.reliability.results import MATRIX_JSON, MATRIX_PAGE, Results, Row, line, shard
+from hil_tests.reliability.trial import Result
+
+ROWS = catalogue.rows(every_moment=True)
+FIRST, SECOND, THIRD = ROWS[:3]
+
+
+def result(row: Row, *differences: str) -> Result:
+    seen = Seen(ending="void", motor="stopped", motor_after_s=0.1, lamps="dark", life="open")
+    return Result(row[0].name, row[1].value, seen.as_dict(), list(differences))
+
+
+def test_what_is_kept_is_found_again_whole(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    kept.keep(FIRST, result(FIRST, "ending void, seen: settled"))
+    assert Results(tmp_path).find(FIRST) == result(FIRST, "ending void, seen: settled")
+    assert kept.find(SECOND) is None
+
+
+def test_resuming_plays_what_is_missing_and_what_differed(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    kept.keep(FIRST, result(FIRST))
+    kept.keep(SECOND, result(SECOND, "lamps dark, seen: truth"))
+    assert kept.open_rows([FIRST, SECOND, THIRD]) == [SECOND, THIRD]
+
+
+def test_a_result_that_was_cut_off_is_none(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    kept.keep(FIRST, result(FIRST))
+    path = next(tmp_path.glob("*@*.json"))
+    path.write_text(path.read_text()[:40])
+    assert kept.open_rows([FIRST]) == [FIRST]
+
+
+def test_beginning_anew_forgets_every_result(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    kept.keep(FIRST, result(FIRST))
+    kept.forget()
+    assert kept.find(FIRST) is None
+
+
+def test_the_matrix_counts_differences_and_names_what_was_not_run(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    kept.keep(FIRST, result(FIRST))
+    kept.keep(SECOND, result(SECOND, "lamps dark, seen: truth"))
+    assert kept.write_matrix([FIRST, SECOND, THIRD]) == (1, 1)
+    page = (tmp_path / MATRIX_PAGE).read_text("utf-8").splitlines()
+    assert len(page) == 2 + 3
+    assert page[2].endswith("| as required |")
+    assert page[3].endswith("| lamps dark, seen: truth |")
+    assert page[4].endswith("| not run |")
+    table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
+    assert [row["fault"] for row in table] == [row[0].name for row in (FIRST, SECOND, THIRD)]
+    assert table[0]["required"][0]["ending"] == FIRST[0].required[FIRST[1]][0].ending
+    assert table[2]["result"] is None
+
+
+def test_repeated_attempts_are_said(tmp_path: Path) -> None:
+    repeated = result(FIRST)
+    repeated.attempts = 2
+    assert line(FIRST, repeated)[-1] == "as required (2 attempts: the computer was late)"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_are_the_whole_and_share_nothing(count: int) -> None:
+    parts = [shard(ROWS, f"{i}/{count}") for i in range(1, count + 1)]
+    together = [row for part in parts for row in part]
+    assert len(together) == len(ROWS)
+    assert sorted(map(repr, together)) == sorted(map(repr, ROWS))
+
+
+@pytest.mark.parametrize("which", ["", "0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
+def test_a_shard_that_is_none_is_refused(which: str) -> None:
+    with pytest.raises(ValueError, match="a shard is i/n"):
+        shard(ROWS, which)
+
+
+def test_crashes_go_on_behind_those_on_file(tmp_path: Path) -> None:
+    path = tmp_path / "crashes.jsonl"
+    kept = Kept(path, resume=False)
+    kept.add(Crash("append 1", ending="void"))
+    kept.add(Crash("append 2", wrong=["round 3 has no outcome"]))
+    kept.add(Crash("random 1.00 s after the start"))
+    again = Kept(path, resume=True)
+    assert again.has(Point("append", "1"))
+    assert not again.has(Point("append", "2"))
+    assert again.random == 1
+    assert [one["point"] for one in again.wrong] == ["append 2"]
+    assert Kept(path, resume=False).all == []
+
+
+def test_every_point_is_one_of_its_own() -> None:
+    names = [point.name for point in points(both_sides=True)]
+    assert len(set(names)) == len(names)
+    assert {"append 1", "write 1", "output commit", "console result"} <= set(names)
+    assert not any(point.kind == "write" for point in points(both_sides=False))

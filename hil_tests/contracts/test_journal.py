@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import random
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies, rebuild, survey
+from hil_tests.contracts import bytes_cut
+from hil_tests.contracts.bytes_cut import records_after
+from shaker_ctl.adapters.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.recovery import Trouble
-
-Crashed = tuple[JournalParameters, list[Record]]
-
-
-def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
-    records = []
-    for n in range(count):
-        body = {"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}}
-        record = link(
-            head,
-            Entry("step", body, round=round_of_first + n // 5),
-            monotonic_s=float(n),
-            wall="2026-11-21T00:00:00.000+00:00",
-            digests={"model": "ab" * 16},
-        )
-        records.append(record)
-        head = Head(record.sequence, record.hash)
-    return records
 
 
 def write(store: SqliteJournal, count: int, **kwargs: int) -> list[Record]:
@@ -64,16 +45,6 @@ def filled(parameters: JournalParameters, main: int, second: int) -> None:
     opened.main.write(records[:main])
     opened.second.write(records[:second])
     opened.close()
-
-
-def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
-    """Copy file and log while they are open: what a killed process leaves behind."""
-    folder.mkdir(exist_ok=True)
-    for suffix in ("", "-wal"):
-        source = path.with_name(path.name + suffix)
-        if source.exists():
-            shutil.copy(source, folder / source.name)
-    return folder / path.name
 
 
 # ── Order and durability ────────────────────────────────────────────────────
@@ -271,8 +242,8 @@ def test_two_services_never_write_one_journal(parameters: JournalParameters) -> 
     open_copies(parameters).close()
 
 
-def test_a_survey_changes_no_byte(crashed: Crashed) -> None:
-    parameters, _ = crashed
+def test_a_survey_changes_no_byte(crashed: bytes_cut.Crashed) -> None:
+    parameters = crashed.parameters
     log = parameters.path.with_name(parameters.path.name + "-wal")
     before = parameters.path.read_bytes(), log.read_bytes()
     heads, findings = survey(parameters)
@@ -304,107 +275,62 @@ def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path: Path) -> No
 
 
 @pytest.fixture
-def fast_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where the machine has one: hundreds of damaged copies need no disk."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
-        yield Path(folder)
+def fast_path() -> Iterator[Path]:
+    with bytes_cut.fast_folder() as folder:
+        yield folder
 
 
 @pytest.fixture
-def crashed(parameters: JournalParameters, fast_path: Path) -> Crashed:
-    """Both copies as a killed service leaves them: the main one's newest records in its log."""
-    opened: OpenedJournal = open_copies(parameters)
-    assert opened.second is not None
-    records = records_after(opened.main.head(), 60)
-    opened.main.write(records[:40])
-    opened.main._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for n in range(40, 60):
-        opened.main.write(records[n : n + 1])
-    opened.second.write(records)
-    folder = fast_path / "crashed"
-    main = as_a_crash_leaves_it(opened.main.path, folder)
-    second = as_a_crash_leaves_it(opened.second.path, fast_path / "crashed-second")
-    opened.close()
-    return JournalParameters(path=main, second=second), records
+def crashed(fast_path: Path) -> bytes_cut.Crashed:
+    return bytes_cut.made(fast_path)
 
 
-def verdict(parameters: JournalParameters, records: list[Record]) -> str:
-    """`sound` where every record is there unchanged, else the code of the fault that is named.
-
-    Anything in between, a shorter or other story without a fault, is `silent`.
-    """
-    try:
-        opened = open_copies(parameters)
-    except JournalError as error:
-        return error.code
-    try:
-        return "sound" if list(opened.main.read()) == records else "silent"
-    finally:
-        opened.close()
+def test_a_killed_services_journal_opens_whole(crashed: bytes_cut.Crashed) -> None:
+    assert bytes_cut.verdict(crashed.parameters, crashed.records) == "sound"
 
 
-def test_a_killed_services_journal_opens_whole(crashed: Crashed) -> None:
-    assert verdict(*crashed) == "sound"
-
-
-def trial(parameters: JournalParameters, folder: Path) -> JournalParameters:
-    """A fresh copy of both, to be damaged."""
-    shutil.rmtree(folder, ignore_errors=True)
-    assert parameters.second is not None
-    return JournalParameters(
-        path=as_a_crash_leaves_it(parameters.path, folder),
-        second=as_a_crash_leaves_it(parameters.second, folder / "second"),
-    )
-
-
-@pytest.mark.parametrize("suffix", ["", "-wal"])
+@pytest.mark.parametrize("which", bytes_cut.FILES)
 def test_a_cut_is_never_taken_for_a_shorter_journal(
-    crashed: Crashed, fast_path: Path, suffix: str
+    crashed: bytes_cut.Crashed, fast_path: Path, which: str
 ) -> None:
-    """Every page or frame boundary and its neighbours, and a spread of bytes between."""
-    parameters, records = crashed
-    size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
-    block = 4096 if suffix == "" else 4120
-    cuts = {n * block + d for n in range(size // block + 1) for d in (-1, 1)}
-    cuts |= set(random.Random(5).sample(range(size), 120))
-    seen: dict[str, int] = {}
-    for cut in sorted(c for c in cuts if 0 <= c < size):
-        damaged = trial(parameters, fast_path / "trial")
-        target = damaged.path.with_name(damaged.path.name + suffix)
-        with target.open("r+b") as file:
-            file.truncate(cut)
-        result = verdict(damaged, records)
-        seen[result] = seen.get(result, 0) + 1
+    """Each boundary of page and log frame, and every 61st byte of the last records between.
+
+    Every byte: `python -m hil_tests.contracts.bytes_cut`.
+    """
+    places = bytes_cut.last_bytes(crashed, which, every=61)
+    seen = Counter(bytes_cut.cut(crashed, which, at, fast_path / "trial") for at in places)
     assert "silent" not in seen, seen
-    assert sum(seen.values()) - seen.get("sound", 0) > 10, seen
+    assert seen.total() - seen["sound"] > 50, seen
 
 
-@pytest.mark.parametrize("suffix", ["", "-wal"])
+@pytest.mark.parametrize("which", bytes_cut.FILES)
 def test_a_flipped_byte_is_named_or_changes_nothing(
-    crashed: Crashed, fast_path: Path, suffix: str
+    crashed: bytes_cut.Crashed, fast_path: Path, which: str
 ) -> None:
-    parameters, records = crashed
-    size = parameters.path.with_name(parameters.path.name + suffix).stat().st_size
-    chance = random.Random(7)
-    seen: dict[str, int] = {}
-    for at in sorted(chance.sample(range(size), 200)):
-        damaged = trial(parameters, fast_path / "trial")
-        target = damaged.path.with_name(damaged.path.name + suffix)
-        content = bytearray(target.read_bytes())
-        content[at] ^= 1 << chance.randrange(8)
-        target.write_bytes(content)
-        result = verdict(damaged, records)
-        seen[result] = seen.get(result, 0) + 1
+    seen = Counter(
+        bytes_cut.flip(crashed, which, at, bit, fast_path / "trial")
+        for at, bit in bytes_cut.flips(crashed, which, 200, seed=7)
+    )
     assert "silent" not in seen, seen
-    assert sum(seen.values()) - seen.get("sound", 0) > 10, seen
+    assert seen.total() - seen["sound"] > 10, seen
 
 
-def test_damaged_files_are_kept_as_found(crashed: Crashed) -> None:
-    parameters, _ = crashed
+def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
+    crashed: bytes_cut.Crashed, fast_path: Path
+) -> None:
+    """A cut log is not quietly folded away: its bytes stand beside the journal, to the last."""
+    damaged = bytes_cut.trial(crashed, fast_path / "trial")
+    log = damaged.path.with_name(damaged.path.name + "-wal")
+    with log.open("r+b") as file:
+        file.truncate(log.stat().st_size - 1000)
+    found = log.read_bytes()
+    assert bytes_cut.verdict(damaged, crashed.records) == "journal-cut"
+    (folder,) = damaged.path.parent.glob("*.evidence-*")
+    assert (folder / log.name).read_bytes() == found
+
+
+def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
+    parameters = crashed.parameters
     log = parameters.path.with_name(parameters.path.name + "-wal")
     content = bytearray(log.read_bytes())
     content[len(content) // 2] ^= 1
@@ -418,8 +344,8 @@ def test_damaged_files_are_kept_as_found(crashed: Crashed) -> None:
     assert "journal" in (folder / "why.txt").read_text()
 
 
-def test_a_survey_names_the_first_bad_record(crashed: Crashed) -> None:
-    parameters, _ = crashed
+def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None:
+    parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
     store._db.execute("DROP TRIGGER record_stays")
     store._db.execute(
@@ -429,3 +355,28 @@ def test_a_survey_names_the_first_bad_record(crashed: Crashed) -> None:
     _, findings = survey(parameters)
     assert findings[0].trouble is Trouble.MAIN_DAMAGED
     assert "record 7" in findings[0].text
+
+
+def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
+    crashed: bytes_cut.Crashed,
+) -> None:
+    """A changed digit leaves valid JSON: only the other copy knows which byte is wrong."""
+    parameters = crashed.parameters
+    store = SqliteJournal(parameters.path)
+    store._db.execute("DROP TRIGGER record_stays")
+    wrong = crashed.records[6].body.replace(b'"n":6', b'"n":7')
+    store._db.execute("UPDATE record SET body = ? WHERE sequence = 7", (wrong,))
+    store.close()
+    at = crashed.records[6].body.index(b'"n":6') + 4
+    _, findings = survey(parameters)
+    assert f"record 7, byte {at}:" in findings[0].text
+
+
+def test_a_changed_hash_is_told_from_a_changed_record(crashed: bytes_cut.Crashed) -> None:
+    parameters = crashed.parameters
+    store = SqliteJournal(parameters.path)
+    store._db.execute("DROP TRIGGER record_stays")
+    store._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 9")
+    store.close()
+    _, findings = survey(parameters)
+    assert "record 9: its hash is not the one" in findings[0].text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from shaker_ctl.errors import (
     RefusedError,
 )
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Damage, Head, Record
+from shaker_ctl.journal.record import Damage, Head, Record, first_difference
 from shaker_ctl.journal.recovery import CopyState, Finding, Trouble, compare, tail_unproved
 
 _BATCH = 1000
@@ -209,9 +209,31 @@ def _compare(
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
         return [Finding(Trouble.FORKED, text, "Give the right path in journal.second", halts=True)]
-    states = [None if copy is None else _walked(copy) for copy in (main, second)]
-    assert states[0] is not None
-    return compare(states[0], states[1], second_is_set=second_is_set)
+    first = _walked(main)
+    other = None if second is None else _walked(second)
+    if second is not None and other is not None:
+        first = _pinpointed(first, main, other, second)
+        other = _pinpointed(other, second, first, main)
+    return compare(first, other, second_is_set=second_is_set)
+
+
+def _pinpointed(
+    state: CopyState, copy: SqliteJournal, other: CopyState, twin: SqliteJournal
+) -> CopyState:
+    """Name the first wrong byte of a bad record, where the other copy has that record sound."""
+    damage = state.damage
+    if damage is None or damage.byte is not None or damage.sequence > other.head.sequence:
+        return state
+    try:
+        ours = next(copy.read(damage.sequence, damage.sequence), None)
+        theirs = next(twin.read(damage.sequence, damage.sequence), None)
+    except JournalError:
+        return state
+    if ours is None or theirs is None or ours.sequence != theirs.sequence:
+        return state
+    byte = first_difference(ours.body, theirs.body)
+    what = damage.what if byte is not None else "its hash is not the one that the other copy has"
+    return replace(state, damage=replace(damage, byte=byte, what=what))
 
 
 def _walked(copy: SqliteJournal) -> CopyState:

@@ -181,3 +181,11 @@ def _wrong_byte(body: bytes) -> tuple[int | None, str]:
     except json.JSONDecodeError as error:
         return len(error.doc[: error.pos].encode()), f"not JSON: {error.msg}"
     return None, "its hash does not continue the chain"
+
+
+def first_difference(body: bytes, other: bytes) -> int | None:
+    """Return the offset of the first byte in which two bodies differ; None where they do not."""
+    for at, (ours, theirs) in enumerate(zip(body, other, strict=False)):
+        if ours != theirs:
+            return at
+    return None if len(body) == len(other) else min(len(body), len(other))

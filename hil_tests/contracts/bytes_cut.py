@@ -1,0 +1,225 @@
+"""Copies of a journal, cut and flipped byte by byte: `python -m hil_tests.contracts.bytes_cut`.
+
+Owns the damage and the verdict on it. A damaged journal must open whole, or be named as damaged;
+a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in
+memory where the machine has a disk there, without any table.
+
+What is damaged is what a killed service leaves: the main file, and its write-ahead log with the
+newest records, beside a whole second copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, Head, Record, link
+
+PAGE = 4096
+FRAME = PAGE + 24
+"""One page in SQLite's write-ahead log, with its header."""
+
+FILES = {"main": "", "log": "-wal"}
+LAST_BYTES = {"main": 2 * PAGE, "log": 3 * FRAME}
+"""Where the newest records lie: in the last pages of the file, in the last commits of the log."""
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """Both copies as a killed service leaves them, and every record that was synced."""
+
+    parameters: JournalParameters
+    records: list[Record]
+
+    def file(self, which: str) -> Path:
+        path = self.parameters.path
+        return path.with_name(path.name + FILES[which])
+
+
+def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
+    """Forge so many records of different lengths, five a round."""
+    records = []
+    for n in range(count):
+        body = {"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}}
+        record = link(
+            head,
+            Entry("step", body, round=round_of_first + n // 5),
+            monotonic_s=float(n),
+            wall="2026-11-21T00:00:00.000+00:00",
+            digests={"model": "ab" * 16},
+        )
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    return records
+
+
+def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
+    """Copy file and log while they are open: what a killed process leaves behind."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix in FILES.values():
+        source = path.with_name(path.name + suffix)
+        if source.exists():
+            shutil.copy(source, folder / source.name)
+    return folder / path.name
+
+
+def made(folder: Path) -> Crashed:
+    """A journal of 60 records, the newest 20 of them in the log, one commit each."""
+    (folder / "open" / "second").mkdir(parents=True)
+    opened = open_copies(
+        JournalParameters(
+            path=folder / "open" / "journal.sqlite",
+            second=folder / "open" / "second" / "journal.sqlite",
+        )
+    )
+    assert opened.second is not None
+    records = records_after(opened.main.head(), 60)
+    opened.main.write(records[:40])
+    opened.main._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for n in range(40, 60):
+        opened.main.write(records[n : n + 1])
+    opened.second.write(records)
+    main = as_a_crash_leaves_it(opened.main.path, folder / "crashed")
+    second = as_a_crash_leaves_it(opened.second.path, folder / "crashed" / "second")
+    opened.close()
+    return Crashed(JournalParameters(path=main, second=second), records)
+
+
+def copied(main: Path, second: Path, folder: Path) -> Crashed:
+    """Copies of a real table's journal, which must be whole. Raises JournalError."""
+    parameters = JournalParameters(
+        path=as_a_crash_leaves_it(main, folder / "crashed"),
+        second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
+    )
+    store = SqliteJournal(parameters.path, read_only=True)
+    try:
+        return Crashed(parameters, list(store.read()))
+    finally:
+        store.close()
+
+
+def trial(crashed: Crashed, folder: Path) -> JournalParameters:
+    """A fresh copy of both, to be damaged."""
+    shutil.rmtree(folder, ignore_errors=True)
+    assert crashed.parameters.second is not None
+    return JournalParameters(
+        path=as_a_crash_leaves_it(crashed.parameters.path, folder),
+        second=as_a_crash_leaves_it(crashed.parameters.second, folder / "second"),
+    )
+
+
+def verdict(parameters: JournalParameters, records: list[Record]) -> str:
+    """`sound` where every record is there unchanged, else the code of the fault that is named.
+
+    Anything in between, a shorter or other story without a fault, is `silent`.
+    """
+    try:
+        opened = open_copies(parameters)
+    except JournalError as error:
+        return error.code
+    try:
+        return "sound" if list(opened.main.read()) == records else "silent"
+    finally:
+        opened.close()
+
+
+def cut(crashed: Crashed, which: str, at: int, folder: Path) -> str:
+    """Cut a copy's file at this byte and open it."""
+    damaged = trial(crashed, folder)
+    with damaged.path.with_name(damaged.path.name + FILES[which]).open("r+b") as file:
+        file.truncate(at)
+    return verdict(damaged, crashed.records)
+
+
+def flip(crashed: Crashed, which: str, at: int, bit: int, folder: Path) -> str:
+    """Flip one bit of a copy's file and open it."""
+    damaged = trial(crashed, folder)
+    target = damaged.path.with_name(damaged.path.name + FILES[which])
+    content = bytearray(target.read_bytes())
+    content[at] ^= 1 << bit
+    target.write_bytes(content)
+    return verdict(damaged, crashed.records)
+
+
+def last_bytes(crashed: Crashed, which: str, *, every: int = 1) -> list[int]:
+    """Where to cut: so many bytes apart over the newest records, and around each boundary."""
+    size = crashed.file(which).stat().st_size
+    first = max(0, size - LAST_BYTES[which])
+    block = PAGE if which == "main" else FRAME
+    near = {n * block + d for n in range(size // block + 2) for d in (-1, 0, 1)}
+    return sorted({*range(first, size, every), *(at for at in near if 0 <= at < size)})
+
+
+def flips(crashed: Crashed, which: str, count: int, seed: int) -> Iterator[tuple[int, int]]:
+    """So many random (byte, bit) of a file."""
+    chance = random.Random(seed)
+    size = crashed.file(which).stat().st_size
+    for _ in range(count):
+        yield chance.randrange(size), chance.randrange(8)
+
+
+@contextmanager
+def fast_folder() -> Iterator[Path]:
+    """A folder in memory where the machine has one: thousands of copies need no disk."""
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        yield Path(folder)
+
+
+def count(verdicts: Iterable[str]) -> Counter[str]:
+    """How often each verdict came."""
+    return Counter(verdicts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; status 1 where any damage passed in silence."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--journal", type=Path, help="copy this journal instead of a made-up one")
+    parser.add_argument("--second", type=Path, help="its second copy")
+    parser.add_argument("--every", type=int, default=1, help="cut each so many bytes")
+    parser.add_argument("--flips", type=int, default=2000, help="bits to flip in each file")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    if (options.journal is None) != (options.second is None):
+        parser.error("give both copies or none")
+    silent = 0
+    with fast_folder() as folder:
+        crashed = (
+            made(folder)
+            if options.journal is None
+            else copied(options.journal, options.second, folder)
+        )
+        work = folder / "trial"
+        sys.stdout.write(f"{len(crashed.records)} records; seed {options.seed}\n")
+        for which in FILES:
+            if not crashed.file(which).exists():
+                sys.stdout.write(f"{which:<5} no such file: the journal was closed in order\n")
+                continue
+            places = last_bytes(crashed, which, every=options.every)
+            cuts = count(cut(crashed, which, at, work) for at in places)
+            chosen = flips(crashed, which, options.flips, options.seed)
+            flipped = count(flip(crashed, which, at, bit, work) for at, bit in chosen)
+            for what, seen in (("cut", cuts), ("flipped", flipped)):
+                told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
+                sys.stdout.write(f"{which:<5} {what:<8} {sum(seen.values()):6}: {told}\n")
+                silent += seen["silent"]
+    sys.stdout.write(f"silently accepted: {silent}\n")
+    return 1 if silent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

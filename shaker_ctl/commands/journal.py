@@ -337,11 +337,29 @@ def _draw(shown: dict[str, Any]) -> None:
         + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
     )
     if shown["tosses"]:
-        _bars("face", shown["faces"], shown["dice"] / 6, shown["face_by_hand_rate"])
+        _bars("face", shown["faces"], shown["dice"] / 6)
+        screen.print(_rate_table(shown))
         screen.print(_pair_table(shown["pairs"]))
     if shown["tests"]:
         screen.print(_test_table(shown["tests"]))
     screen.print(shown["note"])
+
+
+def _rate_table(shown: dict[str, Any]) -> Table:
+    """How often rounds with each face were unreadable, settled by hand's word, or void."""
+    table = Table(title="rounds in which a die showed the face")
+    for name in ("face", "N", "unreadable", "entered by a person", "void"):
+        table.add_column(name, justify="right")
+    for face, of in shown["by_face"].items():
+        rates = (of["unreadable_rate"], of["by_hand_rate"], of["void_rate"])
+        table.add_row(str(face), str(of["n"]), *map(_percent, rates))
+    rates = (shown["unreadable_rate"], None, shown["void_rate"])
+    table.add_row("all", str(shown["rounds"]), *map(_percent, rates))
+    return table
+
+
+def _percent(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.1%}"
 
 
 def _pair_table(pairs: dict[str, int]) -> Table:
@@ -371,16 +389,14 @@ def _test_table(tests: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _bars(name: str, counts: dict[Any, int], expected: float, by_hand: dict[Any, Any]) -> None:
+def _bars(name: str, counts: dict[Any, int], expected: float) -> None:
     """One bar a face; the mark stands where each would stand in the long run."""
     longest = max([*counts.values(), expected, 1.0])
     mark = round(expected / longest * BAR)
     for key, count in counts.items():
         filled = round(count / longest * BAR)
         bar = "".join("|" if i == mark else "#" if i < filled else " " for i in range(BAR + 1))
-        hand = by_hand.get(key)
-        told = "" if not hand else f"  {hand:.1%} entered by a person"
-        screen.print(f"{name} {key} {bar} {count}{told}", highlight=False, markup=False)
+        screen.print(f"{name} {key} {bar} {count}", highlight=False, markup=False)
 
 
 # ── Disputes ────────────────────────────────────────────────────────────────

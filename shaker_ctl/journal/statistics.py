@@ -33,6 +33,9 @@ SMALLEST_EXPECTED = 5.0
 FACE_DEVIATION = 0.10
 """Power is reported for one face that comes this much more often than 1/6 (relative)."""
 
+PATTERN_DEVIATION = 0.50
+"""Power is reported for triples, or one pair of two dice, that come this much more often."""
+
 CORRELATION = 0.10
 """Power is reported for a correlation of this size."""
 
@@ -47,6 +50,16 @@ class Outcome:
     ending: str
     source: str | None
     values: Values | None
+    """What counted."""
+    seen: Values | None = None
+    """What was read of the dice, whether it counted or not."""
+    was_unreadable: bool = False
+    """The reader gave no verdict, and a person had to look."""
+
+    @property
+    def faces(self) -> Values | None:
+        """The faces, as far as anybody knows them."""
+        return self.values or self.seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +84,34 @@ class Judgement:
 def outcomes(records: Iterable[Record]) -> list[Outcome]:
     """Return the ended rounds of play, oldest first."""
     ended: list[Outcome] = []
+    readings: dict[int, dict[str, Any]] = {}
     for record in records:
-        if b'"RecordRound"' not in record.body:
+        if not (b'"RecordRound"' in record.body or b'"ReadingMade"' in record.body):
             continue
-        for command in record.plain.get("decision", ()):
+        plain = record.plain
+        event = plain.get("event", {})
+        occasion = event.get("occasion") or {}
+        if event.get("type") == "ReadingMade" and occasion.get("purpose") == "play":
+            readings[occasion["number"]] = event["verdict"]
+        for command in plain.get("decision", ()):
             if command.get("type") == "RecordRound":
-                ended.append(_outcome(command))
+                ended.append(_outcome(command, readings.pop(command["round"], {})))
     return ended
 
 
-def _outcome(command: dict[str, Any]) -> Outcome:
-    values = command.get("values")
+def _outcome(command: dict[str, Any], verdict: dict[str, Any]) -> Outcome:
     return Outcome(
         round=command["round"],
         ending=command["ending"],
         source=command.get("source"),
-        values=None if values is None else (values[0], values[1], values[2]),
+        values=_values(command.get("values")),
+        seen=_values(verdict.get("values")),
+        was_unreadable=verdict.get("type") == "Unreadable",
     )
+
+
+def _values(plain: Any) -> Values | None:
+    return None if plain is None else (plain[0], plain[1], plain[2])
 
 
 def judge(tosses: Sequence[Values]) -> list[Judgement]:
@@ -110,12 +134,6 @@ def figures(records: Iterable[Record]) -> dict[str, object]:
     tosses = [outcome.values for outcome in ended if outcome.values is not None]
     faces = Counter(face for toss in tosses for face in toss)
     pairs = Counter((min(a, b), max(a, b)) for toss in tosses for a, b in _two_of(toss))
-    entered = Counter(
-        face
-        for outcome in ended
-        if outcome.values is not None and outcome.source in ("entered", "decided")
-        for face in outcome.values
-    )
     return {
         "rounds": len(ended),
         "tosses": len(tosses),
@@ -123,12 +141,29 @@ def figures(records: Iterable[Record]) -> dict[str, object]:
         "endings": dict(Counter(outcome.ending for outcome in ended)),
         "void_rate": _share(sum(o.ending == "void" for o in ended), len(ended)),
         "no_roll_rate": _share(sum(o.ending == "no_roll" for o in ended), len(ended)),
+        "unreadable_rate": _share(sum(o.was_unreadable for o in ended), len(ended)),
         "faces": {face: faces[face] for face in range(1, 7)},
-        "face_by_hand_rate": {face: _share(entered[face], faces[face]) for face in range(1, 7)},
+        "by_face": {face: _of_face(ended, face) for face in range(1, 7)},
         "pairs": {f"{a}-{b}": pairs[(a, b)] for a in range(1, 7) for b in range(a, 7)},
         "level": 1.0 - ALPHA,
         "tests": [_plain(test) for test in judge(tosses)],
         "note": _note(len(tosses)),
+    }
+
+
+def _of_face(ended: Sequence[Outcome], face: int) -> dict[str, object]:
+    """How the rounds ended in which a die showed this face, as far as anybody knows.
+
+    Void and unreadable rounds do not choose their faces: a rate that depends on the face would be
+    a machine that loses some results more often than others.
+    """
+    showed = [outcome for outcome in ended if face in (outcome.faces or ())]
+    n = len(showed)
+    return {
+        "n": n,
+        "unreadable_rate": _share(sum(o.was_unreadable for o in showed), n),
+        "by_hand_rate": _share(sum(o.source in ("entered", "decided") for o in showed), n),
+        "void_rate": _share(sum(o.ending == "void" for o in showed), n),
     }
 
 
@@ -193,8 +228,17 @@ def _patterns(tosses: Sequence[Values]) -> Judgement | None:
     x = _chi_square([kinds[1], kinds[2], kinds[3]], [6 / 216, 90 / 216, 120 / 216])
     if x is None:
         return None
+    n = len(tosses)
+    more = PATTERN_DEVIATION * 6 / 216
+    noncentrality = n * (more**2 / (6 / 216) + more**2 / (210 / 216))
     return Judgement(
-        "triples, pairs, all different", len(tosses), x, 2, chi_square_tail(x, 2), None
+        "triples, pairs, all different",
+        n,
+        x,
+        2,
+        chi_square_tail(x, 2),
+        chi_square_power(noncentrality, 2, ALPHA),
+        f"triples {PATTERN_DEVIATION:.0%} more often",
     )
 
 
@@ -213,7 +257,9 @@ def _totals(tosses: Sequence[Values]) -> Judgement | None:
     if x is None or len(cells) < 3:
         return None
     df = len(cells) - 1
-    return Judgement("totals", len(tosses), x, df, chi_square_tail(x, df), None)
+    power = chi_square_power(len(tosses) * FACE_DEVIATION**2, df, ALPHA)
+    against = f"big totals {FACE_DEVIATION:.0%} more often, small ones less"
+    return Judgement("totals", len(tosses), x, df, chi_square_tail(x, df), power, against)
 
 
 def _joint(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
@@ -223,8 +269,17 @@ def _joint(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
     x = _chi_square(cells, [1 / 36] * 36)
     if x is None:
         return None
+    n = len(tosses)
+    more = PATTERN_DEVIATION / 36
+    noncentrality = n * 36 * (more**2 + more**2 / 35)
     return Judgement(
-        f"pairs of dice {a + 1} and {b + 1}", len(tosses), x, 35, chi_square_tail(x, 35), None
+        f"pairs of dice {a + 1} and {b + 1}",
+        n,
+        x,
+        35,
+        chi_square_tail(x, 35),
+        chi_square_power(noncentrality, 35, ALPHA),
+        f"one pair {PATTERN_DEVIATION:.0%} more often",
     )
 
 
@@ -277,4 +332,13 @@ def _runs(tosses: Sequence[Values]) -> Judgement | None:
     mean = 2 * n1 * n2 / n + 1
     variance = (mean - 1) * (mean - 2) / (n - 1)
     z = (runs - mean) / math.sqrt(variance)
-    return Judgement("runs of small and big totals", n, z, None, normal_two_sided(z), None)
+    power = normal_power(CORRELATION * math.sqrt(n), ALPHA)
+    return Judgement(
+        "runs of small and big totals",
+        n,
+        z,
+        None,
+        normal_two_sided(z),
+        power,
+        f"a correlation of {CORRELATION:g} from toss to toss",
+    )

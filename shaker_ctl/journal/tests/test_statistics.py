@@ -124,6 +124,53 @@ def journal_of(values: list[Values | None]) -> list[Record]:
     return records
 
 
+def test_unreadable_and_void_rates_stand_beside_each_face_with_their_number() -> None:
+    """Round 2 was unreadable and entered by hand; round 3 was read, and then void."""
+
+    def reading(number: int, verdict: dict[str, object]) -> Entry:
+        occasion = {"type": "Occasion", "purpose": "play", "number": number}
+        event = {"type": "ReadingMade", "occasion": occasion, "verdict": verdict}
+        return Entry("step", {"event": event, "decision": []}, round=number)
+
+    def ended(number: int, ending: str, source: str | None, values: object) -> Entry:
+        command = {"type": "RecordRound", "round": number, "ending": ending}
+        decision = [{**command, "source": source, "values": values}]
+        return Entry("step", {"event": {"type": "Tick"}, "decision": decision}, round=number)
+
+    head, records = genesis("faces"), []
+    for entry in (
+        reading(1, {"type": "Verified", "values": [1, 2, 2]}),
+        ended(1, "settled", "verified", [1, 2, 2]),
+        reading(2, {"type": "Unreadable", "reason": "touching"}),
+        ended(2, "settled", "entered", [2, 5, 5]),
+        reading(3, {"type": "Verified", "values": [2, 6, 6]}),
+        ended(3, "void", None, None),
+    ):
+        wall = "2026-11-21T00:00:00+00:00"
+        records.append(link(head, entry, monotonic_s=0.0, wall=wall, digests={}))
+        head = Head(records[-1].sequence, records[-1].hash)
+    shown = figures(records)
+    by_face: dict[int, dict[str, object]] = shown["by_face"]  # type: ignore[assignment]
+    third = round(1 / 3, 5)
+    assert by_face[2] == {
+        "n": 3,
+        "unreadable_rate": third,
+        "by_hand_rate": third,
+        "void_rate": third,
+    }
+    assert by_face[5]["unreadable_rate"] == 1.0
+    assert by_face[6]["void_rate"] == 1.0
+    assert by_face[4] == dict.fromkeys(by_face[4], None) | {"n": 0}
+    assert shown["unreadable_rate"] == third
+
+
+def test_every_test_says_what_it_could_have_seen() -> None:
+    for test in judge(tosses(3000, 8)):
+        assert test.power is not None, test.name
+        assert ALPHA < test.power <= 1.0, test.name
+        assert test.against
+
+
 def test_outcomes_come_from_the_ended_rounds() -> None:
     found = outcomes(journal_of([(1, 2, 3), None, (6, 6, 6), (4, 4, 1)]))
     assert [o.values for o in found] == [(1, 2, 3), None, (6, 6, 6), (4, 4, 1)]

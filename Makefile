@@ -9,6 +9,7 @@ export PYTHONUNBUFFERED := 1
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check lint types contracts unit test-rig bench prove model scenes clean \
+        faults faults-all crash crash-all soak motor-off \
         wheel test-wheel test-systemd test-arm64
 
 help:  ## list the targets
@@ -36,6 +37,24 @@ unit: $(VENV)/.test
 
 test-rig: $(VENV)/.test  ## whole stories on the virtual rig, in real time: wants a quiet machine
 	$(BIN)/pytest -m rig $(PYTEST)
+
+faults: $(VENV)/.rig  ## every fault at its worst moment, the real service (30 min): FAULTS=--resume
+	$(BIN)/python -m hil_tests.reliability faults $(FAULTS)
+
+faults-all: $(VENV)/.rig  ## faults x moments, or SHARD=i/n of them; goes on where it was
+	$(BIN)/python -m hil_tests.reliability faults-all --shard $(or $(SHARD),1/1) $(FAULTS)
+
+crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min)
+	$(BIN)/python -m hil_tests.reliability crash $(CRASH)
+
+crash-all: $(VENV)/.rig  ## on both sides of each append, and 300 at random; goes on where it was
+	$(BIN)/python -m hil_tests.reliability crash --results var/reliability/crash-all --resume --both-sides --random 300 --minutes 600 $(CRASH)
+
+soak: $(VENV)/.rig  ## play with random faults, MINUTES=30: wrong lamps, lost rounds, growth
+	$(BIN)/python -m hil_tests.reliability soak --minutes $(or $(MINUTES),30)
+
+motor-off: $(VENV)/.rig  ## how soon the motor is off without its controller: 50 trials each way
+	$(BIN)/python -m hil_tests.contracts.motor_off --trials $(or $(TRIALS),50) $(MOTOR_OFF)
 
 bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
 	$(BIN)/python -m hil_tests.bench $(BENCH)

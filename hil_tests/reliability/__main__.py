@@ -6,6 +6,7 @@ required; 1: a difference, or not everything was run.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from hil_tests.reliability.crash import Crash, Crashes, Kept, Point
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results, Row
+from hil_tests.reliability.soak import ALLOWED, Soak, growth
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
 from shaker_ctl.errors import ShakerError
@@ -37,7 +39,10 @@ WIDEST = 180
 
 ResultsOption = Annotated[Path, typer.Option("--results", help="Folder of the results.")]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Leave out what has a result that is as required.")
+    bool,
+    typer.Option(
+        "--resume/--anew", help="Leave out what has a result that is as required, or begin anew."
+    ),
 ]
 MinutesOption = Annotated[
     float, typer.Option("--minutes", help="Begin no row after so long; what is left, is named.")
@@ -130,6 +135,51 @@ def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> N
         console.print(f"killed while EN was high: {len(off)}; EN low after at most {off[-1]:.3f} s")
     if kept.wrong or left:
         raise typer.Exit(1)
+
+
+@app.command()
+def soak(
+    folder: ResultsOption = DEFAULT / "soak",
+    minutes: Annotated[float, typer.Option("--minutes", help="How long.")] = 30.0,
+    seed: Annotated[int, typer.Option(help="Of the faults that are thrown in.")] = SEED,
+) -> None:
+    """Continuous play with random faults: wrong lamps, lost rounds, and what grows."""
+    console = Console()
+    session = TestedSession(Plan(seed=seed), fresh(folder).resolve())
+    with Bench(session) as bench:
+        witness = Witness(session.rig, session.journal, session.second)
+        run = Soak(bench, witness, random.Random(seed))
+        bench.make_ready()
+        run.run(60.0 * minutes)
+        wrong = run.verdict()
+        restarts = bench.restarts
+    console.print(_soak_table(run))
+    console.print(
+        f"{run.rounds} rounds, {len(run.faults)} faults of {len(set(run.faults))} kinds in "
+        f"{minutes:g} minutes; the service was started again {restarts} times; {len(wrong)} wrong"
+    )
+    for one in wrong:
+        console.print(f"WRONG {one}", style="bold red", markup=False)
+    if wrong or restarts:
+        raise typer.Exit(1)
+
+
+def _soak_table(run: Soak) -> Table:
+    grown = growth(run.uses)
+    table = Table(
+        title="What the processes hold",
+        caption="growth: median of the last quarter of the run less that of the second",
+    )
+    for name in ("figure", "first", "last", "most", "growth", "allowed"):
+        table.add_column(name, justify="left" if name == "figure" else "right")
+    for name, limit in ALLOWED.items():
+        values = [getattr(use, name) for use in run.uses]
+        shown = f"{grown[name]:+.1f}" if name in grown else "too short"
+        figures = (
+            [f"{v:.1f}" for v in (values[0], values[-1], max(values))] if values else ["–"] * 3
+        )
+        table.add_row(name, *figures, shown, f"{limit:g}")
+    return table
 
 
 def _tables(

@@ -1,23 +1,38 @@
 """The watch on outcomes: does the shake still mix, do the faces still come as chance has them?
 
 Owns the feeding of the continuous tests (O-18) and of the face-retention test with every verified
-or entered toss, of play and of inspections. Must not know what a failure leads to: it posts a
-shaker fault.
+or entered toss, of play and of inspections, each toss once. Both go on over a restart: they are fed
+again from the journal. They begin anew where the dice are changed, and where a person has cleared
+the shaker's fault that they led to. Must not know what a failure leads to: it posts a shaker fault.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
+from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.mixing import FaceRetentionTest, Retention
-from shaker_ctl.motion.outcome_health import OutcomeHealth
+from shaker_ctl.motion.outcome_health import PROPORTION_WINDOW, OutcomeHealth
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.row import Step
-from shaker_ctl.rules.vocabulary import Verified
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Verified, play
 
 log = logging.getLogger(__name__)
+
+REMEMBERED = 2 * (PROPORTION_WINDOW // 3 + 1)
+"""Tosses that are fed again after a restart: two windows of the widest test."""
+
+_KINDS = (
+    events.ReadingMade,
+    events.ValuesEntered,
+    events.CompartmentOpened,
+    events.DiceChanged,
+    events.FaultCleared,
+)
+_MARKS = tuple(f'"type":"{kind.__name__}"'.encode() for kind in _KINDS)
 
 
 class OutcomeWatch:
@@ -25,28 +40,61 @@ class OutcomeWatch:
 
     def __init__(self, post: Callable[[events.Event], None]) -> None:
         self._post = post
+        self._failed: str | None = None
+        self.retention: Retention | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._health = OutcomeHealth()
         self._retention = FaceRetentionTest()
-        self._is_failed = False
-        self.retention: Retention | None = None
+        self._counted: Occasion | None = None
 
-    def restore(self, tosses: Iterable[Values]) -> None:
-        """Fill both tests from the journal, oldest first; nothing is posted."""
-        for values in tosses:
-            self._health.add(values)
-            self.retention = self._retention.add(values)
+    def restore(self, newest_first: Iterable[Record]) -> None:
+        """Fill both tests from the journal; nothing is posted."""
+        told: list[events.Event] = []
+        tosses = 0
+        for record in newest_first:
+            if not any(mark in record.body for mark in _MARKS):
+                continue
+            event = _event(record)
+            if event is None:
+                continue
+            told.append(event)
+            tosses += isinstance(event, events.ReadingMade | events.ValuesEntered)
+            if tosses >= REMEMBERED or isinstance(event, events.DiceChanged):
+                break
+        for event in reversed(told):
+            self._take(event)
 
-    def observe(self, step: Step, event: events.Event) -> None:
-        """Take the values of a reading or an entry; forget the last where dice were touched."""
+    def resume(self, standing: Collection[FaultKind]) -> None:
+        """Post a failure that a crash kept from the journal; for once, after a restart."""
+        if self._failed is not None and FaultKind.SHAKER not in standing:
+            self._post(events.ShakerFault(None, self._failed))
+
+    def observe(self, _step: Step, event: events.Event) -> None:
+        """Take what an accepted event says of the outcomes; post a failure where it is news."""
+        before = self._failed
+        self._take(event)
+        if self._failed is not None and before is None:
+            self._post(events.ShakerFault(None, self._failed))
+
+    def _take(self, event: events.Event) -> None:
         match event:
-            case events.ReadingMade(verdict=Verified(values=values)):
+            case events.ReadingMade(occasion, Verified(values=values)):
+                self._counted = occasion
                 self._add(values)
-            case events.ValuesEntered(values=values):
-                self._add(values)
-            case events.CompartmentOpened() | events.DiceChanged() | events.ReadingMade():
+            case events.ValuesEntered(round=number, values=values):
+                # Where the reader had read them too, this toss has been counted.
+                if self._counted != play(number):
+                    self._counted = play(number)
+                    self._add(values)
+            case events.CompartmentOpened() | events.ReadingMade():
                 self._retention.forget_last()
-            case events.FaultCleared():
-                self._is_failed = False
+            case events.DiceChanged():
+                self._begin()
+            case events.FaultCleared(kind=FaultKind.SHAKER) if self._failed is not None:
+                self._failed = None
+                self._begin()
             case _:
                 pass
 
@@ -64,6 +112,16 @@ class OutcomeWatch:
 
     def _fail(self, code: str, text: str) -> None:
         log.error("%s: %s", code, text)
-        if not self._is_failed:
-            self._is_failed = True
-            self._post(events.ShakerFault(None, code))
+        self._failed = self._failed or code
+
+
+def _event(record: Record) -> events.Event | None:
+    """The accepted event of a record, where it is one that the tests look at."""
+    plain = record.plain
+    if plain["kind"] != "step":
+        return None
+    try:
+        event = from_record(plain["event"], events.Event)
+    except RecordError:
+        return None  # of another version; the recovery of the state says so where it matters
+    return event if isinstance(event, _KINDS) else None

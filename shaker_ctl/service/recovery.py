@@ -7,7 +7,7 @@ an unfinished round, and that is for a person to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,6 @@ from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
@@ -30,8 +29,6 @@ class Recovered:
     state: TableState
     wall: str | None
     """Wall time of the newest record, ISO 8601; None in an empty journal."""
-    tosses: tuple[Values, ...]
-    """Values of the readings on record in the part that was replayed, oldest first."""
 
 
 def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
@@ -52,7 +49,7 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     events = list(reversed(tail))
     if events and "state" in events[0]:
         events = events[1:]
-    return Recovered(replay(state, events, rulebook), newest_wall, tuple(_tosses(reversed(tail))))
+    return Recovered(replay(state, events, rulebook), newest_wall)
 
 
 def last_pushed(newest_first: Iterator[Record]) -> int:
@@ -102,14 +99,6 @@ def replay(state: TableState, steps: Sequence[dict[str, Any]], rulebook: Ruleboo
             )
         state = step.state
     return state
-
-
-def _tosses(steps: Iterable[dict[str, Any]]) -> Iterator[Values]:
-    for plain in steps:
-        event = plain["event"]
-        if event["type"] == "ReadingMade" and event["verdict"]["type"] == "Verified":
-            first, second, third = event["verdict"]["values"]
-            yield (first, second, third)
 
 
 def _understood(sequence: int, plain: Any) -> TableState:

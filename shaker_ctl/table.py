@@ -144,7 +144,7 @@ class Table:
             on_fault=self._journal_failed,
         )
         self._outcomes = OutcomeWatch(self._post)
-        self._outcomes.restore(found.tosses)
+        self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
         self._stops.append(wear.stop)
         wear.start(journal.newest_first(journal.head().sequence))
@@ -167,7 +167,12 @@ class Table:
             journal=self._keeper,
             performer=self._dispatch,
             heartbeat=self._heartbeat,
-            observers=(self._outcomes.observe, wear.observe, why_due.observe),
+            observers=(
+                self._outcomes.observe,
+                wear.observe,
+                why_due.observe,
+                self._tell_contact,
+            ),
         )
         self._desk = TableDesk(
             Chairs(
@@ -263,6 +268,7 @@ class Table:
         self._post(self._restarted())
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
+        self._outcomes.resume(self._state.state.faults)
             line.start()
         status = StatusSocket(p.service.runtime_dir, self.status)
         self._stops.append(status.stop)

@@ -43,6 +43,7 @@ from shaker_ctl.motion.reports import (
 )
 from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind
 from shaker_ctl.seal.examine import Examined
@@ -160,6 +161,7 @@ class Table:
             post=self._post,
             announce=self._announce,
             record_round=self._note_round,
+            mended=self._mended,
         )
         self._state = StateThread(
             state=found.state,
@@ -266,9 +268,9 @@ class Table:
         self._reader.wait_ready()
         self._record_opening()
         self._post(self._restarted())
+        self._outcomes.resume(self._state.state.faults)
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
-        self._outcomes.resume(self._state.state.faults)
             line.start()
         status = StatusSocket(p.service.runtime_dir, self.status)
         self._stops.append(status.stop)
@@ -350,6 +352,11 @@ class Table:
         self._faults.raise_(FaultKind.CONTROLLER, error.code, self._clock.wall())
         self._post(events.ControllerFault(error.code))
 
+    def _mended(self, kind: FaultKind) -> None:
+        """A technician says so; where it is not true, the second copy says it again."""
+        if kind is FaultKind.CONTROLLER:
+            self._keeper.retry_second()
+
     def _announce(self, said: commands.Announce) -> None:
         text = wording.announce(said)
         is_alarm = said.cause is not None and said.cause is not Cause.CLOSED
@@ -376,6 +383,10 @@ class Table:
         if desk is not None:
             text = f"fault {fault.code}: {fault.cause}"
             desk.tell(Announcement("fault", text, is_alarm=True, fields={"code": fault.code}))
+
+    def _tell_contact(self, _step: Step, event: events.Event) -> None:
+        if text := wording.contact(event):
+            self._desk.tell(Announcement("interlock", text, is_alarm=True))
 
     def _note_round(self, record: commands.RecordRound) -> None:
         self._rounds.append(to_record(record))

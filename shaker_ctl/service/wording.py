@@ -6,6 +6,7 @@ Must not decide anything: a notice names a fact, the clause beside it is the rul
 from __future__ import annotations
 
 from shaker_ctl.motion import reports
+from shaker_ctl.rules import events
 from shaker_ctl.rules.commands import Announce
 from shaker_ctl.rules.vocabulary import Cause, Notice, Purpose, WagersDo
 
@@ -87,6 +88,19 @@ def announce(said: Announce) -> str:
 def cause(why: Cause) -> str:
     """A cause as a clause, without full stop."""
     return _CAUSES[why]
+
+
+_CONTACTS: dict[type[events.Event], str] = {
+    events.CompartmentOpened: "The compartment is open.",
+    events.CompartmentClosed: "The compartment is closed and locked.",
+    events.EstopPressed: "The emergency stop is pressed.",
+    events.EstopReleased: "The emergency stop is released.",
+}
+
+
+def contact(event: events.Event) -> str:
+    """A contact that changed, as a sentence; empty for any other event."""
+    return _CONTACTS.get(type(event), "")
 
 
 def run(report: reports.MotionReport) -> str:

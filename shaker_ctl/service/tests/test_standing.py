@@ -23,7 +23,7 @@ from shaker_ctl.rules.vocabulary import (
     Verdict,
     Verified,
 )
-from shaker_ctl.service import allowed, standing
+from shaker_ctl.service import allowed, standing, wording
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.why_due import WhyDue
@@ -142,3 +142,9 @@ def test_who_decides_sees_what_dealer_and_reader_said(
     waits = standing.pending(state)
     assert waits is not None
     assert waits.text == said
+
+
+def test_only_contacts_that_stop_motion_are_told_as_such() -> None:
+    assert wording.contact(events.EstopPressed()) == "The emergency stop is pressed."
+    assert wording.contact(events.CompartmentClosed()) == "The compartment is closed and locked."
+    assert wording.contact(events.CoverOpened()) == ""

@@ -41,11 +41,12 @@ program.command()(demo.demo)
 program.command()(status.status)
 program.command()(install.install)
 program.command()(install.uninstall)
+program.command()(doctor.doctor)
 program.command()(read.read)
 program.add_typer(journal.app, name="journal")
 program.add_typer(rules.app, name="rules")
-program.add_typer(console.app, name="console")
 program.add_typer(seal.app, name="seal")
+program.add_typer(console.app, name="console")
 program.add_typer(settings.app, name="settings")
 
 

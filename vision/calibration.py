@@ -1,12 +1,16 @@
 """Where a millimetre in the compartment lies in the picture.
 
-Owns: the camera as measured at installation (a pinhole looking straight down, one radial term of
-distortion) and the sizes of what it looks at. Must not know what is in a picture.
+Owns: the camera as measured at installation (a pinhole looking down, a little tilted, with one
+radial term of distortion) and the sizes of what it looks at. Must not know what is in a picture,
+nor how it was measured (`calibrate`).
 
 Coordinates in the compartment: x to the right and y down as in the picture, millimetres, origin
 at its centre; z up from the floor, so the top face of a flat die lies at z = die_mm. A point at
 height z is nearer to the lens and therefore larger: its scale is f / (height_mm - z) with
 f = floor_px_per_mm · height_mm.
+
+Tilt turns the camera about its lens: first about the picture's y axis, so that it looks to the
+right by tilt_deg[0], then about its x axis, so that it looks down the picture by tilt_deg[1].
 """
 
 from __future__ import annotations
@@ -18,6 +22,9 @@ from typing import Any
 import numpy as np
 
 from vision.errors import VisionError
+
+MOST_TILT_DEG = 10.0
+"""A camera that leans more is mounted wrongly: near walls would hide dice."""
 
 _UNDISTORT_STEPS = 4
 """Fixed-point steps; with |k1| ≤ 0.3 the error is below 0.01 pixel at the picture's corners."""
@@ -44,7 +51,9 @@ class Calibration:
     k1: float = 0.0
     """Radial distortion: r_distorted = r · (1 + k1 · r²), r in focal lengths."""
     compartment_mm: tuple[float, float] = (0.0, 0.0)
-    """Centre of the compartment, from the optical axis."""
+    """Centre of the compartment, from the point plumb below the lens (with no tilt: the axis)."""
+    tilt_deg: tuple[float, float] = (0.0, 0.0)
+    """How far the optical axis leans to the picture's right and down, from plumb."""
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Calibration:
@@ -56,6 +65,7 @@ class Calibration:
             width, height = (int(v) for v in table["image_size"])
             u, v = (float(v) for v in table["centre_px"])
             x, y = (float(v) for v in table.get("compartment_mm", (0.0, 0.0)))
+            right, down = (float(v) for v in table.get("tilt_deg", (0.0, 0.0)))
             calibration = cls(
                 image_size=(width, height),
                 floor_px_per_mm=float(table["floor_px_per_mm"]),
@@ -65,6 +75,7 @@ class Calibration:
                 die_mm=float(table["die_mm"]),
                 k1=float(table.get("k1", 0.0)),
                 compartment_mm=(x, y),
+                tilt_deg=(right, down),
             )
         except KeyError as error:
             raise CalibrationError(f"calibration: {error.args[0]!r} is missing") from error
@@ -83,6 +94,7 @@ class Calibration:
             "k1": self.k1,
             "compartment_radius_mm": self.compartment_radius_mm,
             "compartment_mm": list(self.compartment_mm),
+            "tilt_deg": list(self.tilt_deg),
             "die_mm": self.die_mm,
         }
 
@@ -94,6 +106,8 @@ class Calibration:
             raise CalibrationError("calibration: height_mm must exceed three dice")
         if abs(self.k1) > 0.3:
             raise CalibrationError("calibration: k1 must lie within ±0.3")
+        if max(map(abs, self.tilt_deg)) > MOST_TILT_DEG:
+            raise CalibrationError(f"calibration: tilt_deg must lie within ±{MOST_TILT_DEG:g}")
 
     @property
     def focal_px(self) -> float:
@@ -112,7 +126,8 @@ class Calibration:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
         points = np.asarray(points_mm, np.float64).reshape(-1, 3)
         flat = points[:, :2] + self.compartment_mm
-        r = flat / (self.height_mm - points[:, 2:3])
+        seen = np.concatenate([flat, self.height_mm - points[:, 2:3]], axis=1) @ self._turn().T
+        r = seen[:, :2] / seen[:, 2:3]
         r = r * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
         return np.asarray(r * self.focal_px + self.centre_px)
 
@@ -122,5 +137,17 @@ class Calibration:
         r = seen
         for _ in range(_UNDISTORT_STEPS if self.k1 else 0):
             r = seen / (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        rays = np.concatenate([r, np.ones((len(r), 1))], axis=1) @ self._turn()
         depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
-        return np.asarray(r * depth - self.compartment_mm)
+        return np.asarray(rays[:, :2] / rays[:, 2:3] * depth - self.compartment_mm)
+
+    def _turn(self) -> np.ndarray:
+        """(3, 3) from plumb directions (x, y, down) to the camera's."""
+        right, down = np.radians(self.tilt_deg)
+        about_y = np.array(
+            [[np.cos(right), 0, -np.sin(right)], [0, 1, 0], [np.sin(right), 0, np.cos(right)]]
+        )
+        about_x = np.array(
+            [[1, 0, 0], [0, np.cos(down), -np.sin(down)], [0, np.sin(down), np.cos(down)]]
+        )
+        return np.asarray(about_x @ about_y)

@@ -34,6 +34,8 @@ class Lens:
     centre_px: tuple[float, float] = (321.5, 238.5)
     k1: float = -0.08
     """Radial distortion in OpenCV's sense: on the square of the tangent of the viewing angle."""
+    tilt_deg: tuple[float, float] = (0.0, 0.0)
+    """A camera mounted askew: turned about its lens, towards the picture's right and top."""
 
     @property
     def focal_px(self) -> float:
@@ -41,8 +43,10 @@ class Lens:
 
     def project(self, points_mm: FloatArray) -> FloatArray:
         """Project points of shape (..., 3) in millimetres to pixels of shape (..., 2)."""
-        depth = self.height_mm - points_mm[..., 2:3]
-        ray = points_mm[..., :2] / depth
+        way = points_mm.copy()
+        way[..., 2] = self.height_mm - points_mm[..., 2]
+        way = way @ self._turn().T
+        ray = way[..., :2] / way[..., 2:3]
         bend = 1.0 + self.k1 * np.sum(ray * ray, axis=-1, keepdims=True)
         px: FloatArray = ray * bend * self.focal_px
         px[..., 1] *= -1.0
@@ -62,8 +66,18 @@ class Lens:
         ry = -(v - self.centre_px[1]) / self.focal_px
         bend = 1.0 + self.k1 * (rx * rx + ry * ry)
         bend = 1.0 + self.k1 * (rx * rx + ry * ry) / (bend * bend)
-        depth = self.height_mm - z_mm
-        return rx / bend * depth, ry / bend * depth
+        ray = np.stack([rx / bend, ry / bend, np.ones_like(rx)], axis=-1) @ self._turn()
+        depth = (self.height_mm - z_mm) / ray[..., 2]
+        return ray[..., 0] * depth, ray[..., 1] * depth
+
+    def _turn(self) -> FloatArray:
+        """Rotation from plumb directions (right, up in the picture, down to the floor) to ours."""
+        to_right, to_top = np.radians(self.tilt_deg)
+        a, b = np.cos(to_right), np.sin(to_right)
+        c, d = np.cos(to_top), np.sin(to_top)
+        return np.array([[1, 0, 0], [0, c, -d], [0, d, c]]) @ np.array(
+            [[a, 0, -b], [0, 1, 0], [b, 0, a]]
+        )
 
     def calibration(self, *, compartment_radius_mm: float, die_mm: float) -> dict[str, object]:
         """Return the installation data that a calibration of this camera would write."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hil_tests.rig.backdrop import Backdrop
+from hil_tests.rig.card import Card
 from hil_tests.rig.die_painter import DiePainter, Patch
 from hil_tests.rig.geometry import Geometry
 from hil_tests.rig.lighting import LightRig
@@ -59,9 +60,16 @@ class Scene:
         self._sensor = Sensor(self.lens, seed=seed)
         self._painters: dict[str, DiePainter] = {}
         self._still: _Still | None = None
+        self._card: Patch | None = None
         self._coin = _coin_patch(self.lens, geometry)
         self._hand = _hand_picture(self.lens, seed)
         self._flap = _flap_picture(self.lens, seed)
+
+    def lay_card(self, card: Card | None) -> None:
+        """Lay a card where the dice are, or take it out and put them back."""
+        radius_mm = self._geometry.radius_mm
+        self._card = None if card is None else card.seen(self.lens, self._lights, radius_mm)
+        self._still = None
 
     def render(self, end_s: float, samples: NDArray[np.void], view: TableView) -> Image:
         """Return the frame whose last row's exposure ends at `end_s`, (height, width, 3) uint8.
@@ -101,6 +109,10 @@ class Scene:
             return self._flap
         plate_mm = float(np.mean(samples["plate_mm"][-4:]))
         middle = samples[max(0, len(samples) - 4)] if len(samples) > 1 else samples[-1]
+        if self._card is not None:
+            picture = self._backdrop.at(plate_mm).copy()
+            _lay(picture, self._card, 1.0)
+            return picture if view.lid_open else cv2.add(picture, self._backdrop.veil)
         picture = self._shaded_floor(middle["position_mm"], middle["rotation"], plate_mm)
         if view.coin:
             _lay(picture, self._coin, 1.0)

@@ -15,7 +15,7 @@ from shaker_ctl.parameters import Parameters, bounded
 
 
 class CalibrationParameters(Parameters):
-    """The camera over the compartment as measured at installation (see the README, "Wiring")."""
+    """The camera over the compartment, as `shaker-ctl calibrate camera` measures it."""
 
     image_size: tuple[int, int] = (640, 480)
     """Width and height of the pictures, pixels. A stream of another size is a fault."""
@@ -39,7 +39,12 @@ class CalibrationParameters(Parameters):
     """Radius of the compartment at its floor, millimetres."""
 
     compartment_mm: tuple[float, float] = (0.0, 0.0)
-    """Centre of the compartment from the optical axis, millimetres, x right and y down."""
+    """Centre of the compartment from the point plumb below the lens, millimetres, x right and y
+    down. Without tilt that is where the optical axis meets the floor."""
+
+    tilt_deg: tuple[float, float] = (0.0, 0.0)
+    """How far the optical axis leans from plumb to the picture's right and down, degrees, each
+    within ±10. A bracket is seldom better than 1°; `shaker-ctl calibrate camera` measures it."""
 
     die_mm: float = bounded(16.0, at_least=8.0, at_most=30.0)
     """Edge of the dice, millimetres (casino dice: 16, 18, 19 or 25)."""

@@ -116,6 +116,8 @@ class Trials:
     def _once(self, fault: Fault, moment: Moment) -> tuple[Seen, list[str], float, str]:
         self._bench.make_ready()
         wrong = self._witness.account(self._witness.steps()[0])  # rounds since, of no row
+        if lags := self._witness.second_lags():
+            wrong.append(lags)
         for log in ("events", "lamps"):
             self._witness.notes(log)
         tosses = self._witness.notes("truth")

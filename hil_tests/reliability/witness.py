@@ -94,6 +94,28 @@ class Witness:
             book.close()
         return steps, []
 
+    def second_lags(self, patience_s: float = 2.0) -> str:
+        """Why the second copy does not follow the first; empty where it does."""
+        until_s = time.monotonic() + patience_s
+        while True:
+            try:
+                first, second = self._last_of(self.journal), self._last_of(self.second)
+            except JournalError as error:
+                return f"a copy of the journal cannot be read: {error}"
+            if second >= first:
+                return ""
+            if time.monotonic() > until_s:
+                return f"the second copy ends at record {second}, the first at {first}"
+            time.sleep(0.05)
+
+    @staticmethod
+    def _last_of(path: Path) -> int:
+        book = SqliteJournal(path, read_only=True)
+        try:
+            return book.head().sequence
+        finally:
+            book.close()
+
     def second_differs(self, patience_s: float = 1.0) -> str:
         """Why the second copy is not the first one's story; empty where it is (or is behind)."""
         until_s = time.monotonic() + patience_s

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import socket
 import subprocess
@@ -55,6 +56,8 @@ from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.errors import CameraError
 from vision.reading import Reason, Unreadable
 
+log = logging.getLogger(__name__)
+
 _ROOT = Path(__file__).resolve().parents[2]
 _TURN_S = 0.1
 _RESTART_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -81,7 +84,7 @@ class DiceCamera:
         """Prepare; `start` starts. `listener` is called from the adapter's own thread, must not
         block and must not raise."""
         self._parameters = parameters
-        self._listener = listener
+        self._hear = listener
         self._model = model
         self._lock = threading.Lock()
         self._link: Connection | None = None
@@ -345,7 +348,7 @@ class DiceCamera:
                 self._resume()
                 ended, self._faults = self._faults, {}
                 for code in ended:  # a new process says anew what is wrong
-                    self._listener(CameraRecovered(code))
+                    self._tell(CameraRecovered(code))
             case CameraHealth():
                 self._health = message
             case CameraFault():
@@ -369,7 +372,7 @@ class DiceCamera:
                 return
             case _:
                 pass
-        self._listener(message)
+        self._tell(message)
 
     def _resume(self) -> None:
         """Give a new process what the old one was doing."""
@@ -398,7 +401,7 @@ class DiceCamera:
         fault = self.fault
         text = fault.text if fault else "the camera process did not answer in time"
         self._send(EndReading(toss_id))
-        self._listener(
+        self._tell(
             ReadingDone(
                 toss_id=toss_id,
                 verdict=Unreadable(Reason.NO_FRAMES, text),
@@ -417,9 +420,16 @@ class DiceCamera:
         while not self._is_stopping.wait(_TURN_S):
             self._answer_overdue_read()
 
+    def _tell(self, message: Message) -> None:
+        """A listener that fails must not end the supervision: nobody would ever read again."""
+        try:
+            self._hear(message)
+        except Exception:
+            log.exception("%s was not taken", type(message).__name__)
+
     def _report(self, fault: CameraFault) -> None:
         self._faults[fault.code] = fault
-        self._listener(fault)
+        self._tell(fault)
 
     def _send(self, request: Request | CameraSetup) -> None:
         with self._lock:

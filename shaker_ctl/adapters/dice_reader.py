@@ -28,7 +28,7 @@ from shaker_ctl.adapters.camera_messages import (
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.dice_camera import DiceCamera
 from shaker_ctl.console.desk import CameraView
-from shaker_ctl.errors import RefusedError
+from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.ports import Pictures, ShakerOutputs
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.vocabulary import (
@@ -175,14 +175,14 @@ class CameraReader:
             case commands.NotePoses(occasion):
                 self._camera.begin_toss(self._number(occasion))
             case commands.LightOn():
-                self._outputs.set_light(1.0)
+                self._set_light(1.0)
                 self._is_blind = False
                 self._camera.blind(False)
             case commands.LightOff():
                 # Blind first: no frame of the covered dice, however dark, is captured.
                 self._is_blind = True
                 self._camera.blind(True)
-                self._outputs.set_light(0.0)
+                self._set_light(0.0)
             case commands.StartReading(occasion):
                 number = self._number(occasion)
                 self._reading = number
@@ -196,6 +196,16 @@ class CameraReader:
         """The motor was switched off: a head start for the dip. Covered dice have none."""
         if not self._is_blind:
             self._camera.settle(self._number(occasion))
+
+    def _set_light(self, level: float) -> None:
+        """A light that does not obey is no reason to stop: its dip is not seen, nothing is read.
+
+        That the link is lost is the motion thread's to say.
+        """
+        try:
+            self._outputs.set_light(level)
+        except HardwareError as error:
+            log.warning("the ring light: %s", error.line())
 
     def _number(self, occasion: Occasion) -> int:
         with self._lock:
@@ -216,10 +226,10 @@ class CameraReader:
             case Rested():
                 self._rested(message)
             case DipLight(toss_id, level):
-                self._outputs.set_light(level)
+                self._set_light(level)
                 self._camera.light_dipped(toss_id, time.monotonic())
             case RestoreLight():
-                self._outputs.set_light(1.0)
+                self._set_light(1.0)
             case ReadingDone():
                 self._done(message)
             case CameraFault():

@@ -17,7 +17,7 @@ from shaker_ctl.ports import DiceReader, ShakerOutputs
 from shaker_ctl.rules import commands, events, multipliers
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import Rulebook
-from shaker_ctl.rules.vocabulary import Notice, Timer
+from shaker_ctl.rules.vocabulary import FaultKind, Notice, Timer
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.lamp_thread import LampCommand
 from shaker_ctl.service.motion_thread import MotionThread
@@ -49,8 +49,10 @@ class Dispatch:
         post: Callable[[events.Event], None],
         announce: Callable[[commands.Announce], None],
         record_round: Callable[[commands.RecordRound], None],
+        mended: Callable[[FaultKind], None] = lambda kind: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`mended` is told of each kind of fault that a technician has cleared."""
         self._table = table
         self._rulebook = rulebook
         self._motion = motion
@@ -62,6 +64,7 @@ class Dispatch:
         self._post = post
         self._announce = announce
         self._record_round = record_round
+        self._mended = mended
         self._now = now
         self._bets_opened_s: float | None = None
 
@@ -141,6 +144,7 @@ class Dispatch:
             case commands.ClearFaults(kind):
                 self._faults.clear(kind)
                 self._motion.release()
+                self._mended(kind)
             case commands.RecordRound():
                 self._record_round(command)
             case _:

@@ -131,6 +131,19 @@ class JournalThread:
             self._check_wanted = True
             self._changed.notify_all()
 
+    def retry_second(self) -> None:
+        """Write on to the second copy after a fault of it; a new one is told again.
+
+        Nothing has been forgotten meanwhile: what the main copy has beyond it still waits.
+        """
+        with self._changed:
+            if self._second_fault is None:
+                return
+            self._second_fault = None
+            now_s = self._clock.monotonic()
+            self._copies = deque((now_s, record) for _, record in self._copies)
+            self._changed.notify_all()
+
     def health(self) -> JournalHealth:
         """Return how the journal does now."""
         with self._changed:

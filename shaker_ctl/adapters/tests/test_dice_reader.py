@@ -8,17 +8,28 @@ from collections.abc import Iterator
 import pytest
 
 from shaker_ctl.adapters import dice_reader
-from shaker_ctl.adapters.camera_messages import CameraFault, CameraRecovered, Message
+from shaker_ctl.adapters.camera_messages import (
+    CameraFault,
+    CameraRecovered,
+    DipLight,
+    Message,
+)
 from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.dice_camera import DiceCamera
 from shaker_ctl.adapters.dice_reader import CameraReader
-from shaker_ctl.rules import events
+from shaker_ctl.errors import CameraError, GpioLinkError
+from shaker_ctl.rules import commands, events
 
 SOON_S = 0.2
 
 
 class NoOutputs:
+    is_lost = False
+
     def set_light(self, level: float) -> None:
-        """No light is fitted."""
+        """No light is fitted, and its link may be lost."""
+        if self.is_lost:
+            raise GpioLinkError("the GPIO link was lost")
 
     def drive_cover(self, opened: bool) -> None:
         """No cover is fitted."""
@@ -29,8 +40,9 @@ class Heard:
 
     def __init__(self) -> None:
         self.posted: list[events.Event] = []
+        self.outputs = NoOutputs()
         self.reader = CameraReader(
-            CameraParameters(), NoOutputs(), lambda event, _: self.posted.append(event)
+            CameraParameters(), self.outputs, lambda event, _: self.posted.append(event)
         )
 
     def say(self, message: Message) -> None:
@@ -91,6 +103,29 @@ def test_a_later_fault_has_its_own_time(heard: Heard) -> None:
     heard.say(CameraRecovered("camera-silent"))
     time.sleep(4 * SOON_S)
     assert heard.posted == []
+
+
+def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: Heard) -> None:
+    heard.outputs.is_lost = True
+    heard.say(DipLight(1, 0.6))
+    heard.reader.perform(commands.LightOff())
+    heard.reader.perform(commands.LightOn())
+    with pytest.raises(CameraError):  # not blind any more: only no process is there to ask
+        heard.reader._camera.snap(timeout_s=0.01)
+    heard.say(SILENT)
+    time.sleep(4 * SOON_S)
+    assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+
+
+def test_a_listener_that_fails_does_not_end_the_supervision(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(message: Message) -> None:
+        raise RuntimeError("a defect")
+
+    camera = DiceCamera(CameraParameters(), fail)
+    camera._take(SILENT)
+    assert "was not taken" in caplog.text
 
 
 def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:

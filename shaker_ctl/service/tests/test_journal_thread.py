@@ -213,6 +213,29 @@ def test_a_second_medium_that_refuses_is_named_and_play_goes_on(bench: Bench) ->
     assert "stick pulled out" in bench.journal.health().fault
 
 
+def test_a_second_medium_that_was_mended_is_written_on_with_nothing_left_out(bench: Bench) -> None:
+    bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
+    for number in range(3):
+        bench.append(number)
+    bench.until(lambda: bench.faults)
+    bench.second.refuses = None
+    bench.journal.retry_second()
+    bench.append(3)
+    bench.until(lambda: len(bench.second.records) == 4)
+    assert bench.second.records == bench.main.records
+    assert bench.journal.health().fault == ""
+    assert len(bench.faults) == 1
+
+
+def test_a_second_medium_that_was_not_mended_is_named_again(bench: Bench) -> None:
+    bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
+    bench.append(0)
+    bench.until(lambda: bench.faults)
+    bench.journal.retry_second()
+    bench.until(lambda: len(bench.faults) == 2)
+    bench.second.refuses = None
+
+
 def test_a_second_medium_that_hangs_is_named_within_its_lag(bench: Bench) -> None:
     bench.second.free.clear()
     bench.append(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import subprocess
 import sys
@@ -154,6 +155,63 @@ def test_a_full_medium_is_named_and_loses_nothing_before(parameters: JournalPara
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalWriteError, match="does not exist"):
         SqliteJournal(tmp_path / "nowhere" / "journal.sqlite")
+
+
+def test_a_medium_that_turned_read_only_is_named_and_goes_on_when_it_is_mended(
+    parameters: JournalParameters,
+) -> None:
+    store = SqliteJournal(parameters.path)
+    write(store, 3)
+    store._db.execute("PRAGMA query_only=ON")  # as SQLite answers on a read-only mount
+    with pytest.raises(JournalWriteError, match="readonly"):
+        write(store, 2)
+    assert store.head().sequence == 3
+    store._db.execute("PRAGMA query_only=OFF")
+    write(store, 2)
+    assert store.verify()[1] is None
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError(errno.EROFS, "Read-only file system"),
+        OSError(errno.EIO, "Input/output error"),
+        MemoryError("out of memory"),
+    ],
+)
+def test_what_the_system_refuses_speaks_of_the_medium_and_not_of_damage(
+    parameters: JournalParameters, error: BaseException
+) -> None:
+    store = SqliteJournal(parameters.path)
+
+    def refused() -> None:
+        raise error
+
+    with pytest.raises(JournalWriteError, match="cannot be written") as caught:
+        store._guard(refused)
+    assert caught.value.code == "journal-write"
+    assert caught.value.remedy
+    store.close()
+
+
+def test_a_second_medium_that_is_read_only_at_start_halts_with_its_remedy(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A USB stick that came up read-only: lock and main copy are well, the second is not."""
+    filled(parameters, 40, 33)
+    assert parameters.second is not None
+    second = parameters.second
+
+    def append(store: SqliteJournal, records: list[Record]) -> None:
+        if store.path == second:
+            raise OSError(errno.EROFS, "Read-only file system")
+        pytest.fail("nothing is written to the main copy")
+
+    monkeypatch.setattr(SqliteJournal, "_append", append)
+    with pytest.raises(JournalWriteError, match="stick/journal"):
+        open_copies(parameters)
 
 
 def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -89,3 +91,22 @@ def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Pa
     with pytest.raises(JournalWriteError, match=r"disputes\.jsonl"):
         folder.settle()
     assert names(tmp_path) == list(range(1, 31))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+def test_a_full_or_read_only_disk_is_named_and_the_next_picture_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    folder = PictureFolder(tmp_path, quota_mb=10)
+
+    def refuse(_path: Path, _content: bytes) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", refuse)
+        with pytest.raises(JournalWriteError, match=os.strerror(number)) as caught:
+            folder.save(1, 1, PICTURES)
+    assert "Free space" in caught.value.remedy
+    folder.save(2, 2, PICTURES)
+    folder.settle()
+    assert names(tmp_path) == [2]

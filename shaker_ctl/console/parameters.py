@@ -45,8 +45,8 @@ class ConsoleParameters(Parameters):
 
     users_file: Path = Path("/etc/shaker-ctl/users.toml")
     """Names, roles and argon2 hashes. Written by `shaker-ctl console add-user`, read afresh at
-    every login, so that adding or removing a person needs no restart. Owner the service's user,
-    mode 0600."""
+    every login, so that adding or removing a person needs no restart. Root's on an
+    installed table, and readable by the service's group (0640)."""
 
     idle_s: float = bounded(600.0, at_least=30.0, at_most=7200.0)
     """Seconds without a key before a person is logged out; a confirmation that waits for their

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pydantic
@@ -69,3 +70,16 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
             assert f"`{key}`" in text or f"### {key}" in text
             if not hasattr(member.annotation, "model_fields"):
                 assert member.description, f"{section}.{key} has no reason"
+
+
+def test_the_references_defaults_written_into_a_file_are_the_defaults(tmp_path: Path) -> None:
+    lines = []
+    for line in reference().splitlines():
+        if line.startswith("## ["):
+            lines.append(line[3:])
+        elif found := re.match(r"- \*\*`(\S+)`\*\* = `(.+?)`(?: \(|$)", line):
+            lines.append(f"{found[1]} = {found[2]}")
+    path = tmp_path / "settings.toml"
+    path.write_text("\n".join(lines))
+    assert load(path) == Settings()
+    assert len(lines) > 100

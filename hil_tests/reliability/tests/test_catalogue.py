@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any, cast
+
 import pytest
 
 from hil_tests.reliability import acts
@@ -90,12 +93,12 @@ def test_every_moment_can_be_hit() -> None:
 
 
 def test_every_sentence_is_one_that_the_rig_understands() -> None:
-    known = {
+    known: dict[str, Collection[str]] = {
         **{name: dict(fault.parameters) for name, fault in PLANT_FAULTS.items()},
         **{f"camera_{name}": dict(fault.parameters) for name, fault in CAMERA_FAULTS.items()},
         **{fault.name: dict(fault.parameters) for fault in LAMP_FAULTS},
         **{fault.name: {"line": "lamp", **fault.parameters} for fault in LINE_FAULTS},
-        **{name: {} for name in DaemonPart(NoDaemon()).catalogue},
+        **dict.fromkeys(DaemonPart(cast("Any", NoDaemon())).catalogue, ()),
     }
     for act in of_kind(acts.Rig):
         assert isinstance(act, acts.Rig)

@@ -34,6 +34,9 @@ class NoOutputs:
     def drive_cover(self, opened: bool) -> None:
         """No cover is fitted."""
 
+    def release_latch(self, released: bool) -> None:
+        """No latch is fitted."""
+
 
 class Heard:
     """A reader whose camera process is this test."""

@@ -45,7 +45,7 @@ from shaker_ctl.rules import commands, events, regulation, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Cause, FaultKind
+from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
 from shaker_ctl.seal.examine import Examined
 from shaker_ctl.service import digests, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
@@ -358,6 +358,8 @@ class Table:
             self._keeper.retry_second()
 
     def _announce(self, said: commands.Announce) -> None:
+        if said.notice is Notice.BETS_OPEN:
+            self._keeper.check_soon()  # before each round (O-5); `_note_round` has the other half
         text = wording.announce(said)
         is_alarm = said.cause is not None and said.cause is not Cause.CLOSED
         self._desk.tell(
@@ -390,7 +392,7 @@ class Table:
 
     def _note_round(self, record: commands.RecordRound) -> None:
         self._rounds.append(to_record(record))
-        self._keeper.check_soon()  # before the next round and after this one (O-5)
+        self._keeper.check_soon()  # after each round (O-5)
 
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()

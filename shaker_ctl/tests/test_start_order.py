@@ -1,0 +1,104 @@
+"""The order of a start: what must be proved stands before whatever touches the world (O-1, O-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shaker_ctl import sealed_start, table
+from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.errors import GpioLinkError, JournalCorruptError, SealError
+from shaker_ctl.journal.record import Entry
+from shaker_ctl.seal import fault
+from shaker_ctl.seal.examine import NOTHING
+from shaker_ctl.seal.manifest import Finding
+from shaker_ctl.settings import Settings, load
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "stick").mkdir()
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        f'[journal]\npath = "{tmp_path / "journal.sqlite"}"\n'
+        f'second = "{tmp_path / "stick" / "journal.sqlite"}"\n'
+        f'pictures = "{tmp_path / "pictures"}"\n'
+    )
+    return path
+
+
+@pytest.fixture
+def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what a start touches, in order; the GPIO daemon is the first that is not there."""
+    order: list[str] = []
+
+    def note(name: str, then: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        def act(*arguments: Any, **named: Any) -> Any:
+            order.append(name)
+            return then(*arguments, **named) if then is not None else None
+
+        return act
+
+    def no_daemon(*_: Any) -> None:
+        raise GpioLinkError("no daemon answers")
+
+    monkeypatch.setattr(table, "open_copies", note("journal", open_copies))
+    check = sealed_start.check_journal
+    monkeypatch.setattr(sealed_start, "check_journal", note("standing seal fault", check))
+    monkeypatch.setattr(table.CameraReader, "start", note("camera"))
+    monkeypatch.setattr(table.CameraReader, "stop", note("camera stopped"))
+    monkeypatch.setattr("shaker_ctl.adapters.pigpio_link.PigpioLink.open", note("pins", no_daemon))
+    monkeypatch.setattr(table.LampThread, "meet", note("lamps"))
+    monkeypatch.setattr(table, "consoles", note("consoles"))
+    monkeypatch.setattr(table.StatusSocket, "start", note("status"))
+    return order
+
+
+def started(settings: Settings, config: Path) -> None:
+    made = table.Table(settings, config, NOTHING)
+    try:
+        made.start()
+    finally:
+        made.stop()
+
+
+def test_journal_and_seal_are_proved_before_camera_pins_lamps_and_consoles(
+    config: Path, touched: list[str]
+) -> None:
+    with pytest.raises(GpioLinkError):
+        started(load(config), config)
+    assert touched == ["journal", "standing seal fault", "camera", "pins", "camera stopped"]
+
+
+def test_under_a_standing_seal_fault_nothing_outside_is_touched(
+    config: Path, touched: list[str]
+) -> None:
+    journal = open_copies(load(config).journal)
+    sealed_start.write(journal, fault.broken([Finding("vision/reader.py", "differs")]))
+    journal.close()
+    for _ in range(2):
+        touched.clear()
+        with pytest.raises(SealError, match=r"vision/reader\.py"):
+            started(load(config), config)
+        assert touched == ["journal", "standing seal fault"]
+
+
+def test_with_a_damaged_journal_nothing_outside_is_touched(
+    config: Path, touched: list[str]
+) -> None:
+    parameters = load(config).journal
+    journal = open_copies(parameters)
+    for _ in range(200):
+        sealed_start.write(journal, Entry("note", {"text": "x" * 100}))
+    journal.close()
+    content = bytearray(parameters.path.read_bytes())
+    content[len(content) * 2 // 3] ^= 0x10
+    parameters.path.write_bytes(content)
+    for _ in range(2):
+        touched.clear()
+        with pytest.raises(JournalCorruptError, match=r"journal\.sqlite"):
+            started(load(config), config)
+        assert touched == ["journal"]

@@ -52,9 +52,12 @@ STEADY_S = 1.0
 """For so long a camera must give pictures, after a fault, to be back. One that is opened again and
 again, and each time gives a picture before it falls silent, is lost all the same."""
 
-LOST = frozenset({"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped"})
-"""Faults without which there is no reader. A poor picture (dark, moved, blocked) is judged when
-dice are read: a cover on its way or a shaking plate is no reason to lose the reader."""
+LOST = frozenset(
+    {"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped", "camera-moved"}
+)
+"""Faults without which there is no reader. A poor picture (dark, blocked) is judged when dice are
+read: a cover on its way is no reason to lose the reader. A camera that was bumped stays so, and its
+process says so only of pictures in which nothing moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +311,7 @@ class CameraReader:
             self._wait_for_recovery(since_s + STEADY_S - time.monotonic(), code)
         else:
             self._lost = None
-            standing = [known for known in self._camera.faults if known in LOST]
-            self._post(events.ReaderFault(None, next(iter(standing), code)), None)
+            self._post(events.ReaderFault(None, code), None)  # what it began with
 
     def _cancel_lost(self) -> None:
         timer, self._lost = self._lost, None

@@ -390,7 +390,7 @@ def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
 
 
 def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
-    """Hung in the toss of a round."""
+    """Hung in the toss of a round: it is void, and nothing plays before a new inspection."""
     pid = computer.main_pid()
     open_table(machine)
     low_before = computer.pins_taken_low()
@@ -401,24 +401,31 @@ def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
     say(f"hung loop in a toss: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
     until(lambda: computer.unit()["Result"] == "watchdog", 10.0)
     say(f"watchdog expired {time.monotonic() - hung_s:.1f} s after the hang", True)
-    status = back(computer, machine, say, restarts=2, low_before=low_before)
-    say(f"it is in fault: {', '.join(status['faults']) or 'none'}", bool(status["faults"]))
+    back(computer, machine, say, restarts=2, low_before=low_before)
 
 
 def back(
     computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int
-) -> dict[str, Any]:
-    """Wait for the restart; return what the table says of itself then."""
+) -> None:
+    """Wait for the restart; the round in hand is ended, and the table is not open any more."""
     until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
     until(lambda: computer.unit()["SubState"] == "running", 60.0)
     low = computer.pins_taken_low() - low_before
     say(f"the stop script took the pins low ({low} times)", low >= 1)
-    console = machine.console()
-    status: dict[str, Any] = console.status()
-    console.close()
-    say(f"restarted: {status['life']}: {status['says']}", status["life"] != "open")
     say("the motor is off", not machine.is_driven())
-    return status
+    tosses = machine.look()["tosses"]
+    console = machine.console()
+
+    def is_closed() -> dict[str, Any] | None:
+        status: dict[str, Any] = console.status()
+        return None if status["life"] == "open" else status
+
+    status = until(is_closed, 30.0, every_s=0.2)
+    console.close()
+    say(
+        f"restarted: {status['life']}: {status['says']}",
+        not machine.is_driven() and machine.look()["tosses"] == tosses,
+    )
 
 
 def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:

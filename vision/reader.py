@@ -110,11 +110,15 @@ class TableReader:
         second = self._second.read(frame.image)
         clock.lap("second reader")
         evidence = self._gather(frame.image, found, second)
-        opinion = (
-            Unreadable(quality.fault, quality.detail)
-            if quality.fault is not None
-            else self._judge(evidence, second, dice)
-        )
+        if (
+            quality.fault is Reason.CAMERA_MOVED
+            and second.foreground > self.thresholds.blocked_dice
+        ):
+            opinion: Verdict = _blocked(second)  # a hand's outline was taken for the rim
+        elif quality.fault is not None:
+            opinion = Unreadable(quality.fault, quality.detail)
+        else:
+            opinion = self._judge(evidence, second, dice)
         clock.lap("verdict")
         return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
 
@@ -294,9 +298,7 @@ class TableReader:
     ) -> Verdict:
         t = self.thresholds
         if second.foreground > t.blocked_dice:
-            return Unreadable(
-                Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
-            )
+            return _blocked(second)
         seen = [die for die in dice if die.model is not None]
         if wanted is not None and len(seen) > wanted:
             return Unreadable(Reason.COUNT, f"{len(seen)} dice")
@@ -304,6 +306,12 @@ class TableReader:
         if lying:
             index, die = max(lying, key=lambda pair: _lean(pair[1]))
             return NoRoll(index, die.kind or Kind.TILTED, _lean(die), die.not_flat)
+        strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
+        if len(strange) > 1 and len(strange) > len(dice) // 2:
+            note = strange[0].second.note if strange[0].second is not None else ""
+            return Unreadable(
+                Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"
+            )
         if wanted is not None and len(seen) != wanted:
             return Unreadable(Reason.COUNT, f"{len(seen)} dice, all at floor height")
         if not seen:
@@ -316,10 +324,11 @@ class TableReader:
             if doubt.reason in _DOUBTS_OF_CONTACT and self._touches(die, dice):
                 return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
             return Unreadable(doubt.reason, detail)
-        if second.unexplained > t.foreign_dice:
+        is_free = second.unexplained > t.foreign_dice
+        if is_free or second.unexplained_at_wall > t.foreign_at_wall_dice:
+            size = second.unexplained if is_free else second.unexplained_at_wall
             return Unreadable(
-                Reason.FOREIGN_OBJECT,
-                f"something beside the dice, {second.unexplained:.2f} of a die large",
+                Reason.FOREIGN_OBJECT, f"something beside the dice, {size:.2f} of a die large"
             )
         confidence = min(
             min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
@@ -420,6 +429,12 @@ def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -
         for x, y in points
     ]
     return max(0.0, float(min(gaps)))
+
+
+def _blocked(second: SecondReading) -> Unreadable:
+    return Unreadable(
+        Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
+    )
 
 
 def _is_foreground(die: FoundDie, second: SecondReading) -> bool:

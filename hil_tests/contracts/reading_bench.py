@@ -12,7 +12,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,27 @@ class Toss:
         """In growing order: two dice at the same x have no left and right."""
         return tuple(sorted(die.value for die in self.dice))
 
+    def only(self, which: Sequence[int]) -> Toss:
+        """The same without the other dice."""
+        index = list(which)
+        return Toss(
+            self.position_mm[index], self.rotation[index], tuple(self.dice[i] for i in index)
+        )
+
+    def plus(self, other: Toss) -> Toss:
+        """The dice of both."""
+        return Toss(
+            np.concatenate([self.position_mm, other.position_mm]),
+            np.concatenate([self.rotation, other.rotation]),
+            self.dice + other.dice,
+        )
+
+    def moved(self, die: int, by_mm: np.ndarray) -> Toss:
+        """One die elsewhere; `by_mm` (2,): x right, y up."""
+        position = self.position_mm.copy()
+        position[die, :2] += by_mm
+        return Toss(position, self.rotation, self.dice)
+
 
 def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:
     """Toss for ever, as the plate of the rig does."""
@@ -96,15 +117,37 @@ class RigCamera:
             )
         )
 
-    def picture(self, toss: Toss, light: float = 1.0) -> np.ndarray:
-        """(480, 640, 3) uint8, through the stream's JPEG."""
-        samples = np.zeros(1, SAMPLE)
+    @property
+    def style(self) -> str:
+        return self._view.style
+
+    def to_px(self, points_mm: np.ndarray) -> np.ndarray:
+        """Points (..., 3) in the rig's millimetres to pixels (..., 2), by the rig's own lens."""
+        return np.asarray(self._scene.lens.project(points_mm))
+
+    def picture(self, toss: Toss, light: float = 1.0, **changes: Any) -> np.ndarray:
+        """(480, 640, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the
+        rig's `TableView` (coin, hand)."""
+        count = len(toss.position_mm)
+        samples = np.zeros(1, SAMPLE if count == 3 else _sample_of(count))
         samples["light"] = light
         samples["position_mm"][0] = toss.position_mm
         samples["rotation"][0] = toss.rotation
-        image = self._scene.render(0.0, samples, self._view)
+        image = self._scene.render(0.0, samples, replace(self._view, **changes))
         coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
         return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR))
+
+
+def _sample_of(dice: int) -> np.dtype[np.void]:
+    """The rig's sample of the plant, with another number of dice."""
+    fields = {name: SAMPLE[name] for name in ("at_s", "light", "plate_mm")}
+    return np.dtype(
+        [
+            *fields.items(),
+            ("position_mm", "f8", (dice, 3)),
+            ("rotation", "f8", (dice, 3, 3)),
+        ]
+    )
 
 
 def read_toss(reader: TableReader, camera: RigCamera, toss: Toss, dip: float) -> Verdict:

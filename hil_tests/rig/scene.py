@@ -96,6 +96,7 @@ class Scene:
         if (
             kept is not None
             and kept.view == view
+            and kept.position_mm.shape == last["position_mm"].shape
             and float(np.abs(kept.position_mm - last["position_mm"]).max()) < 0.02
             and float(np.abs(kept.rotation - last["rotation"]).max()) < 2e-3
         ):
@@ -108,11 +109,11 @@ class Scene:
         if view.cover_open <= 0.0:
             return self._flap
         plate_mm = float(np.mean(samples["plate_mm"][-4:]))
-        middle = samples[max(0, len(samples) - 4)] if len(samples) > 1 else samples[-1]
         if self._card is not None:
             picture = self._backdrop.at(plate_mm).copy()
             _lay(picture, self._card, 1.0)
             return picture if view.lid_open else cv2.add(picture, self._backdrop.veil)
+        middle = samples[max(0, len(samples) - 4)] if len(samples) > 1 else samples[-1]
         picture = self._shaded_floor(middle["position_mm"], middle["rotation"], plate_mm)
         if view.coin:
             _lay(picture, self._coin, 1.0)

@@ -25,6 +25,10 @@ under 8, worn ivory with brown pips has 45."""
 
 _DIAMETERS = (0.085, 0.31)
 _ACE_DIAMETER = 0.50
+_LARGE = 0.20
+_ROUNDNESS = 0.88
+"""Least area of a large spot, as a share of the ellipse with its second moments: pips have 0.98 and
+more, also out of focus, digits and letters 0.55-0.78."""
 _SPACINGS = (0.17, 0.32)
 """Distance of the outer pips from the middle along one axis. Casino dice 0.24-0.27; narrow
 Asian fours reach 0.18, cheap dice 0.30."""
@@ -161,6 +165,7 @@ def _spots(
         fill = area / (np.pi / 4 * w * h)
         is_round = 0.72 <= fill <= 1.2 and 0.62 <= w / h <= 1.6
         largest = _ACE_DIAMETER if not is_edge else _DIAMETERS[1]
+        is_round &= diameter < _LARGE or _roundness(labels[y : y + h, x : x + w] == i) > _ROUNDNESS
         if is_round and not is_edge and _DIAMETERS[0] <= diameter <= largest:
             cx, cy = (centres[i] + 0.5) / FACE_PX - 0.5
             colour = lab[labels == i].mean(axis=0)
@@ -170,6 +175,15 @@ def _spots(
     if odd_area > most_odd * FACE_PX * FACE_PX:
         return spots, f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
     return spots, ""
+
+
+def _roundness(spot: np.ndarray) -> float:
+    """Area of a (h, w) bool spot as a share of the ellipse that has its second moments."""
+    moments = cv2.moments(spot.astype(np.uint8), True)
+    area = moments["m00"]
+    u, v = moments["mu20"] / area + 1 / 12, moments["mu02"] / area + 1 / 12
+    spread = max(u * v - (moments["mu11"] / area) ** 2, 1e-9)
+    return float(area / (4.0 * np.pi * np.sqrt(spread)))
 
 
 def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:

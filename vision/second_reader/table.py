@@ -50,7 +50,10 @@ class SecondReading:
 
     dice: tuple[SecondDie, ...]
     unexplained: float
-    """The largest piece of foreground that belongs to no die, in dice; faint ones count less."""
+    """The largest piece of foreground that belongs to no die and lies free, in dice; faint ones
+    count less."""
+    unexplained_at_wall: float
+    """The largest that touches the wall: ridges and ribs do so, and belong to the compartment."""
     foreground: float
     """All foreground, in dice."""
     ground: Foreground
@@ -64,6 +67,8 @@ class SecondReader:
         self._floor = FloorView(calibration)
         self._outline = CubeOutline(calibration)
         self._one = (calibration.die_px / self._floor.scale) ** 2
+        floor = self._floor.inside.astype(np.uint8)
+        self._rim = (floor - cv2.erode(floor, np.ones((5, 5), np.uint8))) > 0
 
     def read(self, image: np.ndarray) -> SecondReading:
         """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size."""
@@ -81,7 +86,8 @@ class SecondReader:
         fits = self._settle(ground, fits)
         fits.sort(key=lambda fit: fit.pose.x_mm)
         dice = tuple(self._read_die(image, ground, fit) for fit in fits)
-        return SecondReading(dice, self._unexplained(ground, fits), total, ground)
+        free, at_wall = self._unexplained(ground, fits)
+        return SecondReading(dice, free, at_wall, total, ground)
 
     def _explain(self, ground: Foreground, contour: np.ndarray, area: float) -> list[Fit]:
         mask = np.zeros_like(ground.mask)
@@ -130,21 +136,24 @@ class SecondReader:
         cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
         return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
 
-    def _unexplained(self, ground: Foreground, fits: list[Fit]) -> float:
-        """See `SecondReading.unexplained`."""
+    def _unexplained(self, ground: Foreground, fits: list[Fit]) -> tuple[float, float]:
+        """See `SecondReading.unexplained` and `unexplained_at_wall`."""
         left = ground.mask.copy()
         for fit in fits:
             left[self._area(ground, fit)] = 0
         # The soft edges of dice leave a thin seam that is nothing.
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
         count, labels, stats, _ = cv2.connectedComponentsWithStats(left)
-        largest = 0.0
+        largest = [0.0, 0.0]
         for i in range(1, count):
             area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
-            if area > largest:
-                steps = float(np.quantile(ground.distance[labels == i], 0.9))
-                largest = max(largest, area * min(1.0, steps / _FULL_STEPS))
-        return largest
+            if area < _LEAST_AREA:
+                continue
+            piece = labels == i
+            steps = float(np.quantile(ground.distance[piece], 0.9))
+            place = int((piece & self._rim).any())
+            largest[place] = max(largest[place], area * min(1.0, steps / _FULL_STEPS) ** 2)
+        return largest[0], largest[1]
 
     def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
         die = self._face_at(image, fit)

@@ -181,6 +181,7 @@ class BenchWires:
         self._pi = _client(host, port)
         self._watching = _client(host, port)
         self._reports = PwmListener(host, port, pins, self._tell)
+        self._pi.notify_begin(self._reports.handle, self._reports.always)
         self._open_contacts()
         for gpio in (
             *(pins.motor_pwm, pins.motor_enable, pins.ring_light),
@@ -319,7 +320,8 @@ class BenchWires:
         for slot in range(32):  # what a rig before us left: this daemon is ours alone
             with contextlib.suppress(pigpio.error):
                 self._pi.delete_script(slot)
-        opened = " ".join(f"m {gpio} 0" for gpio in self._contacts)
+        # `r` is an input; a digit would be one of the alternative functions.
+        opened = " ".join(f"m {gpio} r" for gpio in self._contacts)
         text = f"tag 1 mils {GUARD_TURN_MS} dcr p0 jp 1 {opened} wvhlt"
         guard = int(self._pi.store_script(text.encode()))
         deadline = time.monotonic() + ANSWER_S

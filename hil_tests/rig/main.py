@@ -198,6 +198,27 @@ def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
     Console().print(table)
 
 
+@app.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="Folder of --rig-report of the earlier run.")],
+    after: Annotated[Path, typer.Argument(help="Folder of the later run.")],
+) -> None:
+    """Lay two reports side by side: changed verdicts, and measured values that moved.
+
+    Ends with status 1 where something is worse.
+    """
+    from hil_tests.report import compare as comparing
+
+    try:
+        old, new = comparing.load(before), comparing.load(after)
+    except comparing.ReportError as error:
+        _fail(str(error))
+    found = comparing.changes(old, new)
+    Console().print(comparing.table(old, new, found))
+    if any(change.is_worse for change in found):
+        raise typer.Exit(1)
+
+
 def _ask(folder: Path, command: str) -> Any:
     """Return a running rig's answer, or leave with a line that says what to do."""
     try:

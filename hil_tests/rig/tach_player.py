@@ -63,15 +63,16 @@ class TachPlayer:
         edges = edges[:MOST_EDGES]
         if is_playing:
             from_s = min(from_s, edges[0][0]) if edges else from_s
-            lead_s, mode = 0.0, pigpio.WAVE_MODE_ONE_SHOT_SYNC
+            lead_s = 0.0
         else:
             self.underruns += is_turning and now_s - self._ends_s < DELAY_S
-            from_s = min(from_s, edges[0][0])
-            lead_s, mode = max(0.0, from_s + DELAY_S - now_s), pigpio.WAVE_MODE_ONE_SHOT
+            from_s = edges[0][0]
+            lead_s = max(0.0, from_s + DELAY_S - now_s)
         pulses, length_us = self._pulses(edges, from_s, self._sent_to_s, lead_s)
         self._pi.wave_add_generic(pulses)
         wave = self._pi.wave_create_and_pad(ROOM_PERCENT)
-        self._pi.wave_send_using_mode(wave, mode)
+        # Behind what may still play, a command having been late; at once where nothing does.
+        self._pi.wave_send_using_mode(wave, pigpio.WAVE_MODE_ONE_SHOT_SYNC)
         begins_s = self._ends_s if is_playing else now_s + START_US * 1e-6
         self._ends_s = begins_s + length_us * 1e-6
         self._played.append((wave, self._ends_s))

@@ -32,6 +32,8 @@ from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
 
 LOOK_S = 0.05
+ATTEMPTS = 3
+"""How often people try to open a table before they give up."""
 ROUND_S = 60.0
 """Longest round, with a dealer who must enter, on a busy machine."""
 
@@ -56,6 +58,11 @@ class RigSession(Session):
         address = self.folder / "rig" / "rig.json"
         self._wait_for(self._rig_process, address.exists, "the rig", "rig.log")
         self.rig = json.loads(address.read_text("utf-8"))
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether the service's process lives."""
+        return self._service is not None and self._service.poll() is None
 
     def write_settings(self) -> None:
         """As a technician would, with what this rig's wires need."""
@@ -187,7 +194,12 @@ class Table:
             self.story.saw("journal", f"{kept['kind']}: {kept['text']}")
 
     def mend(self, *codes: str) -> None:
-        """The technician clears these faults, and returns the table to a new inspection."""
+        """The technician clears these faults, and returns the table to a new inspection.
+
+        A lamp that was found burnt out counts as such until it is seen to glow.
+        """
+        if "lamp-readback" in codes:
+            self.act("technician", "technician", "tom", "lamp test")
         for code in codes:
             if code in self.status()["faults"]:  # clearing one may have cleared another
                 self.act("technician", "technician", "tom", f"fault clear {code}")
@@ -196,8 +208,17 @@ class Table:
 
     def be_open(self) -> None:
         """Whatever happened before: mend everything, clear what the table says, open it."""
-        if self.status()["life"] == "open":
-            return
+        for attempt in range(ATTEMPTS):
+            if self.status()["life"] == "open":
+                return
+            try:
+                self._mend_and_open()
+            except AssertionError:  # on a busy computer the lamp line may answer too late
+                if attempt == ATTEMPTS - 1:
+                    raise
+                self.story.did("people", "try again")
+
+    def _mend_and_open(self) -> None:
         self.heal()
         if faults := self.status()["faults"]:
             self.mend(*faults)
@@ -276,6 +297,25 @@ class Table:
         self.story.saw("machine", what)
         return seen
 
+    # ── The controller as a box with a plug ─────────────────────────────────
+
+    def cut_power(self, after: str) -> None:
+        """Have the controller die outright (SIGKILL) after so many of an event, and wait for it."""
+        pid = self.session.service_pid
+        self.inject(f"process_killed pid={pid} after {after}")
+        deadline = time.monotonic() + ROUND_S
+        while self.session.is_serving:
+            self.story.expect("the event comes", time.monotonic() < deadline)
+            time.sleep(0.005)
+        self.story.saw("machine", "the controller is without power")
+        self.leave_consoles()
+
+    def give_power(self) -> None:
+        """Switch the controller on again, and wait until it is ready."""
+        self.session.start_service()
+        took = self.session.ready_after_s
+        self.story.saw("machine", f"the controller is ready again after {took:.1f} s")
+
     # ── What was truly so ───────────────────────────────────────────────────
 
     def tosses(self) -> list[dict[str, Any]]:
@@ -298,6 +338,10 @@ class Table:
     def signals(self) -> list[dict[str, Any]]:
         """Every change of the lines."""
         return lines_of(self.rig["signals"])
+
+    def happened(self, since_s: float) -> list[dict[str, Any]]:
+        """What the rig's logbook has since then."""
+        return [event for event in lines_of(self.rig["events"]) if event["t"] >= since_s]
 
     def enable_fell(self, after_s: float, seconds: float = 5.0) -> float:
         """When EN fell, seen from the machine, monotonic seconds; waits for it."""

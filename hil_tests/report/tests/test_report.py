@@ -1,0 +1,221 @@
+"""The report: limits judge, a reader understands, and two reports can be compared."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.report import compare, drawings, evidence, page
+from hil_tests.report.measurement import Measure, Measurement
+from hil_tests.report.story import Story
+from hil_tests.rig.main import app
+
+# ── Measurements ──
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "passes"),
+    [
+        (5, None, None, True),
+        (5, 5, 5, True),
+        (4.999, 5, None, False),
+        (5.001, None, 5, False),
+        (0, 0, 0, True),
+        (math.nan, None, None, False),
+    ],
+)
+def test_a_value_passes_only_within_its_limits(value, lower, upper, passes):
+    assert Measurement("x", value, "s", lower, upper).passed is passes
+
+
+def test_every_value_is_taken_before_the_verdict():
+    told: list[str] = []
+    measure = Measure(lambda taken: told.append(taken.line()))
+    measure("late", 12, "ms", upper=10)
+    measure("in time", 8, "ms", upper=10)
+    assert len(told) == 2
+    assert measure.verdict() == "late: 12 ms (at most 10)"
+
+
+def test_a_story_ends_with_the_words_that_stand_in_the_report():
+    story = Story()
+    story.did("fay", "opens the table")
+    story.expect("the motor is off", True)
+    with pytest.raises(AssertionError, match="the lamps are dark - but found: small big"):
+        story.expect("the lamps are dark", False, "small big")
+    assert [line.kind for line in story.lines] == ["did", "held", "failed"]
+
+
+# ── The page ──
+
+
+def toss(at: float = 100.5) -> dict[str, Any]:
+    dice = [{"value": 3, "flat": True, "tilt_deg": 0.0, "kind": "flat"}] * 2
+    leaning = {"value": 5, "flat": False, "tilt_deg": 31.0, "kind": "leaning"}
+    return {
+        "toss": 7,
+        "t_start": at,
+        "t_rest": at + 2.5,
+        "turns": 30.1,
+        "dice": [*dice, leaning],
+        "picture": "",
+        "reading": None,
+        "signals": signals(),
+    }
+
+
+def signals() -> list[dict[str, Any]]:
+    return [
+        {"t": 100.0, "enable": 0, "duty": 0.0, "light": 1.0, "rpm": 0, "estop": 0},
+        {"t": 100.5, "enable": 1, "duty": 0.8, "rpm": 780, "tach": [100, 6600, 13100]},
+        {"t": 102.0, "estop": 1, "enable": 0, "rpm": 0},
+    ]
+
+
+def trial(outcome: str = "passed", **more: Any) -> dict[str, Any]:
+    return {
+        "node": "a::b",
+        "title": "The emergency stop stops a toss",
+        "promise": "Somebody strikes <it>.",
+        "outcome": outcome,
+        "reason": "expected: the motor stops - but found: it runs" if outcome == "failed" else "",
+        "trace": "",
+        "t0": 100.0,
+        "seconds": 5.0,
+        "measurements": [],
+        "story": [],
+        "evidence": {},
+        **more,
+    }
+
+
+def report(*tests: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "rig": "virtual",
+        "at": "2026-11-21T06:00:00+00:00",
+        "machine": "x",
+        "tests": list(tests),
+    }
+
+
+def test_the_page_needs_nothing_from_anywhere():
+    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": [], "gaps_ms": []}
+    drawn = page.draw(report(trial(evidence=shown)))
+    assert not re.search(r"(?:src|href)=[\"'](?!data:|#)", drawn)
+    assert not re.search(r"https?://|@import|url\(", drawn)
+
+
+def test_what_failed_comes_first_with_its_reason_and_text_is_escaped():
+    drawn = page.draw(report(trial("passed", title="Good"), trial("failed", title="Bad")))
+    assert drawn.index("Bad") < drawn.index("Good")
+    assert "expected: the motor stops - but found: it runs" in drawn
+    assert "strikes &lt;it&gt;" in drawn
+
+
+def test_a_toss_says_what_the_dice_truly_show_and_shows_its_lines():
+    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": [], "gaps_ms": []}
+    drawn = page.draw(report(trial("failed", evidence=shown)))
+    assert "the dice truly show 3, 3, 5 (leaning, 31°)" in drawn
+    assert "tach edges" in drawn
+    assert "PRESSED" in drawn
+
+
+def test_a_fault_is_marked_where_it_came():
+    drawn = drawings.trace(
+        signals(), 100.0, 103.0, origin=100.0, marks=[(101.0, "tach_silent", "fault")]
+    )
+    assert "tach_silent" in drawn
+    assert 'class="mark fault"' in drawn
+
+
+def test_a_histogram_shows_a_limit_within_reach_and_not_one_far_away():
+    values = [10.0, 11.0, 12.0, 11.5]
+    assert "upper limit" in drawings.histogram(values, "ms", upper=13.0)
+    assert "upper limit" not in drawings.histogram(values, "ms", upper=1000.0)
+    assert drawings.histogram([1.0], "ms") == ""
+
+
+# ── Evidence ──
+
+
+def test_evidence_is_cut_to_the_test_and_headed_by_the_state_before_it(tmp_path: Path):
+    for name, lines in (
+        ("signals", [{"t": 1.0, "enable": 1, "light": 0.5}, {"t": 11.0, "enable": 0}]),
+        ("truth", [{"toss": 1, "t_start": 2.0, "t_rest": 4.0, "turns": 9, "dice": []}]),
+        ("lamps", [{"t": 12.0, "round": 3, "areas": ["small"]}]),
+        ("events", [{"t": 3.0, "what": "fault", "name": "jam"}]),
+    ):
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rig = {name: str(tmp_path / name) for name in ("signals", "truth", "lamps", "events")}
+    rig |= {"rig": "virtual", "geometry": "standard", "dice": "white", "seed": "1"}
+    found = evidence.gather(rig, 10.0, 13.0, {}, {})
+    assert found["signals"] == [{"t": 10.0, "enable": 1, "light": 0.5}, {"t": 11.0, "enable": 0}]
+    assert found["tosses"] == []
+    assert found["events"] == []
+    assert [change["round"] for change in found["lamps"]] == [3]
+
+
+def test_a_half_written_line_is_left_for_later(tmp_path: Path):
+    log = tmp_path / "log"
+    log.write_text('{"t": 1}\n{"t": 2')
+    assert evidence.lines_of(log) == [{"t": 1}]
+    assert evidence.lines_of(tmp_path / "none") == []
+
+
+# ── Comparison ──
+
+
+def measured(value: float, *, passed: bool = True, samples: tuple[float, ...] = ()) -> Any:
+    return [
+        {
+            "name": "rest to lit",
+            "value": value,
+            "unit": "ms",
+            "lower": None,
+            "upper": 500,
+            "passed": passed,
+            "samples": list(samples),
+        }
+    ]
+
+
+def test_a_changed_verdict_and_a_moved_value_show():
+    before = report(trial(measurements=measured(300)))
+    after = report(trial("failed", measurements=measured(400)))
+    assert [change.what for change in compare.changes(before, after)] == ["verdict", "rest to lit"]
+
+
+def test_what_chance_explains_does_not_show():
+    spread = (250.0, 350.0, 200.0, 400.0)
+    before = report(trial(measurements=measured(300, samples=spread)))
+    after = report(trial(measurements=measured(340, samples=tuple(s + 40 for s in spread))))
+    assert compare.changes(before, after) == []
+    tight = (299.0, 300.0, 301.0, 300.0)
+    before = report(trial(measurements=measured(300, samples=tight)))
+    after = report(trial(measurements=measured(340, samples=tuple(s + 40 for s in tight))))
+    assert len(compare.changes(before, after)) == 1
+
+
+def test_a_test_that_is_gone_is_worse_and_a_new_one_that_passes_is_not():
+    gone = compare.changes(report(trial()), report())
+    new = compare.changes(report(), report(trial()))
+    assert [change.is_worse for change in (*gone, *new)] == [True, False]
+
+
+def test_compare_ends_with_1_where_something_is_worse(tmp_path: Path):
+    for name, outcome in (("a", "passed"), ("b", "failed")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps(report(trial(outcome))))
+    run = CliRunner().invoke
+    assert run(app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")]).exit_code == 1
+    assert run(app, ["compare", str(tmp_path / "b"), str(tmp_path / "a")]).exit_code == 0
+    done = run(app, ["compare", str(tmp_path), str(tmp_path / "a")])
+    assert done.exit_code == 1
+    assert "--rig-report" in done.output

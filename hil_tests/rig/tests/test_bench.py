@@ -1,0 +1,262 @@
+"""The machine on real wires: two daemons, wired pin to pin, the rig a client of one of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pigpio
+import pytest
+
+from hil_tests.rig.bench import BenchError, BenchWires, duty_of
+from hil_tests.rig.crossed import cross
+from hil_tests.rig.joint import PlantOutputs
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.tach_player import DELAY_S
+from hil_tests.rig.wiring import PinMap
+
+PINS = PinMap()
+WIRING = PinMap(
+    motor_pwm=17,
+    motor_enable=27,
+    tach=4,
+    driver_fault=22,
+    compartment=10,
+    cover=9,
+    estop=11,
+    button=19,
+    ring_light=26,
+    cover_drive=8,
+    latch_release=7,
+)
+RUN_S = 0.6
+
+
+class Bench:
+    """Both daemons, and a client as the controller is one."""
+
+    def __init__(self) -> None:
+        boards = Board(), Board()
+        cross(*boards, PINS, WIRING)
+        self.controllers, self.rigs = VirtualPigpiod(boards[0]), VirtualPigpiod(boards[1])
+        self.controllers.start()
+        self.rigs.start()
+        self.pi = pigpio.pi("127.0.0.1", self.controllers.port)
+        for gpio in (PINS.compartment, PINS.cover, PINS.estop, PINS.driver_fault, PINS.button):
+            self.pi.set_pull_up_down(gpio, pigpio.PUD_UP)
+
+    def wires(self) -> BenchWires:
+        return BenchWires("127.0.0.1", self.rigs.port, WIRING, motor_run_s=RUN_S)
+
+    def close(self) -> None:
+        self.pi.stop()
+        self.controllers.terminate()
+        self.rigs.terminate()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def wires(bench: Bench) -> Iterator[BenchWires]:
+    wires = bench.wires()
+    yield wires
+    wires.close()
+
+
+def until(said: Callable[[], object], limit_s: float = 3.0) -> float:
+    began = time.monotonic()
+    while not said():
+        assert time.monotonic() - began < limit_s
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def outputs(**said: bool) -> PlantOutputs:
+    return PlantOutputs(until_s=time.monotonic(), **said)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("edges", "duty"),
+    [
+        ([(0, 1), (38, 0), (50, 1), (88, 0), (100, 1)], 0.76),
+        ([(90, 0), (100, 1), (110, 0), (150, 1)], 0.2),
+        ([(0, 1), (25, 0), (50, 1), (9_000, 0), (9_050, 1), (9_075, 0), (9_100, 1)], 0.5),
+        ([(0xFFFF_FFF0, 1), (9, 0), (34, 1)], 0.5),
+        ([(0, 1), (25, 0)], None),
+        ([], None),
+    ],
+)
+def test_duty_is_that_of_whole_periods(edges: list[tuple[int, int]], duty: float | None) -> None:
+    assert duty_of(edges) == (None if duty is None else pytest.approx(duty, abs=0.01))
+
+
+@pytest.mark.parametrize("percent", [12, 50, 76, 97])
+def test_the_controllers_pwm_is_measured_through_the_wire(
+    bench: Bench, wires: BenchWires, percent: int
+) -> None:
+    bench.pi.hardware_PWM(PINS.motor_pwm, 19_841, percent * 10_000)
+    bench.pi.set_PWM_frequency(PINS.ring_light, 8000)
+    bench.pi.set_PWM_dutycycle(PINS.ring_light, 153)
+    until(lambda: abs(wires.inputs().motor_duty - percent / 100) < 0.02)
+    until(lambda: wires.inputs().ring_light == pytest.approx(0.6, abs=0.01))
+    bench.pi.write(PINS.motor_pwm, 0)
+    until(lambda: wires.inputs().motor_duty == 0.0)
+
+
+def test_levels_and_pulses_of_enable_pass(bench: Bench, wires: BenchWires) -> None:
+    bench.pi.write(PINS.motor_enable, 1)
+    for _ in range(5):
+        time.sleep(0.01)
+        bench.pi.gpio_trigger(PINS.motor_enable, 20, 0)
+    until(lambda: wires.inputs().enable_pulses == 6)
+    assert wires.inputs().motor_enabled
+    bench.pi.write(PINS.cover_drive, 1)
+    bench.pi.write(PINS.motor_enable, 0)
+    assert not wires.inputs().motor_enabled
+    assert wires.inputs().cover_open_drive
+    assert not wires.inputs().latch_release
+
+
+@pytest.mark.parametrize(
+    ("said", "gpio", "level"),
+    [
+        ("compartment_open", PINS.compartment, 1),
+        ("cover_open", PINS.cover, 1),
+        ("estop_pressed", PINS.estop, 1),
+        ("driver_fault", PINS.driver_fault, 0),
+        ("button_pressed", PINS.button, 0),
+    ],
+)
+def test_each_contact_reaches_its_own_pin(
+    bench: Bench, wires: BenchWires, said: str, gpio: int, level: int
+) -> None:
+    wires.apply(outputs())
+    assert bench.pi.read(gpio) == 1 - level
+    wires.apply(outputs(**{said: True}))
+    assert bench.pi.read(gpio) == level
+    others = {PINS.compartment: 0, PINS.cover: 0, PINS.estop: 0, PINS.driver_fault: 1}
+    others.pop(gpio, None)
+    assert {pin: bench.pi.read(pin) for pin in others} == others
+
+
+def test_tach_edges_arrive_with_their_gaps_true_to_the_sample(
+    bench: Bench, wires: BenchWires
+) -> None:
+    ticks: list[int] = []
+    # A fresh client: one from before the wires were taken believes the tach line to be high.
+    pi = pigpio.pi("127.0.0.1", bench.controllers.port)
+    pi.callback(PINS.tach, pigpio.RISING_EDGE, lambda gpio, level, tick: ticks.append(tick))
+    time.sleep(0.05)
+    began = time.monotonic() + 0.005
+    planned = [began + 0.0055 * n for n in range(100)]
+    edges = [e for at in planned for e in ((at, 1), (at + 0.0027, 0))]
+    now = began
+    while now < planned[-1] + 0.01:
+        now = time.monotonic()
+        due = [edge for edge in edges if edge[0] <= now]
+        edges = edges[len(due) :]
+        wires.apply(PlantOutputs(tach_edges=due, until_s=now, speed_rpm=900.0))
+        time.sleep(0.003)
+    until(lambda: len(ticks) >= 100, 1.0 + 100 * 0.0055)
+    pi.stop()
+    gaps = [(b - a) & 0xFFFFFFFF for a, b in pairwise(ticks)]
+    # A computer that stops this test for longer than the player's delay makes one gap longer.
+    late = sum(abs(gap - 5500) > 5 for gap in gaps)
+    assert late <= 2 * wires.underruns
+    assert DELAY_S < 0.1
+
+
+def test_enable_that_stays_high_too_long_opens_the_e_stop_line_for_good(
+    bench: Bench, wires: BenchWires
+) -> None:
+    bench.pi.write(PINS.motor_enable, 1)
+
+    def turned_off() -> bool:
+        wires.inputs()
+        wires.apply(outputs())
+        return bool(bench.pi.read(PINS.estop))
+
+    assert RUN_S - 0.1 < until(turned_off) < RUN_S + 0.5
+    assert "e-stop line was opened" in wires.trouble
+    bench.pi.write(PINS.motor_enable, 0)
+    wires.inputs()
+    wires.apply(outputs())
+    assert bench.pi.read(PINS.estop) == 1
+
+
+def is_all_off(pi: pigpio.pi) -> bool:
+    return [pi.read(gpio) for gpio in (PINS.estop, PINS.compartment, PINS.cover)] == [1, 1, 1]
+
+
+def test_everything_is_off_at_the_end(bench: Bench) -> None:
+    wires = bench.wires()
+    wires.apply(outputs())
+    assert not is_all_off(bench.pi)
+    wires.close()
+    wires.close()
+    assert is_all_off(bench.pi)
+
+
+RIG = """
+import sys, time
+from hil_tests.rig.bench import BenchWires
+from hil_tests.rig.joint import PlantOutputs
+from hil_tests.rig.tests.test_bench import WIRING
+wires = BenchWires("127.0.0.1", int(sys.argv[1]), WIRING, motor_run_s=9.0)
+print("open", flush=True)
+while True:
+    wires.apply(PlantOutputs(until_s=time.monotonic()))
+    time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_everything_is_off_when_the_rig_is_killed_or_stopped(bench: Bench, end: int) -> None:
+    rig = subprocess.Popen(
+        [sys.executable, "-c", RIG, str(bench.rigs.port)], stdout=subprocess.PIPE, text=True
+    )
+    assert rig.stdout is not None
+    try:
+        assert rig.stdout.readline() == "open\n"
+        until(lambda: not is_all_off(bench.pi))
+        os.kill(rig.pid, end)
+        assert until(lambda: is_all_off(bench.pi)) < 1.5
+    finally:
+        rig.kill()
+        rig.wait()
+        rig.stdout.close()
+
+
+def test_a_rig_after_a_killed_one_takes_the_daemon_over(bench: Bench) -> None:
+    for _ in range(3):
+        bench.wires()._ended.set()  # it falls silent without closing
+    wires = bench.wires()
+    try:
+        wires.apply(outputs())
+        assert not is_all_off(bench.pi)
+    finally:
+        wires.close()
+
+
+def test_no_daemon_is_said_with_its_remedy(bench: Bench) -> None:
+    port = bench.rigs.port
+    bench.rigs.terminate()
+    with pytest.raises(BenchError, match="start one there"):
+        BenchWires("127.0.0.1", port, WIRING, motor_run_s=1.0)
+
+
+def test_two_wires_at_one_pin_are_refused(bench: Bench) -> None:
+    both = PinMap(estop=5)
+    with pytest.raises(BenchError, match="two wires"):
+        BenchWires("127.0.0.1", bench.rigs.port, both, motor_run_s=1.0)

@@ -1,0 +1,59 @@
+"""Rig files: those that come with the rig, and what a wrong one is told."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from pathlib import Path
+
+import pytest
+
+from hil_tests.rig.rigfile import Gpio, Part, RigFileError, load
+
+RIGS = Path(__file__).parents[2] / "rigs"
+
+
+@pytest.mark.parametrize("path", sorted(RIGS.glob("*.toml")), ids=lambda path: path.stem)
+def test_each_file_that_comes_with_the_rig_can_be_used(path: Path) -> None:
+    rig = load(path)
+    assert rig.name
+    for pins in (rig.gpio.pins, rig.gpio.wiring):
+        assert len(set(astuple(pins))) == len(astuple(pins))
+
+
+def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
+    path = tmp_path / "rig.toml"
+    path.write_text("")
+    rig = load(path)
+    assert rig.gpio.wires is Gpio.VIRTUAL
+    assert rig.lamp.is_ is rig.camera.is_ is rig.console.is_ is Part.VIRTUAL
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gpoi]\n", "no key gpoi; there are: name, machine, gpio"),
+        ("[gpio]\nwires = 'real'\n", "gpio.wires is one of virtual, gpiochip, crossed"),
+        ("[gpio.wiring]\nestop = '13'\n", "gpio.wiring.estop is a int"),
+        ("[gpio]\nwires = 'bench'\n", "[bench] lock"),
+        ("[gpio]\nwires = 'bench'\nrig = 'pi'\n[bench]\nlock = 'x'\n", "no HOST:PORT"),
+        ("[lamp]\nis = 'device'\n", "needs device"),
+        ("[camera]\nis = 'device'\n", "needs url"),
+        ("[console]\nis = 'device'\n", "[console.technician] needs service and person"),
+        ("machine = 3\n", "machine is a table"),
+        ("[[gpio", "no TOML"),
+    ],
+)
+def test_a_wrong_file_is_told_which_key_and_what_would_be_right(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "rig.toml"
+    path.write_text(text)
+    with pytest.raises(RigFileError) as caught:
+        load(path)
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RigFileError, match="No such file"):
+        load(tmp_path / "none.toml")

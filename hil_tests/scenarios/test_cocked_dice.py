@@ -1,0 +1,71 @@
+"""A compartment in which dice lean and lie on each other: no roll, and nothing is lit."""
+
+from __future__ import annotations
+
+import pytest
+
+from hil_tests.demo.session import Plan
+from hil_tests.report.measurement import Measure
+from hil_tests.scenarios.table import Table, all_flat
+
+pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
+
+PLAN = Plan(pace="brisk", seed=2, compartment="rough")
+MOST_ROUNDS = 12
+
+
+def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(
+    table: Table, measure: Measure
+) -> None:
+    """A compartment with ridges, where one toss in four ends with a die that leans."""
+    open_where_dice_lean(table)
+    right, not_flat = 0, 0
+    for number in range(1, MOST_ROUNDS + 1):
+        played = round_with_a_dealer_who_looks(table, number)
+        toss = table.toss_of(played)
+        if all_flat(toss):
+            table.held_against_truth(number)
+            continue
+        not_flat += 1
+        table.story.expect("no lamp burnt for dice that lean", not table.lit_for(number))
+        right += played["verdict"] == "no_roll"
+        if not_flat == 2:
+            break
+    measure("tosses that truly ended not flat", not_flat, "tosses", lower=1)
+    measure("of these, called no roll", right, "tosses", lower=not_flat, upper=not_flat)
+
+
+def open_where_dice_lean(table: Table) -> None:
+    """Three good cycles in a row are asked for, and one toss in four is none: try again."""
+    for _ in range(4):
+        try:
+            table.open()
+        except AssertionError:
+            faults = table.status()["faults"]
+            if faults != ["inspection-cycles"]:
+                raise
+            table.mend(*faults)
+        else:
+            return
+    table.story.expect("the inspection passes in four attempts", False)
+
+
+def round_with_a_dealer_who_looks(table: Table, number: int) -> dict[str, object]:
+    """Wait for a round's end; where the reader could not read, the dealer says what lies there."""
+    status = table.wait(
+        f"round {number} is over, or waits for the dealer",
+        lambda seen: (
+            (seen["pending"] or {}).get("kind") == "enter"
+            or (seen["round"] or 0) > number
+            or table.has_ended(number)
+        ),
+    )
+    if (status["pending"] or {}).get("kind") == "enter" and status["round"] == number:
+        dice = table.tosses()[-1]["dice"]
+        values = " ".join(str(die["value"]) for die in dice)
+        flat = all(die["flat"] for die in dice)
+        table.act(
+            *("dealer", "dealer", "dan"),
+            f"enter {number} {values}" if flat else f"no-roll {number}",
+        )
+    return table.ended_round(number)

@@ -45,6 +45,7 @@ from vision.camera import CameraLostError, Grabber
 from vision.classifier import DieFinder
 from vision.errors import ModelError, VisionError
 from vision.frame import Frame
+from vision.motion import RestWatch
 from vision.overlay import draw_reading
 from vision.quality import QualityGate, digest
 from vision.reader import TableReader
@@ -57,7 +58,10 @@ _LOOK_AFTER_S = 0.5
 _FAULT_CHECKS = 2
 """Checks in a row that must agree before a fault is reported or taken back: a hand that passes
 under the camera is none."""
+_MOVED_CHECKS = 4
+"""The same for a camera that was bumped, which closes the table: two seconds."""
 _SLOW_SHARE = 0.7
+_RECENT_S = 0.25
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
 
@@ -65,7 +69,7 @@ _REMEDIES = {
     Reason.BLACK: "check the ring light and the lens cap",
     Reason.OVER_EXPOSED: "lower the camera's exposure, or shade the table",
     Reason.DEFOCUSED: "clean the dome and focus the lens",
-    Reason.CAMERA_MOVED: "fix the camera and calibrate it again",
+    Reason.CAMERA_MOVED: "fix the camera and calibrate it again: shaker-ctl calibrate camera",
     Reason.WRONG_SIZE: "set the camera to the size in [camera.calibration]",
     Reason.TORN: "check the camera's cable and bandwidth",
     Reason.BLOCKED: "take away what covers the dome",
@@ -108,6 +112,9 @@ class CameraWorker:
         self._fault_lock = threading.Lock()
         self._stream = StreamMemory()
         self._suspect: tuple[Reason | None, int] = (None, 0)
+        self._rest = RestWatch(calibration)
+        self._previous: Frame | None = None
+        """The frame before, for telling whether anything moves."""
         self._quality: Quality | None = None
         self._is_blind = False
         self._is_ready = False
@@ -141,6 +148,7 @@ class CameraWorker:
                 looked = now
                 self._check_quality(frame)
             self._check_stream(frame)
+            self._previous = frame
 
     # ── Requests ────────────────────────────────────────────────────────────
 
@@ -289,10 +297,12 @@ class CameraWorker:
     def _check_quality(self, frame: Frame) -> None:
         quality = self._gate.judge(frame.image)
         self._quality = quality
+        if quality.fault is Reason.CAMERA_MOVED and not self._is_still(frame):
+            return  # The plate that shakes moves the rim; of the camera that says nothing.
         reason, times = self._suspect
         times = times + 1 if quality.fault is reason else 1
         self._suspect = (quality.fault, times)
-        if times < _FAULT_CHECKS:
+        if times < (_MOVED_CHECKS if quality.fault is Reason.CAMERA_MOVED else _FAULT_CHECKS):
             return
         for known in (
             Reason.BLACK,
@@ -305,6 +315,17 @@ class CameraWorker:
         ):
             text = f"camera: {quality.detail}" if known is quality.fault else None
             self._set_fault(known.value, text, _REMEDIES[known])
+
+    def _is_still(self, frame: Frame) -> bool:
+        """True if nothing moved since the frame before, which must be a recent one."""
+        before = self._previous
+        if before is None or frame.t_capture - before.t_capture > _RECENT_S:
+            return False
+        if before.image.shape != frame.image.shape:
+            return False
+        return not self._rest.has_moved(
+            self._rest.thumbnail(before.image), self._rest.thumbnail(frame.image)
+        )
 
     def _check_stream(self, frame: Frame) -> None:
         repeated, looped = self._stream.take(digest(frame.image))

@@ -98,6 +98,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "the camera could not be opened",
         "check the setting camera.device and the cable, then clear the fault",
     ),
+    "camera-moved": (
+        "the camera does not stand where it was calibrated",
+        "fix it, `shaker-ctl calibrate camera`, restart, then clear the fault and inspect",
+    ),
     "frozen": (
         "the camera sends one picture again and again",
         "check the camera's cable and driver, then clear the fault",

@@ -1,0 +1,110 @@
+"""A camera that was bumped is named, at the start and later; a shaking plate is no such thing."""
+
+from __future__ import annotations
+
+from multiprocessing import Pipe
+
+import numpy as np
+import pytest
+
+from shaker_ctl.adapters.camera_messages import CameraFault, CameraRecovered, CameraSetup
+from shaker_ctl.adapters.camera_process import CameraWorker
+from shaker_ctl.adapters.dice_reader import LOST
+from shaker_ctl.rules.vocabulary import FaultKind
+from shaker_ctl.service.fault_queue import FaultQueue
+from vision.frame import Frame
+from vision.tests.drawing import TABLE, draw, toss
+
+HALF_A_SECOND = 15
+"""Frames between two looks at the picture's quality."""
+
+
+class Bench:
+    """A worker without its camera: frames are handed to its judgement."""
+
+    def __init__(self) -> None:
+        self.link, theirs = Pipe()
+        setup = CameraSetup(
+            device="nowhere",
+            frames_per_s=30.0,
+            calibration=TABLE.to_table(),
+            open_timeout_s=1.0,
+            silent_after_s=0.5,
+            rest_timeout_s=3.0,
+            read_timeout_s=1.5,
+            dip_levels=(0.55, 0.75),
+            dip_delay_s=0.03,
+            dip_seen_within_s=0.18,
+            jpeg_quality=92,
+        )
+        self.worker = CameraWorker(theirs, setup)
+        self._number = 0
+
+    def look(self, before: np.ndarray, image: np.ndarray) -> None:
+        """One look: the frame before, and the one that is judged."""
+        self._number += HALF_A_SECOND
+        t = self._number / 30.0
+        self.worker._previous = Frame(before, t - 1 / 30, self._number - 1)
+        self.worker._check_quality(Frame(image, t, self._number))
+
+    def said(self) -> list[str]:
+        """Codes of faults, and of those that are over with a minus, since the last call."""
+        codes = []
+        while self.link.poll():
+            message = self.link.recv()
+            if isinstance(message, CameraFault):
+                codes.append(message.code)
+                self.remedy = message.remedy
+            elif isinstance(message, CameraRecovered):
+                codes.append(f"-{message.code}")
+        return codes
+
+
+@pytest.fixture(scope="module")
+def scene() -> np.ndarray:
+    return draw(toss(np.random.default_rng(4)), seed=4)
+
+
+def bumped(image: np.ndarray, by: int = 9) -> np.ndarray:
+    return np.roll(image, by, axis=1)
+
+
+def test_a_bumped_camera_is_named_once_nothing_moves_for_two_seconds(scene: np.ndarray) -> None:
+    bench = Bench()
+    for _ in range(3):
+        bench.look(bumped(scene), bumped(scene))
+        assert bench.said() == []
+    bench.look(bumped(scene), bumped(scene))
+    assert bench.said() == ["camera-moved"]
+    assert "calibrate camera" in bench.remedy
+    for _ in range(2):
+        bench.look(scene, scene)
+    assert bench.said() == ["-camera-moved"]
+
+
+def test_a_shaking_plate_is_no_moved_camera(scene: np.ndarray) -> None:
+    bench = Bench()
+    for turn in range(10):
+        bench.look(bumped(scene, -6 if turn % 2 else 12), bumped(scene, 9))
+    assert bench.said() == []
+
+
+def test_a_frame_long_after_the_one_before_proves_no_rest(scene: np.ndarray) -> None:
+    bench = Bench()
+    for _ in range(6):
+        bench.look(bumped(scene), bumped(scene))
+        bench.worker._previous = None
+    assert bench.said() == ["camera-moved"]
+    bench = Bench()
+    for _ in range(6):
+        bench.worker._previous = None
+        bench.worker._check_quality(Frame(bumped(scene), 1.0, 1))
+    assert bench.said() == []
+
+
+def test_it_closes_the_table_with_a_remedy() -> None:
+    assert "camera-moved" in LOST
+    queue = FaultQueue()
+    queue.raise_(FaultKind.READER, "camera-moved", 0.0)
+    (fault,) = queue.standing()
+    assert "shaker-ctl calibrate camera" in fault.remedy

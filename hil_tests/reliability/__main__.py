@@ -126,6 +126,7 @@ def _crash_line(done: Crash) -> str:
 
 def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> None:
     at_points = [one for one in kept.all if not one["point"].startswith("random")]
+    console.print("killed at the append of: " + ", ".join(kept.appends()))
     off = sorted(one["motor_off_s"] for one in kept.all if one["motor_off_s"] is not None)
     console.print(
         f"{len(at_points)} points of a round, {kept.random} random moments; "

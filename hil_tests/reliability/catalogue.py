@@ -749,7 +749,10 @@ GPIO = (
 
 # ── The service and its threads ─────────────────────────────────────────────
 
-HELD = ("controller-late", "tach-silent", "motor-stall", "motor-enable", "gpio-link")
+HELD = (
+    *("controller-late", "tach-silent", "tach-unreliable"),
+    *("motor-stall", "motor-enable", "gpio-link"),
+)
 """What a controller that was away says when it is back: whichever it looks at first."""
 
 STOPPED_IN_THE_TOSS = (replace(VOID, motor=Motor.STOPPED, motor_within_s=OFF_S, codes=HELD),)

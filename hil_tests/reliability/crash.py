@@ -119,6 +119,7 @@ class Crashes:
     def at(self, point: Point) -> Crash:
         """Play a round, kill at the point, start again, bring it to its end, judge."""
         self._bench.make_ready()
+        self._bench.act("dealer", "whoami")  # logged in before: that is on record, too
         self._forget()
         crash = Crash(point.name)
         killer = self._arm(point)
@@ -339,6 +340,15 @@ class Kept:
 
     def has(self, point: Point) -> bool:
         return any(one["point"] == point.name and not one["wrong"] for one in self.all)
+
+    def appends(self) -> dict[str, int]:
+        """After which recorded event it was killed at an append, and how often."""
+        counted: dict[str, int] = {}
+        for one in self.all:
+            if one["point"].startswith("append"):
+                name = one["after"].split(":")[0]
+                counted[name] = counted.get(name, 0) + 1
+        return counted
 
     @property
     def random(self) -> int:

@@ -27,6 +27,9 @@ from shaker_ctl.console.client import Console
 from shaker_ctl.console.fuzz import pieces
 from shaker_ctl.errors import ConsoleLineError
 
+BYTES_PER_S = 11_520
+"""What 115200 baud carry; a pseudo-terminal takes more and drops it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -77,7 +80,7 @@ def kill_camera(session: Session) -> None:
 
 @contextmanager
 def noise(session: Session, port: str, seed: int = 1) -> Iterator[Callable[[], int]]:
-    """Feed random and mutated bytes to a port as fast as its line goes; yields a count of them."""
+    """Feed random and mutated bytes to a port at the pace of its line; yields a count of them."""
     ended, fed = threading.Event(), [0]
     line = SerialPort(session.rig["console"][port]["person"])
 
@@ -91,6 +94,7 @@ def noise(session: Session, port: str, seed: int = 1) -> Iterator[Callable[[], i
             except ConsoleLineError:
                 continue
             fed[0] += len(piece)
+            ended.wait(len(piece) / BYTES_PER_S)
 
     thread = threading.Thread(target=feed, daemon=True)
     thread.start()

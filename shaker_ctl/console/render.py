@@ -17,7 +17,6 @@ from shaker_ctl.rules.outcome import Values
 
 WIDTH = 79
 LABEL = 14
-FIGURE = 20
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _PLAIN_BLOCKS = "_.,-=+*#"
@@ -114,7 +113,7 @@ def figures(figures: Mapping[str, object]) -> Lines:
     """
     lines: Lines = []
     for label, value in figures.items():
-        head = f"{label.replace('_', ' '):<{FIGURE}} "
+        head = f"{label.replace('_', ' '):<{LABEL - 1}} "
         items = value if isinstance(value, list | tuple) else ()
         if any(isinstance(item, Mapping) for item in items):
             rows = [head.rstrip(), *(f"  {_figure(item)}" for item in items)]

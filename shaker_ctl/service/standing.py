@@ -104,21 +104,21 @@ def _read(verdict: Verdict | None) -> str:
 
 
 _NEXT: dict[Phase, str] = {
-    Phase.CLOSED: "open - floorperson or supervisor; an inspection comes first",
-    Phase.INSPECTION_DUE: "inspect all - floorperson or supervisor",
-    Phase.INSPECTED: "open - floorperson or supervisor",
-    Phase.OUT_OF_SERVICE: "return-to-service - technician; try it first: jog, test-toss, lamp test",
-    Phase.SHAKER_RETIRED: "return-to-service - technician, when the shaker is back at the table",
+    Phase.CLOSED: "floorperson or supervisor: open; an inspection comes first",
+    Phase.INSPECTION_DUE: "floorperson or supervisor: inspect all",
+    Phase.INSPECTED: "floorperson or supervisor: open",
+    Phase.OUT_OF_SERVICE: "technician: return-to-service, or first jog, test-toss, lamp test",
+    Phase.SHAKER_RETIRED: "technician, once the shaker is back at the table: return-to-service",
 }
 
 
 def next_step(state: TableState, faults: Sequence[str]) -> str:
     """Return what brings a table on that nobody plays at; `faults`: codes that stand."""
     if state.phase is Phase.OUT_OF_SERVICE and faults:
-        return f"`faults` says what to mend; then fault clear {faults[0]} - technician"
+        return f"mend what `faults` says; then the technician: fault clear {faults[0]}"
     if state.phase is Phase.INSPECTION_DUE and (state.compartment_open or state.estop_pressed):
         what = "close the compartment" if state.compartment_open else "release the emergency stop"
-        return f"{what}; then inspect all - floorperson or supervisor"
+        return f"{what}; then {_NEXT[state.phase]}"
     return _NEXT.get(state.phase, "")
 
 

@@ -80,6 +80,11 @@ class Chairs:
     why_due: WhyDue
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
+    facts: tuple[tuple[str, str, str], ...] = field(init=False)
+    """Every cited value of the profile as (what, value, clause): put into words once."""
+
+    def __post_init__(self) -> None:
+        self.facts = tuple(_facts(self.rulebook))
 
 
 def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
@@ -140,12 +145,11 @@ def _profile(c: Chairs) -> console.ProfileView:
         nmb_before=c.rulebook.nmb_before.value,
         attendance="attended" if c.rulebook.attended else "unattended",
         is_in_force=out_of_force(profile, c.wall.now().date()) is None,
-        facts=tuple(_facts(c.rulebook)),
+        facts=c.facts,
     )
 
 
 def _facts(rulebook: Rulebook) -> Iterator[tuple[str, str, str]]:
-    """Every cited value of the profile as (what, value, clause)."""
     for section in type(rulebook.profile).model_fields:
         part = getattr(rulebook.profile, section)
         for key in getattr(type(part), "model_fields", {}):

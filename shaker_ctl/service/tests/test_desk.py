@@ -123,7 +123,7 @@ def room() -> Iterator[Room]:
 def test_an_act_that_is_taken_says_where_the_table_stands_and_what_comes_next(room: Room) -> None:
     answer = room.desk.submit(Request("open"), FAY)
     assert answer.is_ok
-    assert answer.text.startswith("An opening inspection is due. Next: inspect all")
+    assert answer.text.startswith("An opening inspection is due. Next: floorperson")
     assert answer.details["record"] == 1
 
 

@@ -117,7 +117,7 @@ def test_the_reason_of_an_inspection_is_the_event_that_made_it_due() -> None:
 def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
     stopped = TableState(Phase.OUT_OF_SERVICE)
     assert "fault clear motor-stall" in standing.next_step(stopped, ["motor-stall", "lamp"])
-    assert standing.next_step(stopped, []).startswith("return-to-service")
+    assert standing.next_step(stopped, []).startswith("technician: return-to-service")
     open_lid = TableState(Phase.INSPECTION_DUE, compartment_open=True)
     assert standing.next_step(open_lid, []).startswith("close the compartment")
     assert standing.next_step(TableState(Phase.BETTING), []) == ""

@@ -132,6 +132,8 @@ class Crashes:
             crash.is_beyond = True
             self._bench.rig("heal all")
             return crash
+        if killer is not None and killer.killed_s is not None:
+            killed_s = killer.killed_s
         self._come_back(crash, killed_s)
         return crash
 
@@ -202,11 +204,17 @@ class Crashes:
         self._forget()
         pid = self._bench.session.service_pid
         assert pid is not None
-        timer = threading.Timer(after_s, os.kill, (pid, signal.SIGKILL))
+        killed_s: list[float] = []
+
+        def kill() -> None:
+            killed_s.append(time.monotonic())
+            os.kill(pid, signal.SIGKILL)
+
+        timer = threading.Timer(after_s, kill)
         timer.daemon = True
         timer.start()
         self._go_on_until_killed(after_s + LONGEST_S)
-        self._come_back(crash, time.monotonic(), to_the_end=False)
+        self._come_back(crash, killed_s[0], to_the_end=False)
         return crash
 
     def _go_on_until_killed(self, for_s: float) -> None:

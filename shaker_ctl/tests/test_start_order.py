@@ -48,12 +48,12 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(table, "open_copies", note("journal", open_copies))
     check = sealed_start.check_journal
     monkeypatch.setattr(sealed_start, "check_journal", note("standing seal fault", check))
-    monkeypatch.setattr(table.CameraReader, "start", note("camera"))
-    monkeypatch.setattr(table.CameraReader, "stop", note("camera stopped"))
+    monkeypatch.setattr("shaker_ctl.table.CameraReader.start", note("camera"))
+    monkeypatch.setattr("shaker_ctl.table.CameraReader.stop", note("camera stopped"))
     monkeypatch.setattr("shaker_ctl.adapters.pigpio_link.PigpioLink.open", note("pins", no_daemon))
-    monkeypatch.setattr(table.LampThread, "meet", note("lamps"))
+    monkeypatch.setattr("shaker_ctl.table.LampThread.meet", note("lamps"))
     monkeypatch.setattr(table, "consoles", note("consoles"))
-    monkeypatch.setattr(table.StatusSocket, "start", note("status"))
+    monkeypatch.setattr("shaker_ctl.table.StatusSocket.start", note("status"))
     return order
 
 

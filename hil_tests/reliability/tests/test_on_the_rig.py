@@ -1,0 +1,40 @@
+"""A few rows of the table, played: the whole of it is `make faults`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hil_tests.demo.session import Plan
+from hil_tests.reliability.bench import Bench, TestedSession
+from hil_tests.reliability.catalogue import BY_NAME
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.trial import Trials
+from hil_tests.reliability.witness import Witness
+
+pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
+    session = TestedSession(Plan(seed=8), tmp_path_factory.mktemp("table"))
+    with Bench(session) as bench:
+        made = Trials(bench, Witness(session.rig, session.journal, session.second))
+        yield made
+        made.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [
+        ("sync-takes-2-s", Moment.TOSS),
+        ("estop-while-a-sync-takes-2-s", Moment.TOSS),
+        ("service-killed", Moment.TOSS),
+        ("camera-late-2-s", Moment.TOSS),
+        ("lamps-wired-to-neighbours", Moment.REST),
+    ],
+)
+def test_it_becomes_what_the_table_says(trials: Trials, name: str, moment: Moment) -> None:
+    result = trials.play(BY_NAME[name], moment)
+    assert result.differences == []

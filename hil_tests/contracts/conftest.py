@@ -6,13 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 
+from hil_tests.contracts.far_bench import FarBench
 from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench, Pins
+from hil_tests.rig.rigfile import Gpio, RigFile
 
 
 @pytest.fixture(params=[PigpioBench, GpiodBench], ids=["pigpio", "gpiod"])
-def bench(request: pytest.FixtureRequest) -> Iterator[GpioBench]:
-    """A board and a way to its pins, contacts at rest."""
-    made = request.param()
+def bench(request: pytest.FixtureRequest, rig_table: RigFile) -> Iterator[GpioBench]:
+    """A board and a way to its pins, contacts at rest: the rig's of `--rig`."""
+    made: GpioBench
+    if rig_table.gpio.wires in (Gpio.VIRTUAL, Gpio.GPIOCHIP):
+        made = request.param()
+    elif request.param is PigpioBench:
+        made = FarBench(rig_table)
+    else:
+        pytest.skip(f"the pins of the rig {rig_table.name!r} have a daemon, not a gpiochip")
     yield made
     made.close()
 

@@ -77,6 +77,8 @@ class GpioBench:
     """The wires' side. Contacts are at rest: compartment and cover closed, e-stop healthy."""
 
     parameters: GpioParameters
+    duty_error = 0.001
+    """How well this bench measures a duty."""
 
     def __init__(self) -> None:
         self.board = Board()

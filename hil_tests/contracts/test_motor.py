@@ -21,7 +21,7 @@ def test_refreshed_it_is_enabled_with_the_duty_asked_for(bench: GpioBench, pins:
     pins.motor.arm()
     pins.keep_driving(0.3, duty=0.42)
     assert bench.is_enabled()
-    assert bench.duty() == pytest.approx(0.42, abs=0.001)
+    assert bench.duty() == pytest.approx(0.42, abs=bench.duty_error)
 
 
 def test_without_refreshes_enable_falls_within_the_dead_mans_time(

@@ -123,6 +123,7 @@ class KernelGpio:
     port = 0
     connections = -1
     trouble = ""
+    underruns = 0
 
     def __init__(self, table: GpioTable, folder: Path) -> None:
         self.board = Board()

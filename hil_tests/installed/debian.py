@@ -19,6 +19,9 @@ MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 """Whom this machine trusts; the Debian inside trusts the same, so that mirrors work there too."""
 
+EMULATED_CPU = "cortex-a72"
+"""A Raspberry Pi 4's. For programs of this machine's own kind it means nothing."""
+
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 EMULATOR = Path("/usr/bin/qemu-aarch64-static")
 _ELF_ARM64 = (
@@ -125,8 +128,14 @@ def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def mounted(root: Path, *, source: Path | None = None) -> Iterator[None]:
-    """Have the kernel's folders, and `source` read-only at /source, inside `root`."""
+def mounted(
+    root: Path, *, source: Path | None = None, cpuinfo: str | None = None
+) -> Iterator[None]:
+    """Have the kernel's folders, and `source` at /source, inside `root`.
+
+    `cpuinfo`: what /proc/cpuinfo says there. qemu before 8.2 shows the host's, by which
+    onnxruntime, looking for arm64 features, is led into a crash.
+    """
     done: list[Path] = []
     try:
         for name in MOUNTS:
@@ -134,6 +143,9 @@ def mounted(root: Path, *, source: Path | None = None) -> Iterator[None]:
         if source is not None:
             (root / "source").mkdir(exist_ok=True)
             _bind(source, root / "source", done)
+        if cpuinfo is not None:
+            (root / "cpuinfo").write_text(cpuinfo)
+            _bind(root / "cpuinfo", root / "proc/cpuinfo", done)
         yield
     finally:
         for target in reversed(done):
@@ -141,7 +153,8 @@ def mounted(root: Path, *, source: Path | None = None) -> Iterator[None]:
 
 
 def _bind(what: Path, where: Path, done: list[Path]) -> None:
-    where.mkdir(parents=True, exist_ok=True)
+    if what.is_dir():
+        where.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "--bind", "--make-private", str(what), str(where)], check=True)
     done.append(where)
 
@@ -163,6 +176,7 @@ def inside(
         "PIP_DEFAULT_TIMEOUT": "180",
         "PIP_ROOT_USER_ACTION": "ignore",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "QEMU_CPU": EMULATED_CPU,
     }
     ran = subprocess.run(
         ["chroot", str(root), *words],

@@ -1,0 +1,151 @@
+"""Units and scripts keep what the product promises of them, also where no systemd is at hand."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.installation.places import USER, shipped
+from shaker_ctl.main import EX_CONFIG, EX_DATAERR
+from shaker_ctl.service.parameters import ServiceParameters
+
+EXPOSURE = 1.5
+"""Most that `systemd-analyze security` may find, of 10."""
+
+
+def assignments(unit: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in (shipped() / unit).read_text("utf-8").splitlines():
+        key, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            found.setdefault(key, []).append(value)
+    return found
+
+
+TABLE = assignments("shaker-ctl.service")
+DAEMON = assignments("pigpiod.service")
+
+
+def test_what_a_restart_cannot_mend_is_not_restarted():
+    assert {int(word) for word in TABLE["RestartPreventExitStatus"][0].split()} == {
+        EX_CONFIG,
+        EX_DATAERR,
+    }
+
+
+def test_a_table_that_keeps_failing_stays_down():
+    assert TABLE["Restart"] == ["on-failure"]
+    burst, interval_s = int(TABLE["StartLimitBurst"][0]), int(TABLE["StartLimitIntervalSec"][0])
+    longest_start_s = ServiceParameters().start_deadline_s + int(TABLE["RestartSec"][0])
+    assert burst * longest_start_s < interval_s, "slow failures would loop for ever"
+
+
+def test_systemd_waits_for_as_long_as_a_start_may_take():
+    assert int(TABLE["TimeoutStartSec"][0]) > ServiceParameters().start_deadline_s
+
+
+def test_the_service_runs_as_its_user_and_tells_systemd_of_itself():
+    assert TABLE["User"] == [USER]
+    assert TABLE["Type"] == ["notify"]
+    assert float(TABLE["WatchdogSec"][0]) <= 2
+    assert "/run/" + TABLE["RuntimeDirectory"][0] == str(ServiceParameters().runtime_dir)
+
+
+@pytest.mark.parametrize("unit", [TABLE, DAEMON], ids=["table", "daemon"])
+def test_both_units_take_the_motors_pins_low_however_they_end(unit: dict[str, list[str]]):
+    assert unit["ExecStopPost"][0].lstrip("+").endswith("/motor-off")
+    assert unit["EnvironmentFile"] == ["-/etc/shaker-ctl/pins.conf"]
+
+
+def test_the_daemon_is_reached_from_this_machine_alone():
+    assert " -l -n 127.0.0.1 " in DAEMON["ExecStart"][0]
+    assert DAEMON["IPAddressDeny"] == ["any"]
+    assert DAEMON["IPAddressAllow"] == ["localhost"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
+def test_the_tables_unit_is_hardened():
+    words = ["systemd-analyze", "security", "--offline=true", "--no-pager"]
+    ran = subprocess.run(
+        [*words, str(shipped() / "shaker-ctl.service")], capture_output=True, text=True, check=False
+    )
+    last = ran.stdout.strip().splitlines()[-1]
+    assert float(last.split(":")[1].split()[0]) <= EXPOSURE
+
+
+# ── The stop script ─────────────────────────────────────────────────────────
+
+
+class Tools:
+    """Programs that write down how they were called."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.called = folder / "called"
+        (folder / "timeout").write_text('#!/bin/sh\nshift\nexec "$@"\n')
+        (folder / "timeout").chmod(0o755)
+
+    def add(self, name: str, *, status: int = 0, version: str = "") -> None:
+        program = self.folder / name
+        program.write_text(
+            "#!/bin/sh\n"
+            f'[ "$1" = --version ] && echo "{version}" && exit 0\n'
+            f'echo "{name} $*" >> {self.called}\nexit {status}\n'
+        )
+        program.chmod(0o755)
+
+    def run(self, **environment: str) -> tuple[int, list[str], str]:
+        ran = subprocess.run(
+            ["/bin/sh", str(shipped() / "motor-off")],
+            env={"PATH": str(self.folder), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        called = self.called.read_text().splitlines() if self.called.exists() else []
+        return ran.returncode, called, ran.stderr
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Tools:
+    return Tools(tmp_path)
+
+
+def test_the_stop_script_takes_both_pins_low_by_pinctrl(tools: Tools):
+    tools.add("pinctrl")
+    assert tools.run() == (0, ["pinctrl set 23,18 op dl"], "")
+
+
+def test_the_stop_script_takes_the_pins_of_the_settings(tools: Tools):
+    tools.add("pinctrl")
+    assert tools.run(SHAKER_EN="17", SHAKER_PWM="13")[1] == ["pinctrl set 17,13 op dl"]
+
+
+def test_where_one_tool_fails_the_stop_script_tries_the_next(tools: Tools):
+    tools.add("pinctrl", status=1)
+    tools.add("raspi-gpio")
+    status, called, _ = tools.run()
+    assert status == 0
+    assert called[1:] == ["raspi-gpio set 23 op dl", "raspi-gpio set 18 op dl"]
+
+
+@pytest.mark.parametrize(
+    ("version", "call"),
+    [
+        ("gpioset (libgpiod) v1.6.3", "gpioset gpiochip0 23=0 18=0"),
+        ("gpioset (libgpiod) v2.2.1", "gpioset -t 0 -c gpiochip0 23=0 18=0"),
+    ],
+)
+def test_the_stop_script_speaks_to_both_versions_of_gpioset(tools: Tools, version: str, call: str):
+    tools.add("gpioset", version=version)
+    assert tools.run() == (0, [call], "")
+
+
+def test_the_stop_script_never_asks_the_gpio_daemon(tools: Tools):
+    tools.add("pigs")
+    status, called, said = tools.run()
+    assert (status, called) == (1, [])
+    assert "raspi-utils" in said

@@ -1,0 +1,74 @@
+"""Reads a seal and says what, of all that it covers, is not as it was sealed.
+
+Owns the order: the key, the signature, then each file. Changes nothing, opens nothing else. Must
+not know what a finding leads to.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.seal import manifest as listed
+from shaker_ctl.seal import signature
+from shaker_ctl.seal.fault import UNSEALED
+from shaker_ctl.seal.manifest import Finding, Manifest
+from shaker_ctl.seal.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What an examination of one seal gave."""
+
+    seal: str
+    """Fingerprint of the key that the table trusts, or `unsealed`."""
+    manifest: Manifest | None = None
+    """What was sealed; None where nothing is, or where nobody trustworthy says so."""
+    findings: tuple[Finding, ...] = ()
+    """Files that are not as they were sealed; empty where all are, or where nothing is sealed."""
+
+    @property
+    def is_sealed(self) -> bool:
+        return self.seal != UNSEALED
+
+    @property
+    def is_verified(self) -> bool:
+        """Sealed, and every file as it was sealed."""
+        return self.is_sealed and not self.findings
+
+
+NOTHING = Examined(UNSEALED)
+
+
+def examine(place: Place, root: Path = listed.ROOT) -> Examined:
+    """Check the seal at `place` over the packages below `root`. Never raises for a broken seal."""
+    if not place.is_used:
+        return NOTHING
+    try:
+        key = signature.load_public(place.public_key)
+    except RefusedError as refusal:
+        return Examined("no key", None, (Finding(str(place.public_key), f"is no key: {refusal}"),))
+    seal = signature.fingerprint(key)
+    try:
+        plain = json.loads(place.manifest.read_bytes())
+        manifest = listed.understood(plain["manifest"])
+        is_signed = signature.is_signed(key, manifest.signed_part(), str(plain["signature"]))
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        return Examined(seal, None, (Finding(str(place.manifest), what),))
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"is not a seal: {type(error).__name__} {error}"
+        return Examined(seal, None, (Finding(str(place.manifest), what),))
+    if not is_signed:
+        what = f"is not signed with the key {place.public_key}"
+        return Examined(seal, None, (Finding(str(place.manifest), what),))
+    found = listed.differences(manifest, place.settings, root)
+    return Examined(seal, manifest, tuple(found))
+
+
+def spelled(manifest: Manifest, signed: str) -> str:
+    """Return the text of a seal file."""
+    plain = json.loads(manifest.signed_part())
+    return json.dumps({"manifest": plain, "signature": signed}, indent=1, sort_keys=True) + "\n"

@@ -163,7 +163,7 @@ FORMS: tuple[Form, ...] = (
     _act(_TECHNICIAN, "test-toss", "one toss that counts for nothing, table closed"),
     _act(_TECHNICIAN, "lamp test", "one lamp, or each in turn, table closed", "[AREA]", args.area),
     _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
-    _act(_TECHNICIAN, "calibrate camera", "check the picture against the calibration"),
+    _act(_TECHNICIAN, "calibrate camera", "judge the picture by the calibration in force"),
     _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
     _act(_FLOOR | _TECHNICIAN, "cancel", "give up the inspection or trial under way (Ctrl-C)"),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),

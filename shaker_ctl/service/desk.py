@@ -204,7 +204,8 @@ class TableDesk:
     def _check_calibration(self) -> Answer:
         view = self._c.camera.camera_view()
         if view.state != "ready":
-            return Answer.refused(FAILED, view.state)
+            anew = "to measure anew, stop the service: shaker-ctl calibrate camera"
+            return Answer.refused(FAILED, f"{view.state}; {anew}")
         return Answer.ok(
             "the rim is where the calibration has it, in focus and well lit: "
             f"{view.exposure}, sharpness {view.sharpness}"

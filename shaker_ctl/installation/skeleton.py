@@ -22,7 +22,7 @@ profile = "pa-625a"          # the rule text: shaker-ctl rules list
 [camera]
 device = "/dev/shaker-camera"
 
-# Measured at installation; until then readings are refused. See the page about wiring.
+# Measured by `shaker-ctl calibrate camera`, which writes it here.
 [camera.calibration]
 # image_size = [640, 480]
 # floor_px_per_mm = 4.4      # a ruler on the floor of the compartment

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from shaker_ctl import __version__
 from shaker_ctl.commands import (
+    calibrate,
     console,
     demo,
     doctor,
@@ -43,6 +44,7 @@ program.command()(install.install)
 program.command()(install.uninstall)
 program.command()(doctor.doctor)
 program.command()(read.read)
+program.add_typer(calibrate.app, name="calibrate")
 program.add_typer(journal.app, name="journal")
 program.add_typer(rules.app, name="rules")
 program.add_typer(seal.app, name="seal")

@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import cv2
 
@@ -29,6 +30,22 @@ _REOPEN_WAITS_S = (0.1, 0.3, 1.0, 2.0)
 class CameraLostError(VisionError):
     """The camera does not open, or gives no frames. The stream is closed when this is reported;
     the grabber opens it again by itself, a person checks cable and address."""
+
+
+class Capture(Protocol):
+    """What frames are grabbed from; `cv2.VideoCapture` is one."""
+
+    def isOpened(self) -> bool: ...  # noqa: N802 - OpenCV's name
+
+    def grab(self) -> bool: ...
+
+    def retrieve(self) -> tuple[bool, Any]: ...
+
+    def get(self, number: int, /) -> float: ...
+
+    def set(self, number: int, value: float, /) -> bool: ...
+
+    def release(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +73,18 @@ class Grabber:
         open_timeout_s: float,
         silent_after_s: float,
         on_trouble: Callable[[CameraLostError | None], None],
+        opener: Callable[[], Capture | None] | None = None,
     ) -> None:
         """`on_trouble` is called from the grabber's thread: with an error when the stream is
-        lost, with None when it is back."""
+        lost, with None when it is back. `opener` opens a device that OpenCV does not know, or
+        opens it with more care."""
         self._device = device
         self._size = image_size
         self._period_s = 1.0 / frames_per_s
         self._open_timeout_s = open_timeout_s
         self._silent_after_s = silent_after_s
         self._on_trouble = on_trouble
+        self._opener = opener
         self._is_stopping = threading.Event()
         self._is_blind = threading.Event()
         self._fresh = threading.Condition()
@@ -142,29 +162,18 @@ class Grabber:
             self._is_stopping.wait(_REOPEN_WAITS_S[min(failures, len(_REOPEN_WAITS_S) - 1)])
             failures += 1
 
-    def _open(self) -> cv2.VideoCapture | None:
-        device = self._device
-        if isinstance(device, str) and "://" in device:
-            limits = [
-                cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
-                int(self._open_timeout_s * 1000),
-                cv2.CAP_PROP_READ_TIMEOUT_MSEC,
-                int(self._silent_after_s * 1000),
-            ]
-            capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
-        else:
-            capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
-            # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
-            capture.set(cv2.CAP_PROP_FOURCC, float(cv2.VideoWriter.fourcc(*"MJPG")))
-            capture.set(cv2.CAP_PROP_FRAME_WIDTH, self._size[0])
-            capture.set(cv2.CAP_PROP_FRAME_HEIGHT, self._size[1])
-            capture.set(cv2.CAP_PROP_FPS, 1.0 / self._period_s)
-        if capture.isOpened():
-            return capture
-        capture.release()
-        return None
+    def _open(self) -> Capture | None:
+        if self._opener is not None:
+            return self._opener()
+        return open_capture(
+            self._device,
+            image_size=self._size,
+            frames_per_s=1.0 / self._period_s,
+            open_timeout_s=self._open_timeout_s,
+            silent_after_s=self._silent_after_s,
+        )
 
-    def _grab(self, capture: cv2.VideoCapture) -> bool:
+    def _grab(self, capture: Capture) -> bool:
         """Take one frame off the stream; False when the stream is lost."""
         if not capture.grab():
             return False
@@ -189,10 +198,40 @@ class Grabber:
         return True
 
 
+def open_capture(
+    device: int | str,
+    *,
+    image_size: tuple[int, int],
+    frames_per_s: float,
+    open_timeout_s: float,
+    silent_after_s: float,
+) -> Capture | None:
+    """Open a V4L2 device or a stream; None where it does not open."""
+    if isinstance(device, str) and "://" in device:
+        limits = [
+            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
+            int(open_timeout_s * 1000),
+            cv2.CAP_PROP_READ_TIMEOUT_MSEC,
+            int(silent_after_s * 1000),
+        ]
+        capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
+    else:
+        capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
+        # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
+        capture.set(cv2.CAP_PROP_FOURCC, float(cv2.VideoWriter.fourcc(*"MJPG")))
+        capture.set(cv2.CAP_PROP_FRAME_WIDTH, image_size[0])
+        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, image_size[1])
+        capture.set(cv2.CAP_PROP_FPS, frames_per_s)
+    if capture.isOpened():
+        return capture
+    capture.release()
+    return None
+
+
 class _Released:
     """`close` for a VideoCapture."""
 
-    def __init__(self, capture: cv2.VideoCapture) -> None:
+    def __init__(self, capture: Capture) -> None:
         self._capture = capture
 
     def close(self) -> None:

@@ -7,9 +7,10 @@ Times are seconds on the monotonic clock, which all processes of one machine sha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from shaker_ctl.adapters.camera_controls import Controls
 from vision.reading import Observation, Verdict
 
 # ── Requests: service → camera process ──────────────────────────────────────
@@ -30,6 +31,7 @@ class CameraSetup:
     dip_delay_s: float
     dip_seen_within_s: float
     jpeg_quality: int
+    controls: Controls = field(default_factory=Controls)
     model: str | None = None
     """Folder of the model's manifest; None: the one installed with the package."""
 
@@ -190,7 +192,7 @@ class CameraFault:
 
     code: str
     """Stable: a `vision.reading.Reason`, or `camera-open`, `camera-silent`, `camera-slow`,
-    `camera-process`, `model`."""
+    `camera-controls`, `camera-process`, `model`."""
     text: str
     remedy: str = ""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from shaker_ctl.adapters.camera_controls import Controls
 from shaker_ctl.parameters import Parameters, bounded
 
 
@@ -46,15 +47,49 @@ class CalibrationParameters(Parameters):
     """How far the optical axis leans from plumb to the picture's right and down, degrees, each
     within ±10. A bracket is seldom better than 1°; `shaker-ctl calibrate camera` measures it."""
 
+    measured: str = ""
+    """Date of the calibration, as `shaker-ctl calibrate camera` writes it."""
+
+    picture: str = ""
+    """File of the picture that it was measured in, with the corners drawn."""
+
     die_mm: float = bounded(16.0, at_least=8.0, at_most=30.0)
     """Edge of the dice, millimetres (casino dice: 16, 18, 19 or 25)."""
+
+
+class ControlParameters(Parameters):
+    """What the camera must not adjust by itself. A key that is left out is left to the camera; one
+    that it does not take is reported as `camera-controls`. A stream has no controls."""
+
+    exposure_ms: float | None = Field(default=None, ge=0.1, le=30.0)
+    """Exposure of a frame, milliseconds, fixed. Shorter than a frame's time; long enough that the
+    floor is a middle grey in full light, with the gain low. 8 ms suits a bright ring light."""
+
+    gain: float | None = Field(default=None, ge=0.0, le=255.0)
+    """Gain, fixed: in the camera's own units for V4L2, a factor from 1 up for CSI. Higher: more
+    grain."""
+
+    white_balance_k: float | None = Field(default=None, ge=2000.0, le=10000.0)
+    """White balance as a colour temperature, kelvin, fixed; that of the ring light."""
+
+    colour_gains: tuple[float, float] | None = None
+    """Red and blue gain of a CSI camera, fixed, where its temperature is not a control."""
+
+    focus: float | None = Field(default=None, ge=0.0, le=1023.0)
+    """Focus, fixed: in the camera's own units for V4L2, in dioptres for CSI (1 / metres: 3.4 for
+    a lens 294 mm above the dice)."""
+
+    def plain(self) -> Controls:
+        """Free of pydantic, for the camera's process."""
+        return Controls(**self.model_dump())
 
 
 class CameraParameters(Parameters):
     """The section `[camera]`."""
 
     device: int | str = 0
-    """A number or path (`/dev/video0`) for V4L2, or an address (`http://…/camera.mjpg`)."""
+    """A number or path (`/dev/v4l/by-id/…`) for V4L2, `csi:0` for the first CSI camera (with
+    picamera2), or an address (`http://…/camera.mjpg`)."""
 
     frames_per_s: float = bounded(30.0, at_least=5.0, at_most=240.0)
     """What the camera delivers. Lower: each of the frames of a consensus takes longer; below
@@ -62,6 +97,9 @@ class CameraParameters(Parameters):
 
     calibration: CalibrationParameters = Field(default_factory=CalibrationParameters)
     """Where a millimetre lies in the picture."""
+
+    controls: ControlParameters = Field(default_factory=ControlParameters)
+    """What the camera must not adjust by itself."""
 
     open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)
     """Longest wait for the camera to open and give its first frame, seconds. Estimate; a USB
@@ -108,4 +146,4 @@ class CameraParameters(Parameters):
 
     def calibration_table(self) -> dict[str, Any]:
         """The table as `vision.calibration.Calibration.from_table` reads it."""
-        return self.calibration.model_dump()
+        return self.calibration.model_dump(exclude={"measured", "picture"})

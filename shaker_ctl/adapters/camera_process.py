@@ -38,6 +38,7 @@ from shaker_ctl.adapters.camera_messages import (
     StopCamera,
     TakePicture,
 )
+from shaker_ctl.adapters.camera_source import make_opener
 from shaker_ctl.adapters.small_picture import small_jpeg
 from shaker_ctl.adapters.toss_session import Finished, TossSession
 from vision.calibration import Calibration
@@ -107,6 +108,15 @@ class CameraWorker:
             open_timeout_s=setup.open_timeout_s,
             silent_after_s=setup.silent_after_s,
             on_trouble=self._stream_changed,
+            opener=make_opener(
+                setup.device,
+                image_size=calibration.image_size,
+                frames_per_s=setup.frames_per_s,
+                open_timeout_s=setup.open_timeout_s,
+                silent_after_s=setup.silent_after_s,
+                controls=setup.controls,
+                on_controls=self._controls_set,
+            ),
         )
         self._faults: set[str] = set()
         self._fault_lock = threading.Lock()
@@ -293,6 +303,16 @@ class CameraWorker:
                 self._set_fault(known, None, "")
         else:
             self._set_fault(code, str(trouble), "check its cable, its power and [camera] device")
+
+    def _controls_set(self, wrong: list[str]) -> None:
+        """Called by the grabber's thread after each opening."""
+        self._set_fault(
+            "camera-controls",
+            f"the camera does not hold what [camera.controls] asks for: {'; '.join(wrong)}"
+            if wrong
+            else None,
+            "correct [camera.controls], or leave out what this camera does not have",
+        )
 
     def _check_quality(self, frame: Frame) -> None:
         quality = self._gate.judge(frame.image)

@@ -1,0 +1,164 @@
+"""`shaker-ctl calibrate`: print the target, and measure the camera with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import cv2
+import numpy as np
+import typer
+
+from shaker_ctl import settings
+from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.errors import CameraError, SettingsError
+from vision.calibrate import Fit, View
+from vision.calibrate import calibrate as measure
+from vision.calibration import Calibration, CalibrationError
+from vision.target import Target
+from vision.target_paper import RULE_MM, pdf, png
+
+app = typer.Typer(no_args_is_help=True, help="Calibrate the camera with a printed target.")
+
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="Settings file of the table.", show_default=False)
+]
+
+
+@app.command()
+def target(
+    out: Annotated[Path, typer.Option(help="File to write: .pdf (a page, to scale) or .png.")],
+    config: ConfigOption = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Radius of the compartment's floor, mm; else of --config.")
+    ] = None,
+) -> None:
+    """Write the calibration target for a printer. Print it at 100 %, on matt paper; glue it onto
+    card and cut it out: it fills the floor of the compartment."""
+    if radius is None:
+        if config is None:
+            raise SettingsError(
+                "the target's size is not known", remedy="Give --config FILE or --radius MM"
+            )
+        radius = settings.load(config).camera.calibration.compartment_radius_mm
+    design = Target(radius)
+    makers = {".pdf": pdf, ".png": png}
+    if out.suffix not in makers:
+        raise SettingsError(f"{out} is neither .pdf nor .png", remedy="Name a file of one of them")
+    try:
+        out.write_bytes(makers[out.suffix](design))
+    except OSError as error:
+        raise SettingsError(
+            f"cannot write {out}: {error.strerror}", remedy="Name another --out"
+        ) from error
+    typer.echo(
+        f"{out}: a card of {2 * design.radius_mm:g} mm for a compartment of {radius:g} mm radius, "
+        f"{design.squares} squares of {design.square_mm:g} mm along its board"
+    )
+
+
+@app.command()
+def camera(
+    config: Annotated[Path, typer.Option("--config", help="Settings file, which is changed.")],
+    height: Annotated[
+        float | None,
+        typer.Option(help="Lens above the floor by a ruler, mm (±3); else as in the settings."),
+    ] = None,
+    raised: Annotated[
+        float | None,
+        typer.Option(help="Take a second picture, with the card raised by so many mm: no ruler."),
+    ] = None,
+    card: Annotated[float, typer.Option(help="Thickness of the card, mm.")] = 0.3,
+    rule: Annotated[
+        float, typer.Option(help=f"Length of the printed {RULE_MM:g} mm rule as measured, mm.")
+    ] = RULE_MM,
+    photo: Annotated[
+        list[Path] | None,
+        typer.Option(help="Use these pictures, floor first, and not the camera.", exists=True),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where the picture is kept; else beside the settings.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, neither to lay nor to write.")] = (
+        False
+    ),
+) -> None:
+    """Measure the camera by the printed target and write `[camera.calibration]`.
+
+    Stop the service and open the lid. Take the dice out, lay the card flat onto the floor, light as
+    in play. With --raised, a second picture is taken of the card on something of that height; it
+    replaces the ruler. The table is then due an inspection.
+    """
+    p = settings.load(config).camera
+    start = Calibration.from_table(p.calibration_table())
+    if height is not None:
+        start = replace(start, height_mm=height)
+    heights = [card] if raised is None else [card, card + raised]
+    views = _photos(photo, heights) if photo else _take(p, heights, yes)
+    try:
+        fit = measure(views, Target(start.compartment_radius_mm, rule / RULE_MM), start)
+    except CalibrationError as error:
+        raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
+    typer.echo(fit.line)
+    _compare(fit, start)
+    _keep(fit, views, config, picture, yes)
+
+
+def _photos(files: list[Path], heights: list[float]) -> list[View]:
+    if len(files) != len(heights):
+        raise SettingsError(
+            f"{len(files)} pictures for {len(heights)} heights of the card",
+            remedy="Give one --photo, or two with --raised",
+        )
+    views = []
+    for file, height in zip(files, heights, strict=True):
+        image = cv2.imread(str(file))
+        if image is None:
+            raise CameraError(f"{file} is no picture", remedy="Name a JPEG or PNG file")
+        views.append(View(np.asarray(image), height))
+    return views
+
+
+def _take(p: CameraParameters, heights: list[float], yes: bool) -> list[View]:
+    from shaker_ctl.adapters.camera_calibration import take_picture
+
+    views = []
+    for number, height in enumerate(heights):
+        where = (
+            "flat on the floor" if number == 0 else f"raised by {height - heights[0]:g} mm, level"
+        )
+        if not yes:
+            typer.prompt(f"Lay the card {where}. Enter", default="", show_default=False)
+        views.append(View(take_picture(p), height))
+    return views
+
+
+def _compare(fit: Fit, before: Calibration) -> None:
+    """Say how far the new calibration puts the dice from where the old one did."""
+    r = 0.8 * before.compartment_radius_mm
+    turn = np.linspace(0.0, 2.0 * np.pi, 13)
+    tops = np.c_[r * np.cos(turn), r * np.sin(turn), np.full(13, before.die_mm)]
+    off = np.hypot(*(fit.calibration.to_px(tops) - before.to_px(tops)).T)
+    typer.echo(
+        f"against the settings: the tops of dice are seen up to {off.max():.1f} px elsewhere"
+    )
+
+
+def _keep(fit: Fit, views: list[View], config: Path, picture: Path | None, yes: bool) -> None:
+    from shaker_ctl.adapters.camera_calibration import draw_fit, table_text, write_table
+
+    today = date.today()
+    kept = picture or config.resolve().with_name(f"camera-calibration-{today.isoformat()}.jpg")
+    table = table_text(fit, today, kept)
+    typer.echo(table)
+    if not yes and not typer.confirm(f"Write this into {config}?", default=True):
+        raise typer.Exit(1)
+    drawn = np.concatenate([draw_fit(v, f) for v, f in zip(views, fit.found, strict=True)], axis=1)
+    if not cv2.imwrite(str(kept), drawn):
+        raise SettingsError(
+            f"cannot write the picture {kept}", remedy="Run it as root, or name another --picture"
+        )
+    write_table(config, table)
+    typer.echo(f"written: {config}; picture: {kept}. Start the service, and inspect the table")

@@ -1,0 +1,107 @@
+"""`shaker-ctl calibrate`: a target to scale, and a camera measured from pictures of it."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl import settings
+from shaker_ctl.commands.calibrate import app
+from shaker_ctl.errors import CameraError, SettingsError
+from vision.calibration import Calibration
+from vision.target import Target
+
+TRUE = Calibration(
+    (640, 480), 4.35, 303.0, (323.0, 238.0), 50.0, 16.0, k1=-0.1, tilt_deg=(1.0, -0.5)
+)
+
+
+def shoot(file: Path, raised_mm: float = 0.0) -> Path:
+    """A picture of the card under `TRUE`, as a camera would take it."""
+    card = Target(50.0).picture(10.0)
+    width, height = TRUE.image_size
+    u, v = np.meshgrid(*[(np.arange(2 * n) + 0.5) / 2 - 0.5 for n in (width, height)])
+    at = TRUE.to_mm(np.c_[u.ravel(), v.ravel()], raised_mm) * 10.0 + card.shape[0] / 2 - 0.5
+    grid = at.astype(np.float32).reshape(2 * height, 2 * width, 2)
+    seen = cv2.remap(card, grid[..., 0], grid[..., 1], cv2.INTER_LINEAR, borderValue=50)
+    small = cv2.resize(seen, (width, height), interpolation=cv2.INTER_AREA) * 0.7 + 25.0
+    noise = np.random.default_rng(3).normal(0.0, 2.0, small.shape)
+    cv2.imwrite(str(file), np.clip(small + noise, 0, 255).astype(np.uint8))
+    return file
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    file = tmp_path / "settings.toml"
+    file.write_text("# a table\n[service]\ntable_name = 'Table 4'\n")
+    return file
+
+
+def invoke(*arguments: object) -> str:
+    found = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def test_the_camera_is_measured_and_the_settings_hold_it(config: Path, tmp_path: Path) -> None:
+    floor, above = shoot(tmp_path / "floor.png", 0.3), shoot(tmp_path / "above.png", 40.3)
+    output = invoke(
+        *("camera", "--config", config, "--photo", floor, "--photo", above, "--raised", 40, "--yes")
+    )
+    p = settings.load(config)
+    assert p.service.table_name == "Table 4"
+    found = Calibration.from_table(p.camera.calibration_table())
+    assert found.height_mm == pytest.approx(303.0, abs=1.5)
+    grid = np.array([(x, y, 16.0) for x in (-30, 0, 30) for y in (-30, 0, 30)], float)
+    assert np.hypot(*(found.to_px(grid) - TRUE.to_px(grid)).T).max() < 0.5
+    assert "px/mm" in output
+    picture = Path(p.camera.calibration.picture)
+    assert cv2.imread(str(picture)) is not None
+    assert p.camera.calibration.measured in picture.name
+
+
+def test_no_card_in_the_picture_is_said_and_nothing_written(config: Path, tmp_path: Path) -> None:
+    blank = tmp_path / "blank.png"
+    cv2.imwrite(str(blank), np.full((480, 640, 3), 90, np.uint8))
+    before = config.read_text()
+    with pytest.raises(CameraError, match="corners of the target"):
+        invoke("camera", "--config", config, "--photo", blank, "--yes")
+    assert config.read_text() == before
+
+
+def test_a_page_is_to_scale(tmp_path: Path) -> None:
+    file = tmp_path / "target.pdf"
+    invoke("target", "--radius", 50, "--out", file)
+    data = file.read_bytes()
+    assert b"/PrintScaling /None" in data
+    stream = re.search(rb"stream\n(.*)\nendstream", data, re.DOTALL)
+    assert stream is not None
+    text = zlib.decompress(stream[1]).decode("latin-1")
+    to_points = float(text.split(maxsplit=1)[0])
+    assert to_points == pytest.approx(72.0 / 25.4, abs=1e-5)
+    edges = {float(w) for w in re.findall(r"([\d.]+) [\d.]+ re", text)}
+    assert max(edges) == pytest.approx(Target(50.0).square_mm)
+    start = int(data.split(b"startxref\n")[1].split()[0])
+    assert data[start:].startswith(b"xref")
+
+
+def test_a_picture_knows_its_resolution_and_shows_the_target(tmp_path: Path) -> None:
+    file = tmp_path / "target.png"
+    invoke("target", "--radius", 40, "--out", file)
+    data = file.read_bytes()
+    place = data.index(b"pHYs")
+    per_metre = int.from_bytes(data[place + 4 : place + 8], "big")
+    image = cv2.imread(str(file))
+    assert image is not None
+    assert image.shape[0] / per_metre == pytest.approx(0.080, abs=0.0005)
+
+
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="neither"):
+        invoke("target", "--radius", 50, "--out", tmp_path / "target.svg")

@@ -272,7 +272,17 @@ MOTOR = (
         {
             TOSS: shaker("motor-driver", within_s=0.12),
             BETS: not_started("ShakerFault", "motor-driver", within_s=0.4),
-            REST: finishes("ShakerFault", "motor-driver", within_s=1.0),
+            # Settled only when the tach has been silent for 0.12 s: until then it is the toss.
+            REST: (
+                *finishes("ShakerFault", "motor-driver", within_s=0.4),
+                replace(
+                    VOID,
+                    motor=Motor.FINISHED,
+                    codes=("motor-driver",),
+                    seen_as=("ShakerFault:motor-driver",),
+                    within_s=0.4,
+                ),
+            ),
             PUSH: finishes("ShakerFault", "motor-driver", within_s=0.4),
             LIT: finishes("ShakerFault", "motor-driver", within_s=0.4),
         },
@@ -717,7 +727,7 @@ GPIO = (
         {
             TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),),
             BETS: not_started("ShakerFault", "gpio-link", within_s=1.0),
-            REST: finishes("ShakerFault", "gpio-link", within_s=1.0),
+            REST: (*finishes("ShakerFault", "gpio-link", within_s=1.0), GPIO_LOST),
             PUSH: finishes("ShakerFault", "gpio-link", within_s=1.0),
             LIT: finishes("ShakerFault", "gpio-link", within_s=1.0),
         },

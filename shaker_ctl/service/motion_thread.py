@@ -262,7 +262,8 @@ class MotionThread:
     def _look_at_contacts(self, now_s: float) -> None:
         self._turns += 1
         is_due = self._run is not None or self._turns % CONTACTS_EVERY == 0
-        if self._contacts.look(read=is_due) and self._run is None:
+        is_driving = self._run is not None and self._run.ended_s is None
+        if self._contacts.look(read=is_due) and not is_driving:  # while driving it ends the run
             self._trouble(CODES[Trouble.DRIVER_FAULT], "the motor driver reports a fault", now_s)
 
     # ── At rest ─────────────────────────────────────────────────────────────

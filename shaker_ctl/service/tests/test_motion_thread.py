@@ -347,6 +347,17 @@ def test_a_motor_that_does_not_stop_is_told_and_denies_every_start_until_release
     assert isinstance(table.said[-1], events.TossSettled)
 
 
+def test_a_driver_that_fails_while_the_shaker_brakes_is_told(table: Table) -> None:
+    table.toss_in_flight()
+    run = table.motion._run
+    assert run is not None
+    table.motion._end_drive(run, table.shaker.now_s)
+    table.run(0.05)
+    table.shaker.touch(driver_fault=True)
+    table.run(1.0)
+    assert (None, "motor-driver") in table.faults()
+
+
 def test_a_run_that_was_not_a_proper_toss_is_not_called_one() -> None:
     """The motor does as told, but the tach loses the band: the settled run is a fault."""
     table = Table()

@@ -65,5 +65,5 @@ def start(level: int, stream: TextIO | None = None) -> logging.handlers.QueueLis
 
 def end(listener: logging.handlers.QueueListener) -> None:
     """Write what waits. The listener of Python 3.11 fails on a second stop; this does not."""
-    if listener._thread is not None:  # type: ignore[attr-defined]
+    if listener._thread is not None:
         listener.stop()

@@ -19,7 +19,7 @@ import pytest
 
 from hil_tests.contracts.gpio_bench import GpioBench, LocalPins
 from hil_tests.rig.bench import WINDOW_S, PwmListener
-from hil_tests.rig.crossed import cross
+from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -145,7 +145,7 @@ class FarBench(GpioBench):
             self.daemon = VirtualPigpiod(boards[0])
             self.daemon.start()
             self._opened.callback(self.daemon.terminate)
-            there = self._opened.enter_context(VirtualPigpiod(boards[1]))
+            there = self._opened.enter_context(VirtualPigpiod(boards[1], chip=RIGS))
             address, here = ("127.0.0.1", there.port), ("127.0.0.1", self.daemon.port)
         else:
             self._opened.enter_context(Reservation(Path(rig.bench.lock), "contract suites"))

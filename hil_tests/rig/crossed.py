@@ -25,9 +25,13 @@ import typer
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import Control, ask
 from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
 from hil_tests.rig.wiring import PinMap
+
+RIGS = Chip(sample_us=1)
+"""The rig's daemon looks at its pins every microsecond."""
 
 MANNERS = ("hang", "reject", "vanish", "freeze", "terminate", "kill", "resume", "start")
 
@@ -66,7 +70,8 @@ def crossed(
     boards = Board(), Board()
     cross(*boards, table.pins, table.wiring)
     controllers = VirtualPigpiod(boards[0], port=controller_port)
-    rigs = VirtualPigpiod(boards[1], port=rig_port)
+    # As `pigpiod -s 1`: the controller pulses EN for less than the usual sample of 5 us.
+    rigs = VirtualPigpiod(boards[1], port=rig_port, chip=RIGS)
     with contextlib.ExitStack() as started:
         life = started.enter_context(lifetime.Lifetime())
         folder = started.enter_context(tempfile.TemporaryDirectory(prefix="shaker-rig-"))

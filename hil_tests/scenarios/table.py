@@ -200,6 +200,7 @@ class Table:
         """
         if "lamp-readback" in codes:
             self.act("technician", "technician", "tom", "lamp test")
+            self.wait("every lamp has been tried", lambda seen: "tried" not in seen["says"])
         for code in codes:
             if code in self.status()["faults"]:  # clearing one may have cleared another
                 self.act("technician", "technician", "tom", f"fault clear {code}")

@@ -38,7 +38,10 @@ Report = tuple[int, int, int]
 class Alerts:
     """The daemon's alert thread, as a timer that runs only when there may be something to tell."""
 
-    def __init__(self, board: Board, loop: Loop, handles: Handles) -> None:
+    def __init__(
+        self, board: Board, loop: Loop, handles: Handles, sample_us: int = SAMPLE_US
+    ) -> None:
+        self._sample_us = sample_us
         self._board = board
         self._loop = loop
         self._handles = handles
@@ -105,7 +108,9 @@ class Alerts:
         if self._blocked_by:
             return  # one peer that never reads holds up everyone: the real thread blocks in write()
         with self._board.locked():
-            at_us = (now_us() - 1) // SAMPLE_US * SAMPLE_US  # the last sample surely complete
+            at_us = (
+                (now_us() - 1) // self._sample_us * self._sample_us
+            )  # the last sample surely complete
             samples = self._take_samples(at_us)
             next_us = self._next_look(at_us)
             # Only a report carries the levels of all pins, monitored or not.
@@ -116,7 +121,7 @@ class Alerts:
         if changed or fired:
             self.on_changes(changed, fired)
         # Two samples on: a look goes only as far as the last complete sample.
-        self._arm(min(next_us, self.watchdogs.due_us, self._keepalive_us()) + 2 * SAMPLE_US)
+        self._arm(min(next_us, self.watchdogs.due_us, self._keepalive_us()) + 2 * self._sample_us)
 
     def _take_samples(self, at_us: int) -> list[tuple[int, int, int]]:
         """Changes of all monitored pins as (tick, gpio, level), in time order."""
@@ -124,7 +129,7 @@ class Alerts:
         for gpio, tap in self._taps.items():
             self._board.pins[gpio].settle(at_us)
             level = tap.level
-            samples = _sampled(tap.take(at_us), level)
+            samples = _sampled(tap.take(at_us), level, self._sample_us)
             if self.filters.is_active(gpio):
                 shown = self._shown >> gpio & 1
                 samples = changes(self.filters.apply(gpio, samples, level, at_us), shown)
@@ -191,11 +196,11 @@ class Alerts:
         return 0
 
 
-def _sampled(edges: list[Event], level: int) -> list[Event]:
+def _sampled(edges: list[Event], level: int, sample_us: int) -> list[Event]:
     """The edges as a sampler sees them: dated with the next sample, one level per sample."""
     found: list[Event] = []
     for at_us, after in edges:
-        tick = -(-at_us // SAMPLE_US) * SAMPLE_US
+        tick = -(-at_us // sample_us) * sample_us
         if found and found[-1][0] == tick:
             found.pop()
         found.append((tick, after))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .pin import Mode
+from .sources import SAMPLE_US
 
 LAST_USER_GPIO = 31
 LAST_GPIO = 53
@@ -55,6 +56,9 @@ class Chip:
     clock_max_hz: int = 250_000_000
     hardware_pwm_free: bool = True
     """False when the daemon itself uses the PWM peripheral for timing (its -t 0)."""
+    sample_us: int = SAMPLE_US
+    """How often pins are looked at for reports (the daemon's -s): 1, 2, 4, 5, 8 or 10. Soft PWM is
+    that of 5 whatever is chosen here."""
 
 
 PI_4B = Chip(

@@ -53,7 +53,7 @@ class Daemon:
         hardware.on_start = transmitter.halt
         serial = SerialRead(board, loop)
         self.handles = Handles(fifo_folder)
-        self.alerts = Alerts(board, loop, self.handles)
+        self.alerts = Alerts(board, loop, self.handles, chip.sample_us)
         self.scripts = Scripts(loop, self.execute)
         self.scripts.on_masks = self.alerts.refresh
         self.alerts.extra_mask = lambda: self.scripts.pin_mask

@@ -14,7 +14,7 @@ import pigpio
 import pytest
 
 from hil_tests.rig.bench import BenchError, BenchWires, duty_of
-from hil_tests.rig.crossed import cross
+from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.joint import PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -44,7 +44,10 @@ class Bench:
     def __init__(self) -> None:
         boards = Board(), Board()
         cross(*boards, PINS, WIRING)
-        self.controllers, self.rigs = VirtualPigpiod(boards[0]), VirtualPigpiod(boards[1])
+        self.controllers, self.rigs = (
+            VirtualPigpiod(boards[0]),
+            VirtualPigpiod(boards[1], chip=RIGS),
+        )
         self.controllers.start()
         self.rigs.start()
         self.pi = pigpio.pi("127.0.0.1", self.controllers.port)

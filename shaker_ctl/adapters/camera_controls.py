@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+AUTOMATIC = "exposure is left automatic (exposure_ms is not set)"
+"""Such a camera answers a dip of the ring light with a longer exposure, and a hand with another."""
+
 EXPOSURE_SHARE = 0.1
 """Cameras know steps of exposure: of a row's time, or of 0.1 ms."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import cv2
 
-from shaker_ctl.adapters.camera_controls import Controls, compare
+from shaker_ctl.adapters.camera_controls import AUTOMATIC, Controls, compare
 from vision.camera import Capture, open_capture
 
 CSI = "csi:"
@@ -82,7 +82,8 @@ def hold_still(capture: Capture, asked: Controls) -> list[str]:
         capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
         capture.set(cv2.CAP_PROP_FOCUS, asked.focus)
     exposure = _known(capture, cv2.CAP_PROP_EXPOSURE)
-    wrong = compare(
+    wrong = [] if asked.exposure_ms is not None else [AUTOMATIC]
+    wrong += compare(
         asked,
         Controls(
             exposure_ms=None if exposure is None else exposure * _EXPOSURE_STEP_MS,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shaker_ctl.adapters.camera_controls import Controls, compare
+from shaker_ctl.adapters.camera_controls import AUTOMATIC, Controls, compare
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,8 @@ class PicameraCapture:
             return False
         self._frames += 1
         if self._frames == READ_BACK_FRAMES:
-            self._on_controls(compare(self._asked, _said(self._request.get_metadata())))
+            wrong = [] if self._asked.exposure_ms is not None else [AUTOMATIC]
+            self._on_controls(wrong + compare(self._asked, _said(self._request.get_metadata())))
         return True
 
     def retrieve(self) -> tuple[bool, np.ndarray | None]:

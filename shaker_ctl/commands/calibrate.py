@@ -35,8 +35,11 @@ def target(
         float | None, typer.Option(help="Radius of the compartment's floor, mm; else of --config.")
     ] = None,
 ) -> None:
-    """Write the calibration target for a printer. Print it at 100 %, on matt paper; glue it onto
-    card and cut it out: it fills the floor of the compartment."""
+    """Write the calibration target for a printer.
+
+    Print it at 100 %, on matt paper; glue it onto card and cut it out: it fills the floor of the
+    compartment.
+    """
     if radius is None:
         if config is None:
             raise SettingsError(
@@ -85,7 +88,7 @@ def camera(
         False
     ),
 ) -> None:
-    """Measure the camera by the printed target and write `[camera.calibration]`.
+    """Measure the camera by the printed target and write the table camera.calibration.
 
     Stop the service and open the lid. Take the dice out, lay the card flat onto the floor, light as
     in play. With --raised, a second picture is taken of the card on something of that height; it

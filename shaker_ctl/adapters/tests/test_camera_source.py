@@ -67,10 +67,11 @@ def test_a_v4l2_camera_takes_what_it_is_asked_for() -> None:
     assert camera.values[cv2.CAP_PROP_FOCUS] == 30
 
 
-def test_what_is_not_asked_for_is_left_alone() -> None:
+def test_what_is_not_asked_for_is_left_alone_and_an_automatic_exposure_said() -> None:
     camera = V4l2()
     before = dict(camera.values)
-    assert hold_still(camera, Controls()) == []
+    (said,) = hold_still(camera, Controls())
+    assert "exposure is left automatic" in said
     assert camera.values == before
 
 

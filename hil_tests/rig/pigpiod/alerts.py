@@ -108,9 +108,8 @@ class Alerts:
         if self._blocked_by:
             return  # one peer that never reads holds up everyone: the real thread blocks in write()
         with self._board.locked():
-            at_us = (
-                (now_us() - 1) // self._sample_us * self._sample_us
-            )  # the last sample surely complete
+            # The last sample that is surely complete.
+            at_us = (now_us() - 1) // self._sample_us * self._sample_us
             samples = self._take_samples(at_us)
             next_us = self._next_look(at_us)
             # Only a report carries the levels of all pins, monitored or not.

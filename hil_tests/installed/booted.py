@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -469,6 +470,25 @@ def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
     say(f"the result of round {after['round']} stays lit: {', '.join(after['glowing'])}", is_held)
 
 
+def check_doctor(computer: Computer, say: Teller, *, is_running: bool) -> None:
+    """As root, which becomes the service's user; refused while the service holds the hardware."""
+    ran = computer.try_(f"{PREFIX}/bin/shaker-ctl", "doctor", "--yes", "--json")
+    if is_running:
+        said = ran.stdout.strip().splitlines()[-1]
+        say(f"doctor beside the service: {said}", "the table is running" in said)
+        return
+    found = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    failed = [f"{one['name']}: {one['text']}" for one in found if one["verdict"] == "fail"]
+    warned = [one["name"] for one in found if one["verdict"] == "warn"]
+    say(
+        f"doctor: {len(found)} lines, to know: {', '.join(warned)}, "
+        f"failed: {'; '.join(failed) or 'none'}",
+        len(found) > 20 and not failed,
+    )
+    owner = computer.run("stat", "-c", "%U", "/var/lib/shaker-ctl/journal.sqlite.lock").strip()
+    say(f"what the doctor opened still belongs to {owner}", owner == "shaker")
+
+
 def check_loops(computer: Computer, settings: str, say: Teller) -> None:
     """Faults that a restart cannot mend, and one that comes back each time."""
     file = computer.root / "etc/shaker-ctl/settings.toml"
@@ -561,9 +581,11 @@ def run(root: Path) -> bool:
         computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
         users.chmod(0o640)
         check_start(computer, say)
+        check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)
         check_hang(computer, machine, say)
         check_stop(computer, machine, say)
+        check_doctor(computer, say, is_running=False)
         check_loops(computer, settings, say)
         check_without_python(computer, say)
         check_uninstallation(computer, say)

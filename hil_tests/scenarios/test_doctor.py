@@ -109,7 +109,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             config = session.folder / "settings.toml"
             text = config.read_text()
             here = json.dumps(str(session.folder / "journal-second.sqlite"))
-            config.write_text(text.replace(here, json.dumps(f"{second}/journal.sqlite")))
+            text = text.replace(here, json.dumps(f"{second}/journal.sqlite"))
+            measured = '[camera.calibration]\nmeasured = "2026-11-21"\n'
+            config.write_text(text.replace("[camera.calibration]\n", measured))
             seal.keys(folder / "approver.key", config.parent / place.PUBLIC_KEY, unguarded=True)
             computer = Computer(root, machine="aarch64", path=str(root / "usr/bin"))
             yield Bench(session, computer, config, Path(second))
@@ -132,7 +134,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
     assert wrong == []
     assert list(found) == [
         *("model", "system", "power", "temperature", "clock", "service", "stop script"),
-        *("disk", "second disk", "journal", "people", "digests"),
+        *("disk", "second disk", "journal", "people", "digests", "calibration"),
         *("lamp box", "lamps", "technician's console", "dealer's console"),
         *("GPIO", "camera", "picture", "ring light"),
         *("e-stop", "compartment", "cover", "driver fault", "player's button"),
@@ -292,6 +294,13 @@ def test_settings_that_were_changed_after_sealing_are_named(bench: Bench):
     assert found["digests"].verdict is Verdict.FAIL
     assert str(bench.config) in found["digests"].text
     assert "seal check" in found["digests"].remedy
+
+
+def test_a_camera_that_was_never_measured_is_to_be_known(bench: Bench):
+    bench.edit('measured = "2026-11-21"\n', "")
+    found = bench.examine(is_jogged=False)["calibration"]
+    assert found.verdict is Verdict.WARN
+    assert "calibrate camera" in found.remedy
 
 
 def test_the_shaker_stands_still_where_that_is_asked_for(bench: Bench):

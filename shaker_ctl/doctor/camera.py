@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from shaker_ctl.adapters.camera_messages import CameraFault, CameraReady, CameraRecovered, Message
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.dice_camera import DiceCamera
-from shaker_ctl.doctor.finding import Finding, fail, ok
+from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
 
@@ -52,6 +53,18 @@ class _Faults:
     def standing(self) -> list[CameraFault]:
         with self._lock:
             return list(self._standing.values())
+
+
+def calibration(parameters: CameraParameters, source: Path) -> Finding:
+    """Whether this camera has been measured, or is only supposed to hang as most do."""
+    measured = parameters.calibration.measured
+    if not measured:
+        return warn(
+            "calibration",
+            "never measured: the settings' own figures hold",
+            f"sudo shaker-ctl calibrate camera --config {source}",
+        )
+    return ok("calibration", f"measured on {measured}")
 
 
 def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iterator[Finding]:

@@ -67,6 +67,7 @@ def _everything(
     yield from computer.examine(machine, settings.gpio.pins)
     yield from records.examine(settings.journal, settings.console)
     yield digests(source, is_real_table=real_table.mark(machine.root) is not None)
+    yield camera.calibration(settings.camera, source)
     yield from lines.lamp_box(settings.lamp, book.layout)
     yield from lines.consoles(settings.console)
     needs_cover = True if book.covered else False if book.cover_must_be_absent else None

@@ -2,12 +2,19 @@
 
 Owns the figures of the consoles' README: how long `status` takes while the table tosses, without
 its camera, with the GPIO daemon hung and under noise at the other port; how long files take.
+
+Two ports are asked. At `technician` the service has a pseudo-terminal of this program, without a
+line: its own time, to which 87 us a character of line come. At `dealer` there is the rig's line,
+paced at its baud rate by the process that also moves the dice and draws the pictures.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import pty
 import random
+import select
 import signal
 import statistics
 import subprocess
@@ -15,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +31,7 @@ from pathlib import Path
 from hil_tests.demo.session import Plan, Session
 from hil_tests.scenarios.console_sessions import break_it, client, mend_it, open_table
 from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.fuzz import pieces
 from shaker_ctl.errors import ConsoleLineError
@@ -36,6 +45,8 @@ class Answered:
     """Times until the whole answer to `status` was here, in seconds."""
 
     times_s: tuple[float, ...]
+    characters: int
+    """Of the longest answer, about."""
 
     @property
     def p99_s(self) -> float:
@@ -44,22 +55,27 @@ class Answered:
     def line(self) -> str:
         median_s, worst_s = statistics.median(self.times_s), max(self.times_s)
         ms = [f"{seconds * 1e3:.0f} ms" for seconds in (median_s, self.p99_s, worst_s)]
-        return f"median {ms[0]}, p99 {ms[1]}, worst {ms[2]} of {len(self.times_s)}"
+        line_ms = self.characters / BYTES_PER_S * 1e3
+        return (
+            f"median {ms[0]}, p99 {ms[1]}, worst {ms[2]} of {len(self.times_s)}; "
+            f"up to {self.characters} characters, {line_ms:.0f} ms of line"
+        )
 
 
 def ask_status(
     asked: Console, seconds: float, while_: Callable[[dict[str, object]], bool] = lambda _: True
 ) -> Answered:
     """Ask for `status` for so long; keep the times of those answers that fulfil `while_`."""
-    times = []
+    times, longest = [], 0
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         began = time.monotonic()
         answer = asked.status()
         if while_(answer):
             times.append(time.monotonic() - began)
+            longest = max(longest, len(machine.line(answer)))
         time.sleep(0.01)
-    return Answered(tuple(times))
+    return Answered(tuple(times), longest)
 
 
 def is_tossing(status: dict[str, object]) -> bool:
@@ -112,6 +128,36 @@ def resident_kb(session: Session) -> int:
     return int(text.split("VmRSS:")[1].split()[0])
 
 
+class OwnPort(Session):
+    """A table whose technician's console is a pseudo-terminal of this process."""
+
+    def write_settings(self) -> None:
+        super().write_settings()
+        self.near, far = pty.openpty()
+        tty.setraw(far)
+        path = self.folder / "settings.toml"
+        text = path.read_text("utf-8")
+        of_rig = self.rig["console"]["technician"]["service"]
+        path.write_text(text.replace(json.dumps(of_rig), json.dumps(os.ttyname(far))), "utf-8")
+
+
+class OwnStream:
+    """A `ByteStream` on this process's end of a pseudo-terminal."""
+
+    def __init__(self, end: int) -> None:
+        self._end = end
+
+    def read(self, timeout_s: float) -> bytes:
+        ready, _, _ = select.select([self._end], [], [], timeout_s)
+        return os.read(self._end, 4096) if ready else b""
+
+    def write(self, data: bytes) -> None:
+        os.write(self._end, data)
+
+    def close(self) -> None:
+        os.close(self._end)
+
+
 def main() -> None:
     """Run a table, and print one line a figure."""
 
@@ -119,21 +165,23 @@ def main() -> None:
         sys.stdout.write(f"{what:<34} {figure}\n")
         sys.stdout.flush()
 
-    folder = Path(tempfile.mkdtemp())
-    with Session(Plan(pace="brisk", seed=5), folder) as session:
-        open_table(session)
-        asked = client(session, "technician")
-        say("status, table playing", ask_status(asked, 20).line())
-        say("status, in a toss", ask_status(asked, 20, is_tossing).line())
+    session = OwnPort(Plan(pace="brisk", seed=5), Path(tempfile.mkdtemp()))
+    with session:
+        asked = Console(OwnStream(session.near))
+        asked.connect()
+        open_table(session, asked)
+        over_the_line = client(session, "dealer")
+        say("status, in a toss", ask_status(asked, 30, is_tossing).line())
+        say("  over the rig's line", ask_status(over_the_line, 20, is_tossing).line())
+        began = time.monotonic()
+        size = len(over_the_line.fetch("camera snap").content)
+        say("camera snap, over the line", f"{size} bytes in {time.monotonic() - began:.1f} s")
+        over_the_line.ask("mode people")
+        over_the_line.close()
         before_kb = resident_kb(session)
         with noise(session, "dealer") as fed:
             say("status, noise at the other port", ask_status(asked, 30).line())
             say("  bytes of noise", f"{fed()}, memory {resident_kb(session) - before_kb:+d} kB")
-        asked.login("technician", "tom", session.passphrases["tom"])
-        for command in ("camera snap", "log bundle", "export"):
-            began = time.monotonic()
-            size = len(asked.fetch(command).content)
-            say(command, f"{size} bytes in {time.monotonic() - began:.1f} s")
         kill_camera(session)
         say("status, camera process killed", ask_status(asked, 6).line())
         break_it(session, "pigpiod_hang")

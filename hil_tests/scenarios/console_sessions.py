@@ -59,12 +59,12 @@ OPENINGS = 3
 """How often the table is opened: on a busy machine the control loop is late now and then."""
 
 
-def open_table(session: Session) -> None:
-    """Have the scripted floorperson open the table at the technician's port.
+def open_table(session: Session, at: Console | None = None) -> None:
+    """Have the scripted floorperson open the table, at the technician's port or a client's.
 
     What stops the inspection on the way is cleared by the technician, and it begins again.
     """
-    console = client(session, "technician")
+    console = at or client(session, "technician")
     fay = Floorperson(console, "fay", session.passphrases["fay"], serials=SERIALS)
     try:
         for left in reversed(range(OPENINGS)):
@@ -76,8 +76,9 @@ def open_table(session: Session) -> None:
                     raise
                 bring_back(console, session)
     finally:
-        console.ask("mode people")
-        console.close()
+        if at is None:
+            console.ask("mode people")
+            console.close()
 
 
 def bring_back(console: Console, session: Session) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench, BenchError
 from hil_tests.reliability.required import Ending, Lamps, Seen
-from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from hil_tests.reliability.witness import Evidence, Note, Step, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 
 OUTPUTS: tuple[tuple[str, str], ...] = (
@@ -295,8 +295,8 @@ class Crashes:
             Evidence(
                 number=crash.round,
                 struck_s=None,
-                events=self._of_the_round(crash),
-                lamps=self._lamps,
+                events=self._since_bets(crash, self._events),
+                lamps=self._since_bets(crash, self._lamps),
                 tosses=self._tosses,
                 steps=self._steps,
                 seen_as=(),
@@ -305,7 +305,7 @@ class Crashes:
         crash.ending = seen.ending or ""
         crash.wrong += seen.violations
         crash.wrong += self._disagreement(crash, seen)
-        falls = [n["t"] for n in self._events if n["what"] == "enable" and not n["level"]]
+        falls = [fell_s for _, fell_s in drives(self._events) if fell_s is not None]
         killed = [n["t"] for n in self._events if n.get("name") == "process_killed"]
         began_s = killed[0] if killed else killed_s
         if falls and falls[-1] > began_s:
@@ -313,10 +313,10 @@ class Crashes:
             if crash.motor_off_s > OFF_S:
                 crash.wrong.append(f"EN low {crash.motor_off_s} s after the kill")
 
-    def _of_the_round(self, crash: Crash) -> list[Note]:
-        """The rig's notes since the bets of this round: cycles of an inspection before are left."""
+    def _since_bets(self, crash: Crash, notes: list[Note]) -> list[Note]:
+        """The rig's notes since the bets of this round; cycles of inspections are none of it."""
         opened = [s.at_s for s in self._steps if s.round == crash.round and crash.round]
-        return [n for n in self._events if not opened or n["t"] >= min(opened)]
+        return [n for n in notes if opened and n["t"] >= min(opened)]
 
     @staticmethod
     def _disagreement(crash: Crash, seen: Seen) -> list[str]:

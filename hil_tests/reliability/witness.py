@@ -30,6 +30,9 @@ PLANNED_S = 1.8
 """The shortest approved shake: EN high for so long is a toss that went to its end."""
 
 FINISHED_S = 0.93 * PLANNED_S
+BRIDGED_S = 0.03
+"""EN low for less than three turns of the dead-man is its own pulse."""
+
 PHASE_FAULT = 12
 PHASE_MASK = 0xFF
 """Without the mark of a demonstration."""
@@ -201,21 +204,41 @@ def _see_events(seen: Seen, e: Evidence) -> None:
             return
 
 
+def drives(events: Iterable[Note]) -> list[tuple[float, float | None]]:
+    """When EN rose and fell for good, from the rig's notes; None: it is still high.
+
+    The dead-man pulses EN low every 10 ms, for the hardware monostable. A daemon that is late makes
+    that pulse longer than the driver's filter; what the monostable bridges is no fall.
+    """
+    found: list[tuple[float, float | None]] = []
+    for note in events:
+        if note["what"] != "enable":
+            continue
+        if not note["level"]:
+            if found:
+                found[-1] = (found[-1][0], note["t"])
+        elif found and found[-1][1] is not None and note["t"] - found[-1][1] < BRIDGED_S:
+            found[-1] = (found[-1][0], None)
+        else:
+            found.append((note["t"], None))
+    return found
+
+
 def _see_motor(seen: Seen, e: Evidence) -> None:
-    levels = [(n["t"], n["level"]) for n in e.events if n["what"] == "enable"]
-    rises = [t for t, level in levels if level]
-    if not rises:
+    driven = drives(e.events)
+    if not driven:
         seen.motor = Motor.NEVER
         return
-    falls = [t for t, level in levels if not level and t > rises[0]]
-    if not falls:
+    rose_s, _ = driven[0]
+    _, fell_s = driven[-1]
+    if fell_s is None:
         seen.motor = "EN still high"
         return
-    seen.motor = Motor.FINISHED if falls[-1] - rises[0] >= FINISHED_S else Motor.STOPPED
+    seen.motor = Motor.FINISHED if fell_s - rose_s >= FINISHED_S else Motor.STOPPED
     if e.struck_s is not None:
-        seen.motor_after_s = round(falls[-1] - e.struck_s, 3)
-    if len(rises) > 1:
-        seen.violations.append(f"EN rose {len(rises)} times in round {e.number}")
+        seen.motor_after_s = round(fell_s - e.struck_s, 3)
+    if len(driven) > 1:
+        seen.violations.append(f"EN rose {len(driven)} times in round {e.number}")
 
 
 def _dice(e: Evidence, before_s: float) -> list[Note] | None:

@@ -91,6 +91,12 @@ def test_a_motor_that_rises_twice_in_a_round_is_a_violation() -> None:
     assert judge(evidence(events=again)).violations == ["EN rose 2 times in round 7"]
 
 
+def test_a_long_pulse_of_the_dead_man_is_no_second_rise() -> None:
+    pulsed = [en(10.0, True), en(11.0, False), en(11.0004, True), en(11.8, False)]
+    seen = judge(evidence(events=[*pulsed, ROUND[2]]))
+    assert (seen.motor, seen.violations) == (Motor.FINISHED, [])
+
+
 @pytest.mark.parametrize(
     ("events", "motor", "after_s"),
     [

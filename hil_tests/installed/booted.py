@@ -338,6 +338,10 @@ def check_installation(computer: Computer, say: Teller) -> None:
     page = (HERE / "systemd" / "README.md").read_text("utf-8").replace("\\|", "|")
     unexplained = [name for name in left if f"| `{name}" not in page]
     say(f"findings left: {len(left)}, not explained: {unexplained or 'none'}", not unexplained)
+    rules = computer.run("udevadm", "test", "--action=add", "/sys/class/mem/null").splitlines()
+    ours = [line for line in rules if "shaker-ctl" in line]
+    complaints = [line for line in ours if not line.startswith("Reading")]
+    say(f"udev reads the rules: {complaints or 'clean'}", bool(ours) and not complaints)
     refused = computer.try_(program, "demo", "--rounds", "1")
     say(
         f"demo on this table: {refused.stdout.strip()[:90]}",

@@ -12,7 +12,7 @@ from typing import Any
 
 LABEL = 118
 PLOT = 860
-RIGHT = 66
+RIGHT = 92
 ROW = 30
 WAVE = 20
 AXIS = 24

@@ -405,7 +405,7 @@ class Table:
         return {
             "at": monotonic_of(played),
             "title": f"read {read}; {played['verdict']}",
-            "text": f"{played['reason']} lit: {' '.join(played['lamps']) or 'none'}".strip(),
+            "text": str(played["reason"]),
             "picture": path.read_bytes() if path is not None and path.exists() else None,
         }
 

@@ -1,0 +1,142 @@
+"""What the table relies on in any lamp box, known by nothing but its serial device.
+
+On a virtual rig the device is the virtual box's; on a mixed one it belongs to a lamp controller in
+another process, built from the register map alone; on a bench to a real box.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.report.measurement import Measure
+from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.line import BoxEnd, Line, Terminal
+from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.rigfile import LampTable, Part, RigFile
+from shaker_ctl.adapters.modbus_lamp import ModbusLamp
+from shaker_ctl.errors import LampError
+from shaker_ctl.lamp.parameters import LampParameters
+from shaker_ctl.lamp.registers import Phase, State
+from shaker_ctl.rules.outcome import Layout, Toss
+
+LAYOUT = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+VALUES = (2, 2, 5)
+START_S = 20.0
+PATIENT = {"reply_slack_s": 0.12, "request_deadline_s": 0.4, "show_deadline_s": 0.4}
+"""A line that two programs of a busy computer pace answers later than a box does."""
+
+
+@contextlib.contextmanager
+def virtual_box(folder: Path) -> Iterator[str]:
+    """The rig's own box at the end of a line at its baud rate."""
+    end = BoxEnd()
+    line = Line("lamp", Terminal(folder / "lamp"), end, baudrate=115200)
+    unit = ModbusUnit(LampBox(memory=folder / "memory.json"), end)
+    unit.thread.start()
+    yield str(folder / "lamp")
+    line.close()
+    unit.thread.join(2)
+
+
+@contextlib.contextmanager
+def started_box(table: LampTable, folder: Path) -> Iterator[str]:
+    """The program of a rig file, as its rig would start it; or a device that is there already."""
+
+    def placed(word: str) -> str:
+        return word.replace("{folder}", str(folder)).replace("{python}", sys.executable)
+
+    device = Path(placed(table.device))
+    if not table.start:
+        yield str(device)
+        return
+    program = subprocess.Popen([placed(word) for word in table.start])
+    ends_at = time.monotonic() + START_S
+    while not device.exists():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+    yield str(device)
+    program.terminate()
+    program.wait()
+
+
+@pytest.fixture
+def device(rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
+    """Where this rig's box is."""
+    if rig_table.lamp.is_ is Part.VIRTUAL:
+        with virtual_box(tmp_path) as found:
+            yield found
+    else:
+        with started_box(rig_table.lamp, tmp_path) as found:
+            yield found
+
+
+@pytest.fixture
+def lamp(device: str, rig_table: RigFile) -> Iterator[ModbusLamp]:
+    """The real client, on a box that is dark."""
+    parameters = LampParameters(device=device, baudrate=rig_table.lamp.baudrate, **PATIENT)
+    lamp = ModbusLamp(parameters, LAYOUT)
+    lamp.darken()
+    lamp.prove_dark()
+    yield lamp
+    with contextlib.suppress(LampError):
+        lamp.darken()
+    lamp.close()
+
+
+def test_it_says_who_it_is(lamp: ModbusLamp) -> None:
+    identity = lamp.identify()
+    assert identity.areas_fitted in (50, 52)
+    assert 0 < identity.warm_up_s <= 0.05
+
+
+def test_a_result_is_lit_proved_held_and_cleared(lamp: ModbusLamp, measure: Measure) -> None:
+    lit = Toss(VALUES).areas(LAYOUT)
+    times_ms = []
+    for number in range(1, 6):
+        began = time.monotonic()
+        assert lamp.show(number, VALUES) == lit
+        times_ms.append(1000 * (time.monotonic() - began))
+        assert lamp.prove_lit(number, VALUES).result_round == number
+        lamp.clear(number)
+        assert lamp.prove_dark().last_committed_round == number
+    median = sorted(times_ms)[len(times_ms) // 2]
+    measure("result staged, committed and proved", median, "ms", upper=450, samples=times_ms)
+
+
+def test_a_result_holds_without_a_controller(device: str, lamp: ModbusLamp) -> None:
+    lamp.show(7, VALUES)
+    lamp.close()
+    time.sleep(1.5)
+    again = ModbusLamp(LampParameters(device=device, **PATIENT), LAYOUT)
+    assert again.prove_lit(7, VALUES).state is State.RESULT
+    again.clear(7)
+    again.close()
+
+
+def test_another_result_is_refused_while_one_is_lit(lamp: ModbusLamp) -> None:
+    lamp.show(8, VALUES)
+    with pytest.raises(LampError):
+        lamp.show(9, (1, 2, 3))
+    assert lamp.prove_lit(8, VALUES).result_round == 8
+    lamp.clear(8)
+
+
+def test_each_lamp_can_be_lit_alone(lamp: ModbusLamp) -> None:
+    for area in ("small", "triple-6", "pair-3-4", "total-17", "one-1"):
+        assert lamp.test_area(area) == {area}
+    assert lamp.test_area(None) == frozenset()
+    lamp.prove_dark()
+
+
+def test_multipliers_are_shown_read_back_and_blanked(lamp: ModbusLamp) -> None:
+    lamp.show_multipliers(3, {"triple-1": 999, "one-1/2": 15})
+    lamp.show_multipliers(3, {})
+    lamp.show_phase(Phase.BETS_OPEN, 3)
+    assert lamp.status().phase == Phase.BETS_OPEN

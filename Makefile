@@ -8,7 +8,7 @@ export PYTHONUNBUFFERED := 1
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit test-rig bench prove model scenes clean \
+.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader prove model scenes clean \
         faults faults-all crash crash-all soak motor-off \
         wheel test-wheel test-systemd test-arm64
 
@@ -58,6 +58,9 @@ motor-off: $(VENV)/.rig  ## how soon the motor is off without its controller: 50
 
 bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
 	$(BIN)/python -m hil_tests.bench $(BENCH)
+
+bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
+	$(BIN)/python -m hil_tests.contracts.reader_speed $(BENCH)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m shaker_ctl.rules.prove $(PROVE)

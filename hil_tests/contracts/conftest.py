@@ -8,6 +8,7 @@ import pytest
 
 from hil_tests.contracts.far_bench import FarBench
 from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench, Pins
+from hil_tests.rig.gpiochip import trap
 from hil_tests.rig.rigfile import Gpio, RigFile
 
 
@@ -15,6 +16,8 @@ from hil_tests.rig.rigfile import Gpio, RigFile
 def bench(request: pytest.FixtureRequest, rig_table: RigFile) -> Iterator[GpioBench]:
     """A board and a way to its pins, contacts at rest: the rig's of `--rig`."""
     made: GpioBench
+    if request.param is GpiodBench and (reason := trap.why_not()):
+        pytest.skip(f"no virtual gpiochip on this machine: {reason}")
     if rig_table.gpio.wires in (Gpio.VIRTUAL, Gpio.GPIOCHIP):
         made = request.param()
     elif request.param is PigpioBench:

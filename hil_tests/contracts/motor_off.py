@@ -1,12 +1,14 @@
 """How soon the motor is off when its controller is killed, stopped, hung or cut off.
 
     python -m hil_tests.contracts.motor_off --trials 50
+    python -m hil_tests.contracts.motor_off --trials 50 --backend gpiod
 
 Owns the experiment: a victim process drives the shaker through the real client and the shipped
 motion thread; this process holds the machine, ends the victim's control at a random moment of a
-toss, and measures at the EN pin, behind the hardware monostable, when EN has fallen for good. The
-monostable bridges the microseconds for which EN is pulsed low; a level lower than `SETTLED_S` is
-the end.
+toss, and measures at the pins when the motor was no longer driven: EN low, behind the hardware
+monostable, or no duty. The monostable bridges the microseconds for which EN is pulsed low; a level
+low for `SETTLED_S` is the end. With gpiod the victim runs on the real libgpiod behind the rig's
+gpiochip, and its dead-man is a process that can be killed and stopped as well.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
+from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
+from hil_tests.rig.rigfile import Gpio, GpioTable
 from hil_tests.rig.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.gpio_backend import make_pins
 from shaker_ctl.adapters.gpio_parameters import GpioParameters
-from shaker_ctl.adapters.pigpio_interlock import PigpioInterlock
-from shaker_ctl.adapters.pigpio_link import PigpioLink
-from shaker_ctl.adapters.pigpio_motor import PigpioMotor
-from shaker_ctl.adapters.pigpio_tach import PigpioTach
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
@@ -83,11 +85,9 @@ class HangingMedium:
         """Nothing is kept that could be damaged."""
 
 
-def victim(port: int) -> None:
+def victim(parameters: str) -> None:
     """Toss for ever; obey one word on standard input that breaks something."""
-    parameters = GpioParameters(port=port)
-    link = PigpioLink(parameters)
-    motor = PigpioMotor(link, parameters)
+    pins = make_pins(GpioParameters.model_validate_json(parameters), model="")
     heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
     hung = {"state": False, "motion": False}
     medium = HangingMedium()
@@ -118,17 +118,17 @@ def victim(port: int) -> None:
         sys.stdout.flush()
 
     motion = MotionThread(
-        motor=motor,
-        tach=PigpioTach(link, parameters),
-        lines=PigpioInterlock(link, parameters),
-        link=link,
+        motor=pins.motor,
+        tach=pins.tach,
+        lines=pins.lines,
+        link=pins.link,
         clock=SystemClock(),
         parameters=MotionParameters(shake=LONG_SHAKE),
         state_is_alive=heartbeat.is_fresh,
         post=post,
         alive=alive,
     )
-    link.open()
+    pins.link.open()
     journal.start()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
@@ -149,18 +149,20 @@ def victim(port: int) -> None:
 
 
 class EnableLine:
-    """When EN rose and fell, from the board itself."""
+    """When the motor was driven and no longer driven, from the board itself."""
 
-    def __init__(self, rig: Rig) -> None:
-        self._board = rig.board
-        self._pin = PinMap().motor_enable
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._pins = PinMap()
         self._fell_s: float | None = None
         self._board.on_output(self._note)
 
     def _note(self, gpio: int) -> None:
-        if gpio == self._pin:
-            is_high = bool(self._board.level(gpio))
-            self._fell_s = None if is_high else self._fell_s or time.monotonic()
+        pins = self._pins
+        if gpio in (pins.motor_enable, pins.motor_pwm):
+            is_high = bool(self._board.level(pins.motor_enable))
+            is_driven = is_high and self._board.duty(pins.motor_pwm) > 0.0
+            self._fell_s = None if is_driven else self._fell_s or time.monotonic()
 
     @property
     def is_granted(self) -> bool:
@@ -207,17 +209,41 @@ def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
     _estop(rig, process)
 
 
-WAYS: dict[str, Act] = {
+def _dead_man(how: signal.Signals) -> Act:
+    """The process that holds EN, a child of the victim."""
+
+    def act(_: Rig, process: subprocess.Popen[str]) -> None:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        for pid in children:
+            if b"gpiod_dead_man" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(int(pid), how)
+                return
+        raise RuntimeError("the victim has no dead-man process")
+
+    return act
+
+
+COMMON: dict[str, Act] = {
     "killed (SIGKILL)": lambda _, p: os.kill(p.pid, signal.SIGKILL),
     "stopped (SIGSTOP)": lambda _, p: os.kill(p.pid, signal.SIGSTOP),
     "state thread hung": _tell("hang-state"),
     "motion thread hung": _tell("hang-motion"),
     "interpreter hung": _tell("hang-interpreter"),
-    "link cut": lambda rig, _: rig.pigpiod.vanish(),
-    "daemon hung": lambda rig, _: rig.pigpiod.hang(),
     "e-stop pressed": _estop,
     "e-stop, journal hung": _estop_in_a_hung_sync,
     "stop commanded": _tell("stop"),
+}
+WAYS: dict[str, dict[str, Act]] = {
+    "pigpio": {
+        **COMMON,
+        "link cut": lambda rig, _: rig.pigpiod.vanish(),
+        "daemon hung": lambda rig, _: rig.pigpiod.hang(),
+    },
+    "gpiod": {
+        **COMMON,
+        "dead-man killed": _dead_man(signal.SIGKILL),
+        "dead-man stopped": _dead_man(signal.SIGSTOP),
+    },
 }
 
 
@@ -252,7 +278,10 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
     None where the toss had ended by itself before the act: a machine so busy that a thread of the
     victim was late stops rightly, and measures nothing.
     """
-    command = [sys.executable, "-m", __spec__.name, "--victim", str(rig.pigpiod.port)]
+    command = [sys.executable, "-m", __spec__.name, "--victim", _pins_of(rig).model_dump_json()]
+    if isinstance(rig.gpio, KernelGpio):
+        entry = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", rig.gpio.address["door"]]
+        command = [*entry, *command]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
@@ -271,7 +300,8 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
     finally:
         process.kill()
         process.communicate()
-        rig.pigpiod.resume()
+        if isinstance(rig.gpio, VirtualGpio):
+            rig.pigpiod.resume()
         rig.plant.hands.release_estop()
         rig.machine.wake()
         until_s = time.monotonic() + 5.0
@@ -279,33 +309,60 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
             time.sleep(0.1)  # The next victim would rightly not start a cam that still turns.
 
 
-def measure(trials: int, ways: list[str], seed: int = 0) -> list[Distribution]:
+def _pins_of(rig: Rig) -> GpioParameters:
+    if isinstance(rig.gpio, KernelGpio):
+        where = rig.gpio.address
+        return GpioParameters(backend="gpiod", chip=where["chip"], pwm_chip=where["pwm_chip"])
+    return GpioParameters(backend="pigpio", port=rig.pigpiod.port)
+
+
+def measure(
+    trials: int, ways: list[str], seed: int = 0, backend: str = "pigpio"
+) -> list[Distribution]:
     """Run every way `trials` times, in turn, on one rig."""
+    wires = Gpio.GPIOCHIP if backend == "gpiod" else Gpio.VIRTUAL
     chance = random.Random(seed)
     found = [Distribution(way) for way in ways]
-    with tempfile.TemporaryDirectory() as folder, Rig(RigPlan(Path(folder), seed=seed)) as rig:
-        line = EnableLine(rig)
+    with tempfile.TemporaryDirectory() as folder:
+        plan = RigPlan(Path(folder), seed=seed, gpio=GpioTable(wires=wires))
+        _measure_on(plan, WAYS[backend], found, trials, chance)
+    return found
+
+
+def _measure_on(
+    plan: RigPlan,
+    acts: dict[str, Act],
+    found: list[Distribution],
+    trials: int,
+    chance: random.Random,
+) -> None:
+    with Rig(plan) as rig:
+        assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
+        line = EnableLine(rig.gpio.board)
         for _ in range(trials):
             for distribution in found:
                 for _ in range(ATTEMPTS):
-                    took_s = trial(rig, line, WAYS[distribution.way], chance)
+                    took_s = trial(rig, line, acts[distribution.way], chance)
                     if took_s is not None:
                         distribution.times_s.append(took_s)
                         break
                     distribution.ended_before += 1
-    return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=50)
-    parser.add_argument("--way", action="append", choices=sorted(WAYS))
-    parser.add_argument("--victim", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    parser.add_argument("--backend", choices=sorted(WAYS), default="pigpio")
+    parser.add_argument("--way", action="append", help="one of: " + ", ".join(sorted(COMMON)))
+    parser.add_argument("--victim", metavar="PARAMETERS", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.victim:
         victim(given.victim)
         return 0
-    found = measure(given.trials, given.way or list(WAYS))
+    ways = given.way or list(WAYS[given.backend])
+    if unknown := set(ways) - set(WAYS[given.backend]):
+        parser.error(f"{given.backend} knows no way {sorted(unknown)[0]!r}")
+    found = measure(given.trials, ways, backend=given.backend)
     for distribution in found:
         sys.stdout.write(distribution.line() + "\n")
     worst_s = max(distribution.worst_s for distribution in found)

@@ -22,6 +22,7 @@ import numpy as np
 from hil_tests.rig.dice import Dice, DieAtRest, Lie
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.looks import STYLES
+from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
 from vision.calibration import Calibration
@@ -108,8 +109,10 @@ def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:
 class RigCamera:
     """The rig's camera over one compartment, without the rig's clock."""
 
-    def __init__(self, geometry: Geometry, style: str, seed: int = 0) -> None:
-        self._scene = Scene(geometry, seed=seed)
+    def __init__(
+        self, geometry: Geometry, style: str, seed: int = 0, lens: Lens | None = None
+    ) -> None:
+        self._scene = Scene(geometry, seed=seed, lens=lens)
         self._view = TableView(1.0, 0.0, False, False, style)
         self.calibration = Calibration.from_table(
             self._scene.lens.calibration(

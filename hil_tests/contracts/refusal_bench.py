@@ -40,8 +40,8 @@ from vision.reader import TableReader
 from vision.reading import Reason, Unreadable, Verdict, Verified
 from vision.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
-FRAMES = 5
-"""Pictures of a case that does not move: two more than a consensus needs."""
+FRAMES = 4
+"""Pictures of a case that does not move: one more than a consensus needs."""
 STYLES = ("white", "red", "asian", "ivory", "blue")
 
 Frames = list[np.ndarray]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import cv2
 import numpy as np
@@ -29,7 +30,7 @@ DIFFERS = 12.0
 class Stream:
     """An opened stream, with what its calibration promises."""
 
-    def __init__(self, url: str, calibration: dict[str, object]) -> None:
+    def __init__(self, url: str, calibration: dict[str, Any]) -> None:
         self.capture = cv2.VideoCapture(url)
         self.calibration = calibration
 
@@ -68,7 +69,7 @@ def test_pictures_have_the_calibrated_size_and_come_often_enough(
 ) -> None:
     stream.frames(5)
     frames = stream.frames(FRAMES)
-    width, height = stream.calibration["image_size"]  # type: ignore[misc]
+    width, height = stream.calibration["image_size"]
     assert all(picture.shape == (height, width, 3) for _, picture in frames)
     gaps_ms = [1000 * (b - a) for (a, _), (b, _) in pairwise(frames)]
     rate = (FRAMES - 1) / (frames[-1][0] - frames[0][0])
@@ -88,9 +89,9 @@ def test_the_compartment_is_where_the_calibration_has_it(stream: Stream, measure
     """Inside the calibrated circle lies one even floor; on it there is an edge all around."""
     _, picture = stream.frames(1)[0]
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY).astype(float)
-    x, y = stream.calibration["centre_px"]  # type: ignore[misc]
-    scale = float(stream.calibration["floor_px_per_mm"])  # type: ignore[arg-type]
-    radius = float(stream.calibration["compartment_radius_mm"]) * scale  # type: ignore[arg-type]
+    x, y = stream.calibration["centre_px"]
+    scale = float(stream.calibration["floor_px_per_mm"])
+    radius = float(stream.calibration["compartment_radius_mm"]) * scale
     height, width = grey.shape
     around = np.linspace(0, 2 * np.pi, 180, endpoint=False)
 

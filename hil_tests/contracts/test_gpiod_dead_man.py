@@ -17,6 +17,7 @@ import pytest
 
 from hil_tests.contracts.gpio_bench import GpiodBench, until
 from hil_tests.contracts.remote_pins import RemotePins
+from hil_tests.rig.gpiochip import trap
 from shaker_ctl.errors import GpioLinkError, SettingsError
 from shaker_ctl.ports import Interlocks
 
@@ -26,6 +27,12 @@ GRANT_S = 0.12
 BUSY_S = 0.15
 """What a test machine with other work may add to a time that needs another process to run.
 `motor_off --backend gpiod` measures without it."""
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_gpiochip() -> None:
+    if reason := trap.why_not():
+        pytest.skip(f"no virtual gpiochip on this machine: {reason}")
 
 
 @pytest.fixture

@@ -39,8 +39,8 @@ samples come every 5 ms; later than that they are complete."""
 
 BOUNDARY = "frame"
 _PAGE = b"""<!doctype html><html lang="en"><title>Shaker camera</title>
-<style>body{margin:0;background:#111;display:grid;place-items:center;height:100vh}</style>
-<img src="/camera.mjpg" alt="The compartment from above" width="640" height="480"></html>"""
+<style>body{margin:0;background:#111}img{width:100vw;height:100vh;object-fit:contain}</style>
+<img src="/camera.mjpg" alt="The compartment from above"></html>"""
 _START_DEADLINE_S = 60.0
 _REPLY_DEADLINE_S = 5.0
 

@@ -14,11 +14,14 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import functools
 import logging
 import os
 import platform
 import select
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -74,6 +77,16 @@ def machine() -> Machine:
     if name not in _MACHINES:
         raise UnsupportedError(f"a virtual gpiochip needs x86_64 or aarch64, not {name}")
     return _MACHINES[name]
+
+
+@functools.cache
+def why_not() -> str:
+    """Why this machine cannot stop system calls, found out by trying; empty where it can."""
+    trial = "from hil_tests.rig.gpiochip import trap; trap.install()"
+    done = subprocess.run(
+        [sys.executable, "-c", trial], capture_output=True, text=True, check=False
+    )
+    return done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
 
 
 def install() -> int:

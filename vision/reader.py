@@ -93,6 +93,11 @@ class TableReader:
         self._second = SecondReader(calibration)
         self._crop = self._compartment()
 
+    @property
+    def compartment(self) -> tuple[slice, slice]:
+        """Rows and columns of a frame that the model sees."""
+        return self._crop
+
     def read(self, frame: Frame, dice: int | None = 3) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
         return self.look(frame, dice).observation
@@ -225,17 +230,20 @@ class TableReader:
         t = self.thresholds
         face, fit = die.face, die.fit
         off = float(np.hypot(*face.offset))
+        is_well_seen = fit.support >= t.well_supported
+        off_flat = t.offset_flat if is_well_seen else t.offset_flat_hidden
+        off_not_flat = t.offset_not_flat if is_well_seen else t.offset_not_flat_hidden
+        is_off_outline = (
+            fit.spread_mm > t.spread_not_flat_mm or fit.beyond_mm > t.beyond_not_flat_mm
+        )
+        is_off_middle = face.value is not None and off > off_not_flat
         is_flat: bool | None = None
-        if (
-            fit.spread_mm > t.spread_not_flat_mm
-            or fit.beyond_mm > t.beyond_not_flat_mm
-            or (face.value is not None and off > t.offset_not_flat)
-        ):
+        if is_off_outline or is_off_middle:
             is_flat = False
         elif (
             fit.spread_mm < t.spread_flat_mm
             and fit.beyond_mm < t.beyond_flat_mm
-            and (face.value is None or off < t.offset_flat)
+            and (face.value is None or off < off_flat)
         ):
             is_flat = True
         note = face.note or (
@@ -243,13 +251,13 @@ class TableReader:
             f"pips {off:.3f} off"
         )
         strain = (
-            (off / t.offset_flat) ** 2
+            (off / off_flat) ** 2
             + (fit.spread_mm / t.spread_flat_mm) ** 2
             + (max(0.0, fit.beyond_mm - t.beyond_usual_mm) / t.beyond_usual_mm) ** 2
         )
         return SecondVote(
             face.value, face.confidence, is_flat, note, strain, fit.support, fit.walled_mm,
-            face.is_strange,
+            bool(is_off_outline and is_off_middle), face.is_strange,
         )  # fmt: skip
 
     def _not_flat_cues(
@@ -278,6 +286,8 @@ class TableReader:
                 faint.append(words)
         if vote is not None and vote.is_flat is not True:
             (clear if vote.is_flat is False else faint).append(f"outline: {vote.note}")
+            if vote.has_two_cues:
+                clear.append("pips not in the middle of the outline")
         elif vote is not None and vote.walled_mm > self.thresholds.beyond_not_flat_mm:
             # A ridge or a rib beside a flat die looks the same: never a cue of its own.
             faint.append(f"outline: {vote.walled_mm:.1f} mm of something up to the wall")
@@ -377,7 +387,7 @@ class TableReader:
             and die.measured is not None
             and tilt.is_flat(die.measured) is True
             and self._strain(die.measured, die.second)
-            < (t.strain_flat if die.second.support > t.well_supported else t.strain_flat_hidden)
+            < (t.strain_flat if die.second.support >= t.well_supported else t.strain_flat_hidden)
         )
         if not is_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0

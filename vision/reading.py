@@ -145,6 +145,9 @@ class SecondVote:
     walled_mm: float = 0.0
     """How far at the least it reaches beyond an upright cube, on a side that it covers up to the
     wall."""
+    has_two_cues: bool = False
+    """Against flat it has both that no upright cube has this outline and that the pips are not in
+    the middle of the one that fits best: two measurements that share nothing but the picture."""
     face_is_strange: bool = False
     """There are no round pips at all on it, or much that is none: a style that it does not know."""
 

@@ -52,6 +52,8 @@ class Tally:
     """Everything counted on one set."""
 
     images: int = 0
+    is_overhead: bool = False
+    """All pictures were taken from straight above."""
     exact: int = 0
     of_three: int = 0
     exact_of_three: int = 0
@@ -209,7 +211,10 @@ def measure_scenes(
     finder: DieFinder, folders: list[Path], score: float, most: int = 10_000
 ) -> dict[str, Tally]:
     """Read the first `most` pictures of each rendered set."""
-    return {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
+    tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
+    for name, tally in tallies.items():
+        tally.is_overhead = name.startswith("table")
+    return tallies
 
 
 def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Path) -> None:
@@ -263,7 +268,8 @@ def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Pa
 
 
 def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
-    """From the rendered held-out sets: where precision and recall meet, and where flat ends.
+    """From the rendered held-out sets: where precision and recall meet, and where flat ends
+    (from those seen from above: obliquely, flatness is not what the network was taught).
 
     `flat_p`: 99 % of truly flat dice lie above. `not_flat_p`: 99.5 % of them lie above, so that
     a die is called not flat on this cue alone in one flat die of two hundred; the verdict needs
@@ -280,7 +286,13 @@ def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
         ),
     )
     flat = np.array(
-        [p for t in tallies for tilt, stacked, p, _ in t.tilts if tilt <= FLAT_DEG and not stacked]
+        [
+            p
+            for tally in tallies
+            if tally.is_overhead
+            for tilt, stacked, p, _ in tally.tilts
+            if tilt <= FLAT_DEG and not stacked
+        ]
     )
     return {
         "score": round(float(best), 2),

@@ -15,6 +15,9 @@ SHARES = {
 }  # fmt: skip
 """Weights of the parts, chosen so that none dwarfs another after the first thousand steps."""
 
+_NOT_FLAT_WEIGHT = 2.0
+"""A cocked die counts for two flat ones: rarer in every set, and the costlier one to miss."""
+
 
 def losses(
     found: tuple[Tensor, Tensor, Tensor],
@@ -39,8 +42,10 @@ def losses(
     )
     parts["value"] = (value * face[:, 0]).sum() / face[:, 0].sum().clamp(min=1.0)
     flat = functional.binary_cross_entropy_with_logits(faces[:, 6], face[:, 3], reduction="none")
-    parts["flat"] = (flat * face[:, 2]).sum() / face[:, 2].sum().clamp(min=1.0)
-    lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.2, reduction="none")
+    told = face[:, 2] * torch.where(face[:, 3] > 0.5, 1.0, _NOT_FLAT_WEIGHT)
+    parts["flat"] = (flat * told).sum() / told.sum().clamp(min=1.0)
+    # 0.05 radii is 2 degrees of lean: what is still to be told apart must pull at full strength.
+    lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.05, reduction="none")
     parts["down"] = (lean * down_weight).sum() / down_weight.sum().clamp(min=1.0)
     parts["parts"] = functional.cross_entropy(cells, parts_wanted, ignore_index=3)
     return parts

@@ -1,7 +1,7 @@
 """The network: one pass, two output maps; `vision/classifier.py` documents their channels.
 
 Owns: the layers and the graph that is exported. Must not know: data, losses. Widths were chosen
-for one thread of a small computer: about 1.1 GMAC for a 640×480 frame, a quarter of what
+for one thread of a small computer: about 1.2 GMAC for a 640×480 frame, a quarter of what
 YOLOv8n spends at 640×640. Plain 3×3 convolutions with ReLU, because onnxruntime runs these at
 full speed everywhere; depthwise ones save arithmetic but not time.
 """
@@ -14,7 +14,8 @@ from torch.nn import functional
 
 MULTIPLE = 32
 PEAK_CHANNELS = 8
-FACE_CHANNELS = 9
+VALUE_CHANNELS = 6
+LIE_CHANNELS = 3
 PARTS = 3
 
 
@@ -54,7 +55,9 @@ class DieNet(nn.Module):
         self.merge8 = _convolve(64, 64)
         self.down_to_24 = _convolve(64, 24, 1)
         self.merge4 = _convolve(24, 24)
-        self.face = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, FACE_CHANNELS, 1))
+        self.face = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, VALUE_CHANNELS, 1))
+        # How a die lies is seen beside its top face, not in it: a layer of its own.
+        self.lie = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, LIE_CHANNELS, 1))
         # Only for training: naming every cell floor, top face or side face teaches the layers
         # below what a cube is, long before tilt alone would.
         self.parts = nn.Conv2d(64, PARTS, 1)
@@ -73,7 +76,8 @@ class DieNet(nn.Module):
         y16 = self.merge16(self.lateral16(x16) + _double(self.lateral32(x32)))
         y8 = self.merge8(self.lateral8(x8) + _double(y16))
         y4 = self.merge4(x4 + _double(self.down_to_24(y8)))
-        return self.peak(y4), self.face(y8), self.parts(y8)
+        faces = torch.cat([self.face(y8), self.lie(y8)], dim=1)
+        return self.peak(y4), faces, self.parts(y8)
 
 
 class ExportedDieNet(nn.Module):

@@ -25,6 +25,9 @@ _MOSAIC = 0.2
 _LITTERED = 0.3
 """Share of training pictures with keys and labels pasted beside the dice."""
 
+_MOST_OBLIQUE_DEG = 15.0
+"""Farther off the vertical, a crop cannot show whether a die or the camera leans: no label."""
+
 _KEPT = 6000
 """Decoded pictures kept in memory, some 0.6 MB each: decoding takes a third of a sample's time."""
 
@@ -42,11 +45,12 @@ def scene_source(folder: Path, share: float) -> Source:
     """A rendered set."""
     rows = []
     for path, row in scenes.rows(folder):
+        is_oblique = float(row["notes"].get("tilt_deg", 0.0)) > _MOST_OBLIQUE_DEG
         marks = [
             Mark(
                 corners=np.array(die["corners"], np.float64),
                 value=die["value"],
-                flat=flat_label(die["tilt_deg"], die["stacked"]),
+                flat=-1.0 if is_oblique else flat_label(die["tilt_deg"], die["stacked"]),
                 down=np.array(die["down"], np.float64),
                 visible=die["visible"],
             )

@@ -87,3 +87,18 @@ def test_poses_are_changed_by_moving_or_turning_and_not_by_a_quarter_turn():
     assert poses_changed(before, [(20.0, 5.0, 80.0), (0.0, 0.0, 10.0)]) == 0
     assert poses_changed(before, [(5.0, 0.0, 10.0), (20.0, 5.0, 30.0)]) == 2
     assert poses_changed([(0.0, 0.0, 89.5)], [(0.0, 0.0, 0.5)]) == 0
+
+
+def test_a_cloth_over_most_of_the_rim_is_blocked(gate):
+    image = draw(DICE, seed=3)
+    rng = np.random.default_rng(3)
+    weave = cv2.GaussianBlur(rng.normal(0, 40, image.shape[:2]).astype(np.float32), (0, 0), 1.2)
+    cloth = np.clip(130 + weave[..., None] * [1.0, 0.8, 0.6], 0, 255).astype(np.uint8)
+    image[:, 200:] = cloth[:, 200:]
+    assert gate.judge(image).fault is Reason.BLOCKED
+
+
+def test_three_dice_along_the_wall_leave_the_rim_in_sight(gate):
+    along = [Die(41 * np.cos(t), 41 * np.sin(t), np.degrees(t), 4) for t in (0.0, 0.42, 0.84)]
+    quality = gate.judge(draw(along, seed=4))
+    assert quality.fault is None

@@ -112,3 +112,19 @@ def test_reading_needs_no_particular_die_size():
         dice = [Die(-22, -12, 15, 5), Die(4, 24, 50, 2), Die(24, -14, 80, 6)]
         seen = SecondReader(calibration).read(draw(dice, calibration))
         assert [die.face.value for die in seen.dice] == [5, 2, 6]
+
+
+@pytest.mark.parametrize("glyph", "123456EHRX")
+def test_digits_and_letters_are_no_pips(glyph):
+    patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
+    size = FACE_PX / 42
+    (wide, high), _ = cv2.getTextSize(glyph, cv2.FONT_HERSHEY_SIMPLEX, size, 5)
+    at = ((FACE_PX - wide) // 2, (FACE_PX + high) // 2)
+    cv2.putText(patch, glyph, at, cv2.FONT_HERSHEY_SIMPLEX, size, (25, 25, 25), 5, cv2.LINE_AA)
+    assert read_face(patch).value is None
+
+
+def test_a_large_round_ace_is_read():
+    patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
+    cv2.circle(patch, (FACE_PX // 2, FACE_PX // 2), FACE_PX // 5, (30, 25, 180), -1, cv2.LINE_AA)
+    assert read_face(patch).value == 1

@@ -1,0 +1,32 @@
+"""Three cases of each kind that must be refused; `refusal_bench` counts them by the fifties."""
+
+from __future__ import annotations
+
+import cv2
+import pytest
+
+from hil_tests.contracts.reading_bench import RigCamera
+from hil_tests.contracts.refusal_bench import KINDS, STYLES, cases, flat_tosses, judge
+from hil_tests.rig.geometry import GEOMETRIES
+from vision.classifier import DieFinder
+from vision.reader import TableReader
+from vision.reading import Unreadable
+
+
+@pytest.fixture(scope="module")
+def table():
+    cv2.setNumThreads(1)
+    geometry = GEOMETRIES["standard"]
+    cameras = [RigCamera(geometry, style, 3) for style in STYLES[:3]]
+    return cameras, flat_tosses(geometry, 3, 8), TableReader(DieFinder(), cameras[0].calibration)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_but_three_readable_dice_is_accepted(table, kind):
+    cameras, pool, reader = table
+    reasons = []
+    for frames in cases(kind, 3, 3, pool, cameras):
+        verdict = judge(reader, frames)
+        assert isinstance(verdict, Unreadable), kind
+        reasons.append(verdict.reason)
+    assert sum(reason in KINDS[kind][1] for reason in reasons) >= 2

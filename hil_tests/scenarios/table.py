@@ -30,6 +30,7 @@ from shaker_ctl.adapters.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
 ATTEMPTS = 3
@@ -176,6 +177,16 @@ class Table:
         """Dan, at the dealer's port."""
         words = self.session.passphrases["dan"]
         return Dealer(self.console("dealer"), "dan", words, self._said, **options)
+
+    def eyes(self, _: int, read: Values | None) -> Values | None:
+        """What a dealer sees who looks at the dice themselves."""
+        dice = self.tosses()[-1]["dice"]
+        if not all(die["flat"] for die in dice):
+            return None
+        seen = tuple(die["value"] for die in dice)
+        if read is not None and sorted(read) == sorted(seen):
+            return read
+        return (seen[0], seen[1], seen[2])
 
     def open(self) -> None:
         """Bring the table from wherever it stands to open: inspected, signed, opened."""

@@ -45,7 +45,7 @@ def play_one_round(table: Table, number: int) -> None:
     """A dealer plays one round; the lamps are held against the dice."""
     if table.status()["life"] != "open":
         table.open()
-    table.dealer().play(1)
+    table.dealer(eyes=table.eyes).play(1)
     played = table.round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.held_against_truth(number)

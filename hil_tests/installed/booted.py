@@ -50,6 +50,8 @@ RECIPE = debian.Recipe(
 
 PREFIX = "/opt/shaker-ctl"
 PORT = 8888
+STICK = "/media/shaker-journal"
+"""Where the second journal's medium is mounted; here, memory."""
 EXPOSURE = 1.5
 """Most that `systemd-analyze security` may find of the table's unit, of 10."""
 
@@ -276,6 +278,7 @@ class Machine:
             (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
             (f"{folder}/run", "/run/shaker-ctl"),
             (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
+            (f"{folder}/journal-second.sqlite", f"{STICK}/journal.sqlite"),
             (f"{folder}/", "/var/lib/shaker-ctl/"),
             (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
         ):
@@ -584,6 +587,8 @@ def run(root: Path) -> bool:
         shutil.copyfile(machine.session.folder / "users.toml", users)
         computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
         users.chmod(0o640)
+        owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
+        computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
         check_start(computer, say)
         check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)

@@ -45,4 +45,8 @@ roles = ["dealer", "floorperson", "supervisor"]
 [journal]
 # The second copy belongs on another medium: a USB stick with a file system labelled shaker-2nd.
 # second = "/media/shaker-journal/journal.sqlite"
+
+[seal]
+# Set this before the approver seals the table (`shaker-ctl seal`): it then never plays unsealed.
+# required = true
 """

@@ -9,7 +9,7 @@ export PYTHONUNBUFFERED := 1
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader prove model scenes clean \
-        faults faults-all crash crash-all soak motor-off \
+        faults faults-all crash crash-all replay soak motor-off \
         wheel test-wheel test-systemd test-arm64
 
 help:  ## list the targets
@@ -45,10 +45,16 @@ faults-all: $(VENV)/.rig  ## faults x moments, or SHARD=i/n of them; goes on whe
 	$(BIN)/python -m hil_tests.reliability faults-all --shard $(or $(SHARD),1/1) $(FAULTS)
 
 crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min)
+	$(BIN)/python -m hil_tests.contracts.bytes_cut
 	$(BIN)/python -m hil_tests.reliability crash $(CRASH)
 
 crash-all: $(VENV)/.rig  ## on both sides of each append, and 300 at random; goes on where it was
 	$(BIN)/python -m hil_tests.reliability crash --results var/reliability/crash-all --resume --both-sides --random 300 --minutes 600 $(CRASH)
+
+replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided and read again
+	rm -rf var/recorded
+	$(BIN)/python -m hil_tests.recorded var/recorded --rounds $(or $(ROUNDS),200) --compartment rough
+	$(BIN)/shaker-ctl journal replay --config var/recorded/settings.toml
 
 soak: $(VENV)/.rig  ## play with random faults, MINUTES=30: wrong lamps, lost rounds, growth
 	$(BIN)/python -m hil_tests.reliability soak --minutes $(or $(MINUTES),30)

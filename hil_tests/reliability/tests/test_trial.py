@@ -1,0 +1,83 @@
+"""A difference counts, unless the computer itself was late or chance played another round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from hil_tests.reliability.catalogue import BY_NAME, Fault
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.required import Ending, Seen
+from hil_tests.reliability.trial import ATTEMPTS, LATE_S, Trials
+
+FAULT = BY_NAME["motor-jam"]
+Once = tuple[Seen, list[str], float, str]
+
+GOOD: Once = (Seen(ending="void"), [], 0.001, "")
+DIFFERS: Once = (Seen(ending="settled"), ["ending void, seen: settled"], 0.001, "")
+LATE: Once = (Seen(ending="settled"), ["ending void, seen: settled"], LATE_S + 0.01, "")
+CHANCE: Once = (Seen(ending="no_roll"), ["ending void"], 0.001, "the dice did not lie flat")
+
+
+class Scripted(Trials):
+    """Trials whose attempts are given."""
+
+    def __init__(self, attempts: list[Once]) -> None:
+        super().__init__(cast("Any", None), cast("Any", None))
+        self._attempts = iter(attempts)
+
+    def _once(self, fault: Fault, moment: Moment) -> Once:
+        return next(self._attempts)
+
+
+@pytest.fixture
+def played() -> Iterator[Any]:
+    made: list[Scripted] = []
+
+    def play(*attempts: Once) -> Any:
+        made.append(Scripted(list(attempts)))
+        return made[-1].play(FAULT, Moment.TOSS)
+
+    yield play
+    for one in made:
+        one.close()
+
+
+def test_a_difference_in_time_is_final(played: Any) -> None:
+    result = played(DIFFERS)
+    assert not result.is_as_required
+    assert result.attempts == 1
+
+
+def test_a_difference_of_a_late_computer_is_repeated(played: Any) -> None:
+    result = played(LATE, GOOD)
+    assert result.is_as_required
+    assert result.attempts == 2
+    assert result.late_ms == pytest.approx(1000 * (LATE_S + 0.01))
+
+
+def test_a_computer_that_is_always_late_leaves_a_difference(played: Any) -> None:
+    result = played(*[LATE] * ATTEMPTS)
+    assert not result.is_as_required
+    assert result.attempts == ATTEMPTS
+
+
+def test_what_chance_did_is_repeated_and_said(played: Any) -> None:
+    result = played(CHANCE, GOOD)
+    assert result.is_as_required
+    assert result.attempts == 2
+
+
+def test_a_good_result_of_a_late_computer_counts(played: Any) -> None:
+    assert played((GOOD[0], [], LATE_S + 1.0, "")).attempts == 1
+
+
+def test_cocked_dice_are_chance_only_where_nothing_was_violated() -> None:
+    trials = Scripted([])
+    seen = Seen(ending=Ending.NO_ROLL)
+    assert trials._chance(seen, FAULT, Moment.TOSS)
+    seen.violations.append("WRONG VALUE committed")
+    assert not trials._chance(seen, FAULT, Moment.TOSS)
+    trials.close()

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shaker_ctl.rules.outcome import AREAS
+from shaker_ctl.seal.fault import UNSEALED
 
 LIT = "bold black on bright_yellow"
 DARK = "grey58 on grey15"
@@ -91,6 +92,8 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
     body: list[RenderableType] = [line, Text(view["says"], style="italic")]
     if view["marks"]:
         body.append(Text(" · ".join(view["marks"]), style="bold white on dark_red"))
+    if view.get("seal") == UNSEALED:
+        body.append(Text("unsealed: program and settings are not signed", style="dim"))
     return Panel(Group(*body), title="Sic Bo shaker", box=box.ROUNDED, padding=(0, 1))
 
 

@@ -173,6 +173,8 @@ def status(view: TableView, style: Style) -> Lines:
         lines.append(style.alarm(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH]))
     else:
         lines += pair("faults", "none")
+    if not all(is_verified for _, _, is_verified in view.digests):
+        lines += pair("seal", "unsealed: program and settings are not signed")
     return lines
 
 

@@ -54,6 +54,11 @@ def test_a_fault_is_shown_with_its_remedy() -> None:
     assert "look for a jam" in text
 
 
+def test_an_unsealed_table_says_so() -> None:
+    assert "unsealed" in shown(draw(view(seal="unsealed")))
+    assert "unsealed" not in shown(draw(view(seal="fbd8ba4a731244b9")))
+
+
 def test_only_measured_lamps_shine() -> None:
     lit = shown(layout(view()))
     dark = shown(layout(view(lamps={"measured": [], "commanded": ["small", "total-8"]})))

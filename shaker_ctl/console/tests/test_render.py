@@ -131,3 +131,11 @@ def test_a_table_without_an_ammeter_says_so() -> None:
     assert "not fitted" in "\n".join(render.motor(TableView(table="T", life=""), render.PLAIN))
     measured = TableView(table="T", life="", motor=MotorView(current_a=1.25))
     assert "1.25 A" in "\n".join(render.motor(measured, render.PLAIN))
+
+
+def test_an_unsealed_table_says_so_in_status_and_digests() -> None:
+    for is_verified in (True, False):
+        view = TableView(table="T", life="", digests=(("software", "ab" * 32, is_verified),))
+        for look in (render.status, render.digests):
+            text = "\n".join(look(view, render.PLAIN))
+            assert ("unsealed" in text) is not is_verified

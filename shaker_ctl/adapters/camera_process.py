@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -48,6 +49,7 @@ from vision.errors import ModelError, VisionError
 from vision.frame import Frame
 from vision.motion import RestWatch
 from vision.overlay import draw_reading
+from vision.place import RimSearch
 from vision.quality import QualityGate, digest
 from vision.reader import TableReader
 from vision.reading import Quality, Reason
@@ -123,6 +125,9 @@ class CameraWorker:
         self._stream = StreamMemory()
         self._suspect: tuple[Reason | None, int] = (None, 0)
         self._rest = RestWatch(calibration)
+        self._search = RimSearch(calibration)
+        self._elsewhere: float | None = None
+        """How far away the rim was seen, pixels, while it cannot be seen at its place."""
         self._previous: Frame | None = None
         """The frame before, for telling whether anything moves."""
         self._quality: Quality | None = None
@@ -157,6 +162,8 @@ class CameraWorker:
             elif now - looked >= _LOOK_AFTER_S:
                 looked = now
                 self._check_quality(frame)
+            elif self._quality is not None and _shows_no_rim(self._quality):
+                self._look_elsewhere(frame)
             self._check_stream(frame)
             self._previous = frame
 
@@ -317,6 +324,15 @@ class CameraWorker:
     def _check_quality(self, frame: Frame) -> None:
         quality = self._gate.judge(frame.image)
         self._quality = quality
+        if not _shows_no_rim(quality):
+            self._elsewhere = None
+            self._search.restart()
+        elif self._elsewhere is not None:
+            quality = replace(
+                quality,
+                fault=Reason.CAMERA_MOVED,
+                detail=f"the compartment is about {self._elsewhere:.0f} pixels off its place",
+            )
         if quality.fault is Reason.CAMERA_MOVED and not self._is_still(frame):
             return  # The plate that shakes moves the rim; of the camera that says nothing.
         reason, times = self._suspect
@@ -335,6 +351,11 @@ class CameraWorker:
         ):
             text = f"camera: {quality.detail}" if known is quality.fault else None
             self._set_fault(known.value, text, _REMEDIES[known])
+
+    def _look_elsewhere(self, frame: Frame) -> None:
+        """A knocked camera shows the rim at another place; a hand shows it nowhere."""
+        if self._elsewhere is None and self._is_still(frame):
+            self._elsewhere = self._search.look(frame.image)
 
     def _is_still(self, frame: Frame) -> bool:
         """True if nothing moved since the frame before, which must be a recent one."""
@@ -361,6 +382,11 @@ class CameraWorker:
             else None,
             _REMEDIES[Reason.LOOPED],
         )
+
+
+def _shows_no_rim(quality: Quality) -> bool:
+    """The picture is good, but for the compartment's rim, which is not near its place."""
+    return quality.fault is Reason.BLOCKED or (quality.fault is None and quality.rim_px < 0.0)
 
 
 def _resident_mb() -> float:

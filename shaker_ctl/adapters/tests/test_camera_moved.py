@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shaker_ctl.adapters.camera_messages import CameraFault, CameraRecovered, CameraSetup
-from shaker_ctl.adapters.camera_process import CameraWorker
+from shaker_ctl.adapters.camera_process import CameraWorker, _shows_no_rim
 from shaker_ctl.adapters.dice_reader import LOST
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
@@ -46,6 +46,18 @@ class Bench:
         t = self._number / 30.0
         self.worker._previous = Frame(before, t - 1 / 30, self._number - 1)
         self.worker._check_quality(Frame(image, t, self._number))
+
+    def watch(self, image: np.ndarray, seconds: float) -> None:
+        """So long a view of a picture in which nothing moves."""
+        for _ in range(round(2 * seconds)):
+            self.look(image, image)
+            for _ in range(HALF_A_SECOND):
+                quality = self.worker._quality
+                if quality is not None and _shows_no_rim(quality):
+                    self._number += 1
+                    t = self._number / 30.0
+                    self.worker._previous = Frame(image, t - 1 / 30, self._number - 1)
+                    self.worker._look_elsewhere(Frame(image, t, self._number))
 
     def said(self) -> list[str]:
         """Codes of faults, and of those that are over with a minus, since the last call."""
@@ -87,6 +99,25 @@ def test_a_shaking_plate_is_no_moved_camera(scene: np.ndarray) -> None:
     for turn in range(10):
         bench.look(bumped(scene, -6 if turn % 2 else 12), bumped(scene, 9))
     assert bench.said() == []
+
+
+def test_a_camera_knocked_so_far_that_its_rim_is_out_of_reach_is_named_too(
+    scene: np.ndarray,
+) -> None:
+    bench = Bench()
+    knocked = np.roll(scene, (-21, 34), axis=(0, 1))
+    bench.watch(knocked, 12.0)
+    assert bench.said()[-1] == "camera-moved"
+    bench.watch(scene, 1.0)
+    assert "-camera-moved" in bench.said()
+
+
+def test_a_hand_over_the_dome_is_no_moved_camera(scene: np.ndarray) -> None:
+    bench = Bench()
+    hidden = scene.copy()
+    hidden[:, :330] = 12
+    bench.watch(hidden, 8.0)
+    assert "camera-moved" not in bench.said()
 
 
 def test_a_frame_long_after_the_one_before_proves_no_rest(scene: np.ndarray) -> None:

@@ -31,9 +31,9 @@ from hil_tests.rig.wiring import PinMap
 REPORT = struct.Struct("<HHII")
 NOTIFY_OPEN_IN_BAND = 99
 
-WINDOW_S = 0.0025
-"""How long PWM is listened to at a time: fifty periods of a motor's 20 kHz, twenty of a light's."""
-PAUSE_S = 0.006
+WINDOW_S = 0.0015
+"""How long PWM is listened to: thirty periods of a motor's 20 kHz, twelve of a light's."""
+PAUSE_S = 0.012
 """Between two windows. Listening always would be forty thousand reports a second."""
 STILL_WINDOWS = 3
 """A line without a whole period in this many windows has no PWM: its level counts. One such window
@@ -160,6 +160,9 @@ class BenchWires:
     `pins` are that daemon's GPIO numbers, by what the wire at each carries.
     """
 
+    turn_s = 0.008
+    """Each turn costs some six commands; what it says is played `tach_player.DELAY_S` later."""
+
     def __init__(self, host: str, port: int, pins: PinMap, *, motor_run_s: float) -> None:
         """Open every contact, then take the lines. Raises `BenchError`."""
         self._pins = pins
@@ -221,7 +224,7 @@ class BenchWires:
         self._listener_of_changes = listener
 
     def inputs(self) -> PlantInputs:
-        """See `Wires`. PWM is as of the last window, some 10 ms ago, a PWM's end 30 ms ago."""
+        """See `Wires`. PWM is as of the last window, some 15 ms ago, a PWM's end 45 ms ago."""
         pins = self._pins
         word = self._pi.read_bank_1()
         # The controller pulses EN low for microseconds; asking again takes longer than that.

@@ -17,9 +17,6 @@ from hil_tests.rig.wires import Wires
 
 log = logging.getLogger(__name__)
 
-MOVING_TURN_S = 0.004
-"""While the shaker moves or the dice have not come to rest. Tach edges carry their exact time, so
-that only their arrival waits for the turn: a client sees them at most this much late."""
 STILL_TURN_S = 0.02
 LATE_TURN_S = 0.05
 """A turn that begins or ends this late is counted: the machine this runs on was too busy."""
@@ -70,7 +67,7 @@ class Machine:
     def _run(self) -> None:
         try:
             while not self._ends:
-                pause_s = MOVING_TURN_S if self._is_moving() else STILL_TURN_S
+                pause_s = self._wires.turn_s if self._is_moving() else STILL_TURN_S
                 due = time.monotonic() + pause_s
                 self._changed.wait(pause_s)
                 self._changed.clear()

@@ -15,7 +15,7 @@ from itertools import pairwise
 import pigpio
 
 DELAY_S = 0.045
-"""From an edge of the machine to the edge on the wire: ten turns, in which a command may be late
+"""From an edge of the machine to the edge on the wire: five turns, in which a command may be late
 on a computer that does other things too. A controller sees its motor this much later, as behind a
 slower sensor; its loop has a time constant of a third of a second."""
 

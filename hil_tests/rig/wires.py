@@ -12,6 +12,9 @@ class Wires(Protocol):
     """The lines between one controller and one machine. All methods but `on_change` belong to the
     machine's thread."""
 
+    turn_s: float
+    """How often the machine should look at them while it moves, seconds."""
+
     def inputs(self) -> PlantInputs:
         """Return what the controller's outputs do to the machine now."""
 

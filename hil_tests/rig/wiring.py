@@ -51,6 +51,10 @@ class PinMap:
 class Wiring:
     """The wires between one board and one plant. `apply` and `inputs` belong to one thread."""
 
+    turn_s = 0.004
+    """Tach edges carry their exact time, so that only their arrival waits for the turn: a client
+    sees them at most this much late."""
+
     def __init__(self, board: Board, pins: PinMap) -> None:
         self._board = board
         self._pins = pins

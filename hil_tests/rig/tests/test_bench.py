@@ -242,14 +242,18 @@ def test_everything_is_off_when_the_rig_is_killed_or_stopped(bench: Bench, end: 
 
 
 def test_a_rig_after_a_killed_one_takes_the_daemon_over(bench: Bench) -> None:
-    for _ in range(3):
-        bench.wires()._ended.set()  # it falls silent without closing
+    silent = [bench.wires() for _ in range(3)]
+    for one in silent:
+        one._ended.set()  # it falls silent without closing
     wires = bench.wires()
     try:
         wires.apply(outputs())
         assert not is_all_off(bench.pi)
     finally:
         wires.close()
+        for one in silent:
+            one._ended.clear()
+            one.close()
 
 
 def test_no_daemon_is_said_with_its_remedy(bench: Bench) -> None:

@@ -35,8 +35,8 @@ contracts: $(VENV)/.test
 unit: $(VENV)/.test
 	$(BIN)/pytest -m "not rig" $(PYTEST)
 
-test-rig: $(VENV)/.test  ## whole stories on the virtual rig, in real time: wants a quiet machine
-	$(BIN)/pytest -m rig $(PYTEST)
+test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
+	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)
 
 faults: $(VENV)/.rig  ## every fault at its worst moment, the real service (30 min): FAULTS=--resume
 	$(BIN)/python -m hil_tests.reliability faults $(FAULTS)

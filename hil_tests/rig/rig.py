@@ -25,7 +25,7 @@ from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.lamp_faults import LAMP_FAULTS
+from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
 from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
@@ -379,6 +379,11 @@ class Rig:
         line = str(asked.parameters.get("line", "lamp"))
         if asked.name in LINE_FAULT_NAMES and line in REAL_LINES and line not in self.lines:
             raise ValueError(f"{CANNOT}: {asked.name}: the {line} line is a real one")
+        if self.lamp is None and asked.after is not None and asked.after[1] in LAMP_EVENTS:
+            raise ValueError(
+                f"{CANNOT}: {asked.name}: nobody tells what a real lamp box is asked "
+                f"(after {asked.after[0]} {asked.after[1]})"
+            )
         order = self.faults.inject(sentence)
         return {"fault": order.name, "parameters": order.parameters, "after": order.after}
 

@@ -9,6 +9,7 @@ shipped adapters on the real libgpiod; what stands in for the kernel is outside 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -173,8 +174,16 @@ def _do(pins: GpioPins, part: str, method: str, arguments: tuple[Any, ...]) -> A
     return getattr(getattr(pins, part), method)(*arguments)
 
 
+def _end_with_parent(parent: int) -> None:
+    """A test run that was killed must leave no controller behind."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 def main(address: str, parameters: str) -> None:
-    """Serve calls until killed."""
+    """Serve calls until killed, or until the parent is gone."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     pins = make_pins(GpioParameters.model_validate_json(parameters))
     with Listener(address, backlog=16) as listener:
         while True:

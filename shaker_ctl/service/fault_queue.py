@@ -62,8 +62,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "see `health` for load and throttling, then clear the fault",
     ),
     "gpio-link": (
-        "the GPIO daemon does not answer",
-        "systemctl restart pigpiod, then clear the fault",
+        "the pins cannot be reached",
+        "systemctl restart pigpiod (on a Raspberry Pi 5: shaker-ctl), then clear the fault",
     ),
     "lamp": ("the lamp box does not show what it must", "see `lamps`, then clear the fault"),
     "lamp-timeout": (

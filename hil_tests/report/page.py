@@ -76,7 +76,7 @@ svg.histogram{width:420px;max-width:100%}
 svg .bar{fill:var(--accent)}
 svg line.limit{stroke:var(--bad);stroke-width:1.4}svg text.limit{fill:var(--bad);font-size:11px}
 svg .axis{stroke:var(--soft)}
-.histograms{display:flex;flex-wrap:wrap;gap:24px}
+.histograms{display:flex;flex-wrap:wrap;gap:24px;margin-top:14px}
 details{margin-top:10px}summary{cursor:pointer;color:var(--accent)}
 pre{background:var(--wash);border-radius:6px;padding:10px;overflow:auto;font-size:12px}
 .tiles{display:flex;gap:12px;flex-wrap:wrap;margin:14px 0}

@@ -43,7 +43,10 @@ CPUINFO = "".join(
 
 PREFIX = "/opt/shaker-ctl"
 
-TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.112", "pexpect>=4.9")
+TEST_TOOLS = (
+    *("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.112", "pexpect>=4.9"),
+    *("scipy>=1.14", "gpiod>=2.2"),
+)
 
 DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
 """Three flat dice, apart: left to right 3, 1, 6."""

@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
 from hil_tests.rig.control import ask
 from shaker_ctl.adapters.serial_port import SerialPort
-from shaker_ctl.console.client import Console
+from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 
 HERE = Path(__file__).resolve().parents[2]
@@ -243,8 +243,8 @@ class Machine:
             time.sleep(0.001)
         raise AssertionError("EN is still high after 5 s")
 
-    def console(self) -> Console:
-        console = Console(SerialPort(self.session.rig["console"]["technician"]["person"]))
+    def console(self, port: str = "technician") -> Console:
+        console = Console(SerialPort(self.session.rig["console"][port]["person"]))
         console.connect()
         return console
 
@@ -449,15 +449,33 @@ def back(
     )
 
 
+def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
+    """Do as a dealer does where the reader could not read: look, and enter."""
+    status = dealer.status()
+    if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
+        return
+    dice = machine.look()["last_dice"].split()
+    is_flat = all(die.isdigit() for die in dice)
+    line = f"enter {status['round']} {' '.join(dice)}" if is_flat else f"no-roll {status['round']}"
+    with suppress(ConsoleRefusedError):  # the table may have moved on meanwhile
+        dealer.ask(line)
+
+
 def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
+    dealer = machine.console("dealer")
+    dealer.login("dealer", "dan", machine.session.passphrases["dan"])
+
     def lit() -> Any:
         lamp = machine.look()["lamp"]
-        return lamp if lamp["state"] == "result" else None
+        if lamp["state"] == "result":
+            return lamp
+        enter_what_lies_there(dealer, machine)
+        return None
 
-    before = until(lit, 120.0)
+    before = until(lit, 120.0, every_s=0.2)
     low_before = computer.pins_taken_low()
     began_s = time.monotonic()
     computer.run("systemctl", "stop", "shaker-ctl")

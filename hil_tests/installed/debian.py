@@ -174,6 +174,7 @@ def inside(
         "SSL_CERT_FILE": str(CERTIFICATES),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_DEFAULT_TIMEOUT": "180",
+        "PIP_RETRIES": "20",  # an emulated handshake is slow enough for servers to hang up
         "PIP_ROOT_USER_ACTION": "ignore",
         "PYTHONDONTWRITEBYTECODE": "1",
         "QEMU_CPU": EMULATED_CPU,

@@ -106,7 +106,9 @@ class RecordedTable:
                 "as_demonstration": True,
                 "autonomous": True,
             },
-            "camera.calibration": {key: camera[key] for key in CalibrationParameters.model_fields},
+            "camera.calibration": {
+                key: camera[key] for key in CalibrationParameters.model_fields if key in camera
+            },
             "journal": {
                 "path": str(self.folder / "journal.sqlite"),
                 "second": str(self.folder / "journal-second.sqlite"),

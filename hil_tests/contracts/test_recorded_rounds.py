@@ -71,3 +71,22 @@ def test_a_changed_rule_row_lists_the_decisions_that_would_differ(
     lit = next(d for d in listed if d["what"].endswith("commands"))
     assert "PushLamps" in [command["type"] for command in lit["then"]]
     assert "PushLamps" not in [command["type"] for command in lit["now"]]
+
+
+def test_a_frame_that_is_not_the_recorded_one_is_told_and_a_dropped_one_passed_over(
+    played: RecordedTable,
+) -> None:
+    exchanged, dropped = sorted((played.folder / "pictures").glob("*-frame.jpg"))[:2]
+    before = {path: path.read_bytes() for path in (exchanged, dropped)}
+    _, whole = replay(played)
+    try:
+        exchanged.write_bytes(before[dropped])
+        dropped.unlink()
+        status, said = replay(played)
+    finally:
+        for path, content in before.items():
+            path.write_bytes(content)
+    assert status == 1
+    assert "1 differences" in said
+    assert f"then the stored frame is not the recorded one now {exchanged.name}" in said
+    assert "2 differences" not in whole

@@ -70,6 +70,7 @@ bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized ne
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m shaker_ctl.rules.prove $(PROVE)
+	$(if $(PROVE),,$(BIN)/python -m shaker_ctl.rules.prove mutants)
 
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)

@@ -109,8 +109,10 @@ def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table
     assert answered.p99_s < 2 * STATUS_S
     assert resident_kb(table) - before_kb < 2_000
     records = asked.ask("journal last 200")["records"]
-    mine = [r for r in records if r["sequence"] > before and " by " in r["text"]]
-    assert mine == [], "something was done by somebody who never logged in"
+    new = [r for r in records if r["sequence"] > before]
+    # Wrong passphrases are on record as the console's own; what reaches the rules has a person.
+    acts = [r for r in new if not r["kind"].startswith("console") and " by " in r["text"]]
+    assert acts == [], "something was done by somebody who never logged in"
     asked.ask("mode people")
     asked.close()
 

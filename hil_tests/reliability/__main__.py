@@ -20,7 +20,7 @@ from rich.table import Table
 from hil_tests.demo.session import Plan
 from hil_tests.reliability import catalogue, results
 from hil_tests.reliability.bench import Bench, BenchError, TestedSession, fresh
-from hil_tests.reliability.crash import Crash, Crashes, Kept, Point
+from hil_tests.reliability.crash import APPENDS, Crash, Crashes, Kept, Point, missed
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results, Row
@@ -100,13 +100,22 @@ def crash(
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
     wanted = [p for p in crash_points(both_sides=both_sides) if not kept.has(p)]
-    left = [*wanted, *[None] * max(0, randoms - kept.random)]
-    for bench, witness in _tables(folder, console, until_s, lambda: bool(left)):
+    left: list[Point | None] = [*wanted, *[None] * max(0, randoms - kept.random)]
+
+    tried = [str(one["point"]) for one in kept.all]
+
+    def more() -> bool:
+        if not left:
+            left.extend(missed(kept.appends(), tried))
+        return bool(left)
+
+    for bench, witness in _tables(folder, console, until_s, more):
         crashes = Crashes(bench, witness, SEED + len(kept.all))
-        while left and time.monotonic() < until_s:
+        while more() and time.monotonic() < until_s:
             point = left.pop(0)
-            if point is not None and point.kind in beyond:
+            if point is not None and point.kind in beyond and point.what.isdigit():
                 continue
+            tried += [point.name] if point is not None else []
             done = crashes.at_random() if point is None else crashes.at(point)
             if done.is_beyond:
                 if point is not None:
@@ -126,7 +135,10 @@ def _crash_line(done: Crash) -> str:
 
 def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> None:
     at_points = [one for one in kept.all if not one["point"].startswith("random")]
-    console.print("killed at the append of: " + ", ".join(kept.appends()))
+    never = [event for event in APPENDS if event not in kept.appends()]
+    console.print(f"killed at the append of: {', '.join(kept.appends())}")
+    if never:
+        console.print(f"never killed at the append of: {', '.join(never)}", style="bold red")
     off = sorted(one["motor_off_s"] for one in kept.all if one["motor_off_s"] is not None)
     console.print(
         f"{len(at_points)} points of a round, {kept.random} random moments; "
@@ -134,7 +146,7 @@ def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> N
     )
     if off:
         console.print(f"killed while EN was high: {len(off)}; EN low after at most {off[-1]:.3f} s")
-    if kept.wrong or left:
+    if kept.wrong or left or never:
         raise typer.Exit(1)
 
 

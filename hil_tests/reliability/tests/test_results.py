@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.reliability import catalogue
-from hil_tests.reliability.crash import Crash, Kept, Point, points
+from hil_tests.reliability.crash import APPENDS, TRIES, Crash, Kept, Point, missed, points
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import MATRIX_JSON, MATRIX_PAGE, Results, Row, line, shard
 from hil_tests.reliability.trial import Result
@@ -99,6 +99,15 @@ def test_crashes_go_on_behind_those_on_file(tmp_path: Path) -> None:
     assert again.random == 1
     assert [one["point"] for one in again.wrong] == ["append 2"]
     assert Kept(path, resume=False).all == []
+
+
+def test_an_append_that_was_missed_is_aimed_at_again_and_not_for_ever() -> None:
+    hit = [event for event in APPENDS if event != "ReadingMade"]
+    assert missed(hit, []) == [Point("append", "10 (for ReadingMade, 1)")]
+    tried = [Point("append", f"10 (for ReadingMade, {n})").name for n in range(1, TRIES + 1)]
+    assert missed(hit, tried[:2]) == [Point("append", "10 (for ReadingMade, 3)")]
+    assert missed(hit, tried) == []
+    assert missed(APPENDS, []) == []
 
 
 def test_every_point_is_one_of_its_own() -> None:

@@ -107,7 +107,8 @@ class RecordedTable:
                 "autonomous": True,
             },
             "camera.calibration": {
-                key: camera[key] for key in CalibrationParameters.model_fields if key in camera
+                "measured": "never: it is the rig's own lens",
+                **{k: camera[k] for k in CalibrationParameters.model_fields if k in camera},
             },
             "journal": {
                 "path": str(self.folder / "journal.sqlite"),

@@ -152,11 +152,15 @@ def _point(at: np.ndarray) -> tuple[int, int]:
     return round(float(at[0])), round(float(at[1]))
 
 
+_RECORD = ("measured", "picture")
+"""Keys that say when and in which picture the others were measured."""
+
+
 def read_calibration(path: Path) -> Calibration:
     """The table `[camera.calibration]` of a settings file. Raises VisionError."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Calibration.from_table(table["camera"]["calibration"])
+        table = tomllib.loads(path.read_text(encoding="utf-8"))["camera"]["calibration"]
+        return Calibration.from_table({k: v for k, v in table.items() if k not in _RECORD})
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise VisionError(f"cannot read the settings {path}: {error}") from error
     except KeyError as error:

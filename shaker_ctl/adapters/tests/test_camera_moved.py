@@ -133,7 +133,7 @@ def test_a_frame_long_after_the_one_before_proves_no_rest(scene: np.ndarray) -> 
     assert bench.said() == []
 
 
-def test_it_closes_the_table_with_a_remedy() -> None:
+def test_it_counts_as_a_lost_reader_with_a_remedy() -> None:
     assert "camera-moved" in LOST
     queue = FaultQueue()
     queue.raise_(FaultKind.READER, "camera-moved", 0.0)

@@ -139,6 +139,7 @@ def _unit_tests(root: Path, selected: list[str], say: _Teller) -> None:
     words = [
         *(f"{PREFIX}/bin/python", "-m", "pytest", "-q", "-x", "-c", "/source/pyproject.toml"),
         *("--rootdir", str(site), "-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
+        *("-p", "hil_tests.installed.slow_machine"),
         *needs_rig,
         *(str(site / name) for name in selected),
     ]

@@ -14,6 +14,7 @@ gpiochip, and its dead-man is a process that can be killed and stopped as well.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import os
 import random
@@ -209,6 +210,10 @@ def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
     _estop(rig, process)
 
 
+_STOPPED: list[int] = []
+"""Dead-men that were stopped: one whose victim is killed before it was replaced stays so."""
+
+
 def _dead_man(how: signal.Signals) -> Act:
     """The process that holds EN, a child of the victim."""
 
@@ -217,6 +222,7 @@ def _dead_man(how: signal.Signals) -> Act:
         for pid in children:
             if b"gpiod_dead_man" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(int(pid), how)
+                _STOPPED.append(int(pid))
                 return
         raise RuntimeError("the victim has no dead-man process")
 
@@ -300,6 +306,9 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
     finally:
         process.kill()
         process.communicate()
+        while _STOPPED:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(_STOPPED.pop(), signal.SIGKILL)
         if isinstance(rig.gpio, VirtualGpio):
             rig.pigpiod.resume()
         rig.plant.hands.release_estop()

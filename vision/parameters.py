@@ -41,15 +41,15 @@ class ReadingThresholds:
     """The same where less was seen: 106 flat dice between neighbours and wall, the most 0.042."""
     beyond_usual_mm: float = 1.20
     """How far a flat die's soft edge and contact shadow reach."""
-    strain_flat: float = 1.30
+    strain_flat: float = 1.10
     """Largest sum of squares, each in its own limit, of lean, spread, reach and offset together.
 
     581 flat dice of the rig (standard and rough, five colours): 99 % below 0.85, the most 1.22;
-    18 dice at 9.9° and more: the least 1.77 (the one above), then 6.7.
+    27 dice that physics left at 9.9° and more: the least 1.77.
     """
-    strain_flat_hidden: float = 1.50
+    strain_flat_hidden: float = 1.20
     """The same where less than `well_supported` of the outline could be compared: 106 flat dice,
-    99 % below 1.31."""
+    95 % below 1.01."""
     well_supported: float = 0.80
     strain_not_flat: float = 2.00
     """Above it, two faint cues of different kinds make a no roll."""

@@ -298,7 +298,7 @@ class TableReader:
 
     def _strain(self, measured: Measured | None, vote: SecondVote | None) -> float:
         """All that is slightly wrong with a flat die together, in squares of the usual limits."""
-        lean = measured.lean_deg / tilt.LEAN_FLAT_DEG if measured is not None else 0.0
+        lean = measured.lean_deg / tilt.LEAN_SCALE_DEG if measured is not None else 0.0
         return lean**2 + (vote.strain if vote is not None else 0.0)
 
     # ── Opinion ─────────────────────────────────────────────────────────────

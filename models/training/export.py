@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tomllib
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,15 @@ import torch
 
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.model_card import CLASSES, digest_of
+from vision.parameters import ReadingThresholds
+from vision.tilt import (
+    LAYER_FLAT,
+    LAYER_STACKED,
+    LEAN_FLAT_DEG,
+    LEAN_NOT_FLAT_DEG,
+    SKEW_FLAT,
+    SKEW_NOT_FLAT,
+)
 
 OPSET = 17
 LARGEST_BYTES = 4_000_000
@@ -128,10 +138,27 @@ def register(path: Path, out: Path, training: dict) -> None:
             "names": ["peaks", "faces"], "strides": [4, 8], "classes": list(CLASSES),
         },
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
+        "reading": reading_thresholds(),
         "training": training or content.get("training", {}),
         "figures": content.get("figures", {}),
     }  # fmt: skip
     write_manifest(out, fresh)
+
+
+def reading_thresholds() -> dict[str, float | str]:
+    """What `vision.parameters` and `vision.tilt` ask of a frame, for the record: the reader has
+    these as its own constants, so that no file can loosen them, and a test holds both together."""
+    values = {name: float(value) for name, value in asdict(ReadingThresholds()).items()}
+    return values | {
+        "lean_flat_deg": LEAN_FLAT_DEG,
+        "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
+        "layer_least": LAYER_FLAT[0],
+        "layer_most": LAYER_FLAT[1],
+        "layer_stacked": LAYER_STACKED,
+        "skew_flat": SKEW_FLAT,
+        "skew_not_flat": SKEW_NOT_FLAT,
+        "curve": "figures/evidence.png",
+    }
 
 
 def main() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from vision.errors import ModelError
 from vision.model_card import MODELS, digest_of, read_model_card
+from vision.parameters import ReadingThresholds
+from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
 
 
 @pytest.fixture
@@ -70,3 +73,12 @@ def test_garbled_manifest_is_refused(models: Path):
     _edit(models, "[model]", "[model")
     with pytest.raises(ModelError, match="cannot read"):
         read_model_card(models / "manifest.toml")
+
+
+def test_the_manifest_records_the_thresholds_that_the_reader_uses():
+    recorded = read_model_card().manifest["reading"]
+    for name, value in asdict(ReadingThresholds()).items():
+        assert recorded[name] == value, name
+    assert recorded["lean_flat_deg"] == LEAN_FLAT_DEG
+    assert recorded["lean_not_flat_deg"] == LEAN_NOT_FLAT_DEG
+    assert (MODELS / recorded["curve"]).is_file()

@@ -381,13 +381,15 @@ class TableReader:
                 Reason.READERS_DISAGREE,
                 f"the model reads {die.model.value}, the second reader {die.second.value}",
             )
+        is_well_seen = die.second.support >= t.well_supported
         is_flat = (
             die.model.flat_p >= t.flat_p
             and die.second.is_flat is True
             and die.measured is not None
             and tilt.is_flat(die.measured) is True
+            and (is_well_seen or die.measured.lean_deg < tilt.LEAN_FLAT_HIDDEN_DEG)
             and self._strain(die.measured, die.second)
-            < (t.strain_flat if die.second.support >= t.well_supported else t.strain_flat_hidden)
+            < (t.strain_flat if is_well_seen else t.strain_flat_hidden)
         )
         if not is_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0

@@ -43,10 +43,10 @@ def milliseconds(work: Callable[[], object], times: int) -> tuple[float, float]:
 
 def blobs_and_clusters(image: np.ndarray, eps_px: float = 40.0) -> list[int]:
     """The recipe of many tutorials: round blobs, those near one another are one die's pips."""
-    settings = cv2.SimpleBlobDetector_Params()
+    settings = cv2.SimpleBlobDetector.Params()
     settings.filterByInertia = True
     settings.minInertiaRatio = 0.6
-    blobs = cv2.SimpleBlobDetector_create(settings).detect(cv2.medianBlur(image, 7))
+    blobs = cv2.SimpleBlobDetector.create(settings).detect(cv2.medianBlur(image, 7))
     points = [np.array(blob.pt) for blob in blobs]
     clusters: list[list[np.ndarray]] = []
     for point in points:

@@ -37,7 +37,7 @@ from vision.frame import Frame
 from vision.motion import RestWatch
 from vision.quality import digest
 from vision.reader import TableReader
-from vision.reading import Reason, Unreadable, Verdict, Verified
+from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
 from vision.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 FRAMES = 4
@@ -80,7 +80,7 @@ class Stage:
 
 
 def _two_dice(stage: Stage) -> Frames:
-    keep = stage.random.permutation(3)[:2]
+    keep = stage.random.permutation(3)[:2].tolist()
     return stage.shots(stage.toss.only(keep))
 
 
@@ -253,7 +253,7 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
     """What a table says of a stream of pictures: its state first, then what it shows at rest."""
     memory, watch = StreamMemory(), RestWatch(reader.calibration)
     before: np.ndarray | None = None
-    seen = []
+    seen: list[Observation] = []
     rested = False
     verdict: Verdict | None = None
     for number, picture in enumerate(frames):

@@ -6,6 +6,8 @@ when a bench asks for it and never stored.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -22,7 +24,7 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
-    def node(self, kind: str, inputs: list[str], **attributes: object) -> str:
+    def node(self, kind: str, inputs: list[str], **attributes: Any) -> str:
         name = f"n{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [name], **attributes))
         return name

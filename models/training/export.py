@@ -25,6 +25,7 @@ from vision.tilt import (
     LAYER_FLAT,
     LAYER_STACKED,
     LEAN_FLAT_DEG,
+    LEAN_FLAT_HIDDEN_DEG,
     LEAN_NOT_FLAT_DEG,
     SKEW_FLAT,
     SKEW_NOT_FLAT,
@@ -148,9 +149,12 @@ def register(path: Path, out: Path, training: dict) -> None:
 def reading_thresholds() -> dict[str, float | str]:
     """What `vision.parameters` and `vision.tilt` ask of a frame, for the record: the reader has
     these as its own constants, so that no file can loosen them, and a test holds both together."""
-    values = {name: float(value) for name, value in asdict(ReadingThresholds()).items()}
+    values: dict[str, float | str] = {
+        name: float(value) for name, value in asdict(ReadingThresholds()).items()
+    }
     return values | {
         "lean_flat_deg": LEAN_FLAT_DEG,
+        "lean_flat_hidden_deg": LEAN_FLAT_HIDDEN_DEG,
         "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
         "layer_least": LAYER_FLAT[0],
         "layer_most": LAYER_FLAT[1],

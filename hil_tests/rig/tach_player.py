@@ -18,8 +18,8 @@ DELAY_S = 0.022
 """From an edge of the machine to the edge on the wire: nearly three turns, so that a command may be
 12 ms late. A controller sees its motor this much later, as behind a slower sensor.
 
-Longer: its speed overshoots (with 45 ms from 840 to 900 rpm, the end of the mixing band). Shorter: a
-computer that does other things too leaves gaps."""
+Longer: its speed overshoots (with 45 ms from 840 to 900 rpm, the end of the mixing band). Shorter:
+a computer that does other things too leaves gaps."""
 
 START_US = 20
 """A transmission from rest begins with this pause (the daemon's own)."""

@@ -33,7 +33,7 @@ TOP_PX = 1.0
 """The same at the height of a flat die's top, with a ruler's height (±3 mm, and 4 mm wrong here):
 1.4 % of a die's edge."""
 
-RAISED_TOP_PX = 0.6
+RAISED_TOP_PX = 0.9
 """With a second picture, of the card raised by 40 mm."""
 
 RAISED_MM = 40.0

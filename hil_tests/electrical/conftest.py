@@ -105,10 +105,11 @@ def ends(rig_table: RigFile, rig_file: Path | None) -> Iterator[Ends]:
 def wire(ends: Ends) -> Iterator[Wire]:
     """A quiet line that is listened to."""
     maker = pigpio.pi(*ends[0], show_errors=False)
+    maker.set_mode(ends[1], pigpio.OUTPUT)
+    maker.write(ends[1], 0)
+    # After that: a client believes the level that it met, until it is told of another.
     seer = pigpio.pi(*ends[2], show_errors=False)
     line = Wire(maker, ends[1], seer, ends[3])
-    maker.set_mode(line.made_at, pigpio.OUTPUT)
-    maker.write(line.made_at, 0)
     line.listen()
     yield line
     line.off()

@@ -18,11 +18,15 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
 
-LOOK_S = 2.0
-"""The camera's process judges a picture every half a second, and says so after two that agree."""
+LOOK_S = 3.0
+"""The camera's process judges a picture every half a second, and says so after two that agree: on a
+busy machine that takes as long."""
 
 DIMMED = 0.35
 """Level of the ring light for the test: low enough to be seen in any room."""
+
+DIMMED_S = 1.2
+"""How long it stays dimmed: two judgements of a picture."""
 
 DARKER = 0.85
 """The compartment's median must fall to this share of what it was. The reading's own dip asks for
@@ -128,7 +132,7 @@ def _ring_light(camera: DiceCamera, outputs: ShakerOutputs | None, lit: str) -> 
     refused = _set_light(outputs, DIMMED)
     if refused:
         return fail(name, refused, check)
-    time.sleep(LOOK_S / 2)
+    time.sleep(DIMMED_S)
     after = _median(camera)
     said = f"the compartment's median goes from {before:.0f} to {after:.0f} when it is dimmed"
     if before <= 0.0 or after > DARKER * before:

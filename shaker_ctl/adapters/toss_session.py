@@ -68,6 +68,10 @@ _LOOK_BACK_S = 0.10
 _FOLLOWED_S = 3.0
 """Longest time that `settle` is followed without a `read`: then the toss was not proved."""
 
+_DIP_KEPT_S = 0.04
+"""How long a dip is kept once it is seen: the first picture of it may be half exposed before it,
+and the next may come early. Its whole depth is then measured in a picture wholly inside it."""
+
 _LIGHT_BACK_S = 0.15
 """From the end of one dip to the next: the light must have been seen full in between."""
 
@@ -388,7 +392,7 @@ class TossSession:
         ratio = self._watch.light_ratio(reference, thumbnail)
         if dip.t_seen is not None:
             dip.deepest = min(dip.deepest, ratio)
-            if frame.t_capture > dip.t_seen:
+            if frame.t_capture > dip.t_seen + _DIP_KEPT_S:
                 self._restore_light()
         elif dip.t_asked is not None and frame.t_capture >= dip.t_asked:
             if ratio < _DIP_SEEN_RATIO:

@@ -24,8 +24,9 @@ def random_floor(
     size: int,
     texels_per_edge: float,
     kinds: tuple[str, ...] = KINDS,
+    printed: float = 0.12,
 ) -> np.ndarray:
-    """A square texture, (size, size, 3) float32."""
+    """A square texture, (size, size, 3) float32; a share of all floors is printed upon."""
     kind = str(rng.choice(kinds))
     grey = rng.random() < 0.3
     saturation = (0.0, 0.12) if grey else (0.05, 0.9)
@@ -85,7 +86,7 @@ def random_floor(
     if kind == "photo":
         for _ in range(rng.integers(2, 10)):
             _shape(rng, floor, edge)
-    if kind == "print" or rng.random() < 0.12:
+    if kind == "print" or rng.random() < printed:
         for _ in range(rng.integers(2, 8)):
             _printed(rng, floor, edge)
     if rng.random() < 0.5:

@@ -44,8 +44,13 @@ _DICE, _RIDGES = 5, 3
 class Studio:
     """Draws pictures of one size."""
 
-    def __init__(self, size: int, held_out: bool) -> None:
+    def __init__(
+        self, size: int, held_out: bool, floor_kinds: tuple[str, ...] | None = None
+    ) -> None:
         self.size, self.held_out = size, held_out
+        self.floor_kinds = floor_kinds or (floors.HELD_OUT_KINDS if held_out else floors.KINDS)
+        self.printed, self.domed = 0.12, 0.35
+        """Shares of floors that are printed upon, and of compartments under a glass dome."""
         self._stage: Any = None
         self._spares = _buried_dice()
 
@@ -68,14 +73,14 @@ class Studio:
         unseen = looks.HELD_OUT_STYLES[0] if self.held_out and rng.random() < 0.5 else None
         style = looks.random_look(rng, unseen)
         styles = [style if one_style else looks.random_look(rng, unseen) for _ in rest.dice]
-        scene, notes = self._scene(rng, rest, styles, camera, tilt)
+        scene, notes = self.build(rng, rest, styles, camera, tilt)
         image = _develop(rng, scene, int(rng.integers(2**30)))
         seen = visibility(rest.dice, camera)
         labels = [label(die, camera, share) for die, share in zip(rest.dice, seen, strict=True)]
         notes |= {"style": style.style if one_style else "mixed", "tilt_deg": f"{tilt:.1f}"}
         return Picture(image, labels, camera, notes)
 
-    def _scene(
+    def build(
         self,
         rng: np.random.Generator,
         rest: tosses.Rest,
@@ -83,10 +88,9 @@ class Studio:
         camera: Camera,
         slant_deg: float,
     ) -> tuple[Any, dict[str, str]]:
+        """A lit scene, ready to be rendered, and notes on it. `slant_deg`: of the camera."""
         radius = rest.wall_radius
-        texture = floors.random_floor(
-            rng, 512, 512 / (2 * radius), floors.HELD_OUT_KINDS if self.held_out else floors.KINDS
-        )
+        texture = floors.random_floor(rng, 512, 512 / (2 * radius), self.floor_kinds, self.printed)
         shiny = rng.random() < 0.3
         scene: dict[str, Any] = {
             "type": "scene",
@@ -129,7 +133,7 @@ class Studio:
             slot = i + (_DICE if look.translucency else 0)
             meshes[slot] = _die_mesh(f"die{slot}", die, look)
         scene |= {f"die{slot}": mesh for slot, mesh in enumerate(meshes)}
-        has_dome = rng.random() < 0.35
+        has_dome = rng.random() < self.domed
         scene["dome"] = {
             "type": "sphere",
             "center": [0, 0, 0 if has_dome else -60],
@@ -217,11 +221,29 @@ def visibility(dice: list[Die], camera: Camera) -> list[float]:
     return shares
 
 
+def place_dice(scene: Any, dice: list[Die], styles: list[DieLook]) -> None:
+    """Move the dice of a built scene: a twentieth of what building another one costs."""
+    parameters = mi.traverse(scene)
+    for i, (die, look) in enumerate(zip(dice, styles, strict=True)):
+        name = f"die{i + (_DICE if look.translucency else 0)}"
+        vertices, normals, _, _ = _rounded_cube(look.rounding, look.ball)
+        world = vertices @ (die.rotation.T * die.edge) + die.centre
+        turned = normals @ die.rotation.T
+        parameters[f"{name}.vertex_positions"] = np.ascontiguousarray(world, np.float32).ravel()
+        parameters[f"{name}.vertex_normals"] = np.ascontiguousarray(turned, np.float32).ravel()
+    parameters.update()
+
+
+def trace(scene: Any, samples: int, seed: int) -> np.ndarray:
+    """Render with so many rays a pixel and denoise: (H, W, 3) float32, linear, red first."""
+    colour = np.array(mi.render(scene, spp=samples, seed=mi.UInt32(seed)), np.float32)[..., :3]
+    noisy = np.ascontiguousarray(np.nan_to_num(colour).clip(0, 40))
+    return np.asarray(pyoidn.denoise(noisy, hdr=True))
+
+
 def _develop(rng: np.random.Generator, scene: Any, seed: int) -> np.ndarray:
     """Render, denoise, expose: BGR uint8."""
-    colour = np.array(mi.render(scene, spp=_SAMPLES, seed=mi.UInt32(seed)), np.float32)[..., :3]
-    noisy = np.ascontiguousarray(np.nan_to_num(colour).clip(0, 40))
-    clean = np.asarray(pyoidn.denoise(noisy, hdr=True))
+    clean = trace(scene, _SAMPLES, seed)
     # An automatic exposure, as cameras have, a little off.
     grey = clean.mean(axis=2)
     middle = 0.5 * float(np.percentile(grey, 60)) + 0.5 * min(float(grey.mean()), 2.0) + 1e-3

@@ -8,6 +8,7 @@ die to die) for speed; `pathtrace.py` supplies what is missing here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import numpy as np
@@ -61,6 +62,8 @@ class Picture:
     labels: list[DieLabel]
     camera: Camera
     notes: dict[str, str] = field(default_factory=dict)
+    calibration: dict[str, Any] | None = None
+    """Of the camera, as a table's settings have it, where the picture is of a table."""
 
 
 def random_light(rng: np.random.Generator) -> Light:

@@ -56,6 +56,13 @@ def toss(rng: np.random.Generator, is_cramped: bool) -> Rest | None:
             half = rng.uniform(0.3, 1.5) * np.array([np.cos(heading), np.sin(heading)])
             ridges.append(Ridge(at - half, at + half, float(rng.uniform(0.06, 0.3))))
     friction = float(rng.uniform(0.7, 1.4) if is_cramped else rng.uniform(0.3, 0.8))
+    return drop(rng, count, radius, ridges, friction)
+
+
+def drop(
+    rng: np.random.Generator, count: int, radius: float, ridges: list[Ridge], friction: float
+) -> Rest | None:
+    """Drop that many dice into that compartment; None when they did not come to rest."""
     model = mujoco.MjModel.from_xml_string(_world(count, radius, ridges, friction))
     data = mujoco.MjData(model)
     for i in range(count):

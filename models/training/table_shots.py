@@ -1,0 +1,259 @@
+"""Pictures of a table together with the calibration of the camera that took them.
+
+    python -m models.training.scenes shots --seed 2001 --count 3000 --size 360
+    python -m models.training.scenes traced-shots --seed 2002 --count 4000 --size 288
+
+Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
+shown in each, for verification and never for training. Must not know: the reader. What makes them
+table conditions: three dice of at least 40 pixels in a round compartment that is wholly in
+sight, a floor of one material, an exposure at which nothing clips. Grain is left to whoever reads
+the pictures, so that three frames of one toss differ as a camera's do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+
+from models.training import floors, looks, tosses
+from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, label, look_down
+from models.training.looks import DieLook
+from models.training.raster import Lamp, Light, Picture, render
+
+SHOTS = 10
+"""Tosses shown of one setting. A chunk of a set holds a whole number of settings."""
+
+FLOORS = ("plain", "felt", "wood", "carpet", "black")
+"""What compartments are lined with. Every floor is drawn anew, none is one of training's."""
+
+STYLES = ("white", "ivory", "translucent", "asian", "coloured", "dark", "worn", "marbled")
+_STYLE_SHARES = (0.26, 0.14, 0.2, 0.12, 0.12, 0.06, 0.05, 0.05)
+
+EDGES_MM = (16.0, 16.0, 18.0, 19.0)
+_LEAST_PX = 41.0
+_SAMPLES = 3
+"""Rays a pixel of a path-traced shot: the denoiser leaves nothing of their noise, and a picture
+then costs a quarter of a second instead of one and a half."""
+_DOMED = 0.15
+_COCKED = 0.35
+_TRIES = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One table with one set of dice."""
+
+    radius: float
+    ridges: list[tosses.Ridge]
+    friction: float
+    dice: list[DieLook]
+    camera: Camera
+    die_mm: float
+    floor_kind: str
+
+    def calibration(self) -> dict[str, Any]:
+        """The table `[camera.calibration]` that describes this camera exactly."""
+        camera, mm = self.camera, self.die_mm
+        right, _, forward = camera.rotation
+        away = np.array([right[1], -right[0], 0.0])
+        return {
+            "image_size": [camera.width, camera.height],
+            "floor_px_per_mm": camera.focal_px / (float(camera.position[2]) * mm),
+            "height_mm": float(camera.position[2]) * mm,
+            # A pixel of a calibration has its middle at whole numbers, one of `Camera` at halves.
+            "centre_px": [camera.principal[0] - 0.5, camera.principal[1] - 0.5],
+            "k1": -camera.k,
+            "compartment_radius_mm": self.radius * mm,
+            "compartment_mm": [
+                -float(camera.position @ right) * mm,
+                -float(camera.position @ away) * mm,
+            ],
+            "tilt_deg": [0.0, float(np.degrees(np.arcsin(forward @ away)))],
+            "die_mm": mm,
+        }
+
+
+def random_setting(rng: np.random.Generator, size: int, lens_k: float = 0.0) -> Setting:
+    """A table: its compartment, its dice and its camera."""
+    is_rough = rng.random() < 0.5
+    fits = size / _LEAST_PX / 2.04 - 0.45
+    radius = float(rng.uniform(1.9, min(fits, 3.3)))
+    ridges = []
+    if is_rough:
+        for _ in range(rng.integers(0, 3)):
+            heading = rng.uniform(0, 2 * np.pi)
+            toward = np.array([np.cos(heading), np.sin(heading)])
+            height = float(rng.uniform(0.08, 0.16))
+            ridges.append(
+                tosses.Ridge(toward * (radius - rng.uniform(0.3, 0.5)), toward * radius, height)
+            )
+    view = 2 * (radius + 0.45) * float(rng.uniform(1.0, 1.02))
+    camera = look_down(
+        size, size, size / view, float(rng.uniform(14, 24)), float(rng.uniform(0, 2.5)),
+        float(rng.uniform(0, 360)), lens_k,
+    )  # fmt: skip
+    camera.position[:2] += rng.uniform(-0.1, 0.1, 2)
+    style = str(rng.choice(STYLES, p=_STYLE_SHARES))
+    look = looks.random_look(rng, style)
+    is_set = rng.random() < 0.85
+    dice = [look if is_set else looks.random_look(rng, style) for _ in range(3)]
+    return Setting(
+        radius=radius,
+        ridges=ridges,
+        friction=float(rng.uniform(0.7, 1.4) if is_rough else rng.uniform(0.3, 0.6)),
+        dice=dice,
+        camera=camera,
+        die_mm=float(rng.choice(EDGES_MM)),
+        floor_kind=str(rng.choice(FLOORS)),
+    )
+
+
+def toss_for(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
+    """Three dice at rest; cocked ones more often than they happen."""
+    wants_cocked = rng.random() < _COCKED
+    rest = None
+    for attempt in range(1000):
+        made = tosses.drop(rng, 3, setting.radius, setting.ridges, setting.friction)
+        if made is None:
+            continue
+        rest = made
+        is_cocked = any(d.stacked or d.tilt_deg() >= NOT_FLAT_DEG for d in made.dice)
+        if is_cocked == wants_cocked or attempt >= _TRIES:
+            break
+    assert rest is not None
+    return rest
+
+
+class RasterShots:
+    """Shots by the fast renderer."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._drawn = 0
+
+    def picture(self, rng: np.random.Generator) -> Picture:
+        """The next shot; every `SHOTS`-th draws a new setting from its generator."""
+        if self._drawn % SHOTS == 0:
+            k = float(rng.uniform(0.0, 0.12)) if rng.random() < 0.5 else 0.0
+            self._setting = random_setting(rng, self.size, k)
+            self._floor, self._reach = _lined_floor(rng, self._setting)
+            self._light = _table_light(rng)
+        self._drawn += 1
+        setting = self._setting
+        rest = toss_for(rng, setting)
+        picture = render(
+            rng, rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach
+        )
+        linear = (picture.image.astype(np.float32) / 255) ** 2.2
+        return _finish(rng, linear, setting, picture)
+
+
+class TracedShots:
+    """Shots by the path tracer: light from die to die, glass, domes."""
+
+    def __init__(self, size: int) -> None:
+        # Mitsuba takes seconds to import and needs a library that only rendering machines have.
+        from models.training import pathtrace
+
+        self._tracer = pathtrace
+        self._studio = pathtrace.Studio(size, held_out=True, floor_kinds=FLOORS)
+        self._studio.printed, self._studio.domed = 0.0, _DOMED
+        self.size = size
+        self._drawn = 0
+
+    def picture(self, rng: np.random.Generator) -> Picture:
+        """The next shot; every `SHOTS`-th draws a new setting from its generator."""
+        tracer = self._tracer
+        if self._drawn % SHOTS == 0:
+            self._setting = random_setting(rng, self.size)
+            rest = toss_for(rng, self._setting)
+            self._studio.floor_kinds = (self._setting.floor_kind,)
+            self._scene, self._notes = self._studio.build(
+                rng, rest, self._setting.dice, self._setting.camera, 0.0
+            )
+        else:
+            rest = toss_for(rng, self._setting)
+            tracer.place_dice(self._scene, rest.dice, self._setting.dice)
+        self._drawn += 1
+        setting = self._setting
+        linear = tracer.trace(self._scene, _SAMPLES, int(rng.integers(2**30)))[..., ::-1]
+        seen = tracer.visibility(rest.dice, setting.camera)
+        labels = [
+            label(die, setting.camera, share) for die, share in zip(rest.dice, seen, strict=True)
+        ]
+        blank = np.zeros((1, 1, 3), np.uint8)
+        picture = Picture(blank, labels, setting.camera, dict(self._notes))
+        return _finish(rng, np.ascontiguousarray(linear), setting, picture)
+
+
+def _lined_floor(rng: np.random.Generator, setting: Setting) -> tuple[np.ndarray, float]:
+    """Floor and wall as one texture over [-reach, reach]², and reach."""
+    reach = setting.radius + 1.6
+    texels = 560 / (2 * reach)
+    floor = floors.random_floor(rng, 560, texels, (setting.floor_kind,), 0.0)
+    axis = (np.arange(560, dtype=np.float32) + 0.5 - 280) / texels
+    outside = np.hypot(axis[None, :], axis[:, None]) - setting.radius
+    wall = looks.random_colour(rng, (0, 0.5), (0.05, 0.9))
+    beyond = looks.random_colour(rng, (0, 0.5), (0.02, 0.5))
+    depth = np.clip(outside / 0.5, 0, 1)[..., None]
+    floor = np.where(outside[..., None] > 0, wall * (0.35 + 0.65 * depth), floor)
+    floor = np.where(outside[..., None] > 0.5, beyond, floor)
+    shade = 1 - 0.4 * np.exp(-np.clip(-outside, 0, None) / 0.4)
+    floor *= np.where(outside <= 0, shade, 1)[..., None]
+    ink = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
+    for ridge in setting.ridges:
+        ends = [(int((x + reach) * texels), int((reach - y) * texels))
+                for x, y in (ridge.start, ridge.end)]  # fmt: skip
+        cv2.line(floor, ends[0], ends[1], ink, max(int(2 * ridge.radius * texels), 1), cv2.LINE_AA)
+    return np.ascontiguousarray(floor, np.float32), reach
+
+
+def _table_light(rng: np.random.Generator) -> Light:
+    """A ring light from all sides, and a room that adds one lamp at most."""
+    tone = looks.random_colour(rng, (0, 0.15), (0.9, 1.0))
+    around = rng.uniform(0, 2 * np.pi)
+    lamps = []
+    for i in range(3):
+        heading, high = around + 2 * np.pi * i / 3, rng.uniform(0.75, 0.9)
+        flat = np.sqrt(1 - high**2)
+        toward = np.array([flat * np.cos(heading), flat * np.sin(heading), high])
+        lamps.append(Lamp(toward, tone * float(rng.uniform(0.15, 0.3)), 0.3))
+    if rng.random() < 0.5:
+        heading, high = rng.uniform(0, 2 * np.pi), rng.uniform(0.4, 0.9)
+        flat = np.sqrt(1 - high**2)
+        toward = np.array([flat * np.cos(heading), flat * np.sin(heading), high])
+        colour = looks.random_colour(rng, (0, 0.25), (0.8, 1.0))
+        lamps.append(Lamp(toward, colour * float(rng.uniform(0.1, 0.35)), 0.1))
+    return Light(tone * float(rng.uniform(0.3, 0.7)), lamps, float(rng.uniform(0.3, 0.7)))
+
+
+def _finish(
+    rng: np.random.Generator, linear: np.ndarray, setting: Setting, picture: Picture
+) -> Picture:
+    """Expose for the compartment, as an installer does, and add what a lens adds."""
+    camera = setting.camera
+    y, x = np.mgrid[0 : camera.height, 0 : camera.width].astype(np.float32)
+    off = np.hypot(x - camera.width / 2, y - camera.height / 2)
+    inside = off < 0.42 * camera.width
+    bright = float(np.percentile(linear[inside].max(axis=1), 97.0))
+    middle = float(np.median(linear[inside].max(axis=1)))
+    # A lamp mirrored in the floor must not leave the rest in the dark.
+    gain = max(rng.uniform(0.6, 0.9) / max(bright, 1e-3), 0.025 / max(middle, 1e-3))
+    linear = linear * np.float32(gain)
+    linear *= (1 - rng.uniform(0, 0.25) * (off / off.max()) ** 2)[..., None].astype(np.float32)
+    linear = np.asarray(cv2.GaussianBlur(linear, (0, 0), float(rng.uniform(0.25, 0.7))))
+    tone = np.clip(linear, 0, 1) ** np.float32(1 / 2.2)
+    tilts = [die.tilt_deg for die in picture.labels]
+    is_cocked = any(d.stacked or d.tilt_deg >= NOT_FLAT_DEG for d in picture.labels)
+    truth = "not flat" if is_cocked else "flat" if max(tilts) <= FLAT_DEG else "between"
+    notes = picture.notes | {
+        "style": setting.dice[0].style,
+        "floor": setting.floor_kind,
+        "truth": truth,
+        "grain": f"{rng.uniform(1.0, 3.0):.2f}",
+    }
+    image = (tone * 255 + 0.5).astype(np.uint8)
+    return replace(picture, image=image, notes=notes, calibration=setting.calibration())

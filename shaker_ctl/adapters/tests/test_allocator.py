@@ -1,0 +1,57 @@
+"""Logging in does not make the service larger, whichever thread does it and how often."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HELD_KB = 8_000
+"""Far less than one block of a passphrase check (19 456 kB)."""
+
+LOGINS = """
+import sys, threading
+from shaker_ctl.adapters import allocator
+from shaker_ctl.console.accounts import _HASHER
+
+def held_kb():
+    for line in open("/proc/self/status"):
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1])
+
+if sys.argv[1] == "told":
+    assert allocator.return_large_blocks()
+stored = _HASHER.hash("correct horse")
+before = held_kb()
+at_once = threading.Barrier(4)
+
+def console():
+    for _ in range(2):
+        at_once.wait()
+        _HASHER.verify(stored, "correct horse")
+    at_once.wait()
+
+consoles = [threading.Thread(target=console) for _ in range(4)]
+for one in consoles: one.start()
+for one in consoles: one.join()
+print(held_kb() - before)
+"""
+
+
+def kept_kb(how: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", LOGINS, how], capture_output=True, text=True, check=True, timeout=60
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
+def test_memory_of_logins_goes_back_to_the_system() -> None:
+    assert kept_kb("told") < HELD_KB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
+def test_without_it_each_console_keeps_what_it_once_borrowed() -> None:
+    """The reason for the module: where this fails, the C library needs it no longer."""
+    assert kept_kb("untold") > HELD_KB

@@ -1,0 +1,47 @@
+"""What the start made is no reason to keep the garbage of play."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PLAY = """
+import gc, sys
+from shaker_ctl.commands.run import set_start_aside
+
+class Knot:
+    def __init__(self):
+        self.me = self
+
+start = [[] for _ in range(300_000)]
+if sys.argv[1] == "aside":
+    set_start_aside()
+else:
+    gc.collect()
+    gc.freeze()
+most, held = 0, []
+for number in range(200_000):
+    held = [*held[-500:], Knot()]
+    if number % 1000 == 0:
+        most = max(most, len(gc.get_objects()))
+print(most)
+"""
+
+BOUND = 16_000
+"""Ten collections of the middle generation, each of ten of the youngest, wait for a full one."""
+
+
+def most_objects(how: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY, how], capture_output=True, text=True, check=True, timeout=60
+    )
+    return int(done.stdout)
+
+
+def test_garbage_of_play_stays_bounded_however_much_the_start_made() -> None:
+    assert most_objects("aside") < BOUND
+
+
+def test_setting_aside_alone_would_let_it_grow() -> None:
+    """Why it is counted anew: where this fails, the interpreter does so by itself."""
+    assert most_objects("frozen only") > BOUND

@@ -31,6 +31,7 @@ from shaker_ctl.adapters.serial_console import consoles
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.journal.record import Entry
 from shaker_ctl.journal.recovery import compare_lamp_box
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
@@ -47,7 +48,7 @@ from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
 from shaker_ctl.seal.examine import Examined
-from shaker_ctl.service import digests, thread_names, wording
+from shaker_ctl.service import digests, last_end, thread_names, wording
 from shaker_ctl.service.archive import JournalArchive, JournalState
 from shaker_ctl.service.desk import TableDesk
 from shaker_ctl.service.dispatch import Dispatch
@@ -95,6 +96,8 @@ class Table:
         self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
         self._stops: list[Any] = []
+        self._has_opened = False
+        self._is_in_order = True
         self._build()
 
     # ── Building ────────────────────────────────────────────────────────────
@@ -129,6 +132,10 @@ class Table:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
         found = recover(journal.newest_first(), self._rulebook)
+        self._boot = last_end.text(last_end.BOOT)
+        self._before = last_end.last_end(
+            journal.newest_first(), self._boot, last_end.text(last_end.MANAGERS_WORD)
+        )
         for fault in standing_faults(journal.newest_first(), found.state.faults):
             self._faults.raise_(*fault)
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
@@ -246,7 +253,7 @@ class Table:
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
-        self._stops.append(self._keeper.close)
+        self._stops.append(self._close_journal)
         self._keeper.start()
         self._stops.append(self._link.close)
         self._link.open()
@@ -268,6 +275,9 @@ class Table:
         self._reader.wait_ready()
         self._record_opening()
         self._post(self._restarted())
+        if code := self._before.fault:
+            log.error("%s: %s", code, ". ".join(WORDS[code]))
+            self._post(events.ControllerFault(code))
         self._outcomes.resume(self._state.state.faults)
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
@@ -300,6 +310,7 @@ class Table:
             self._post(events.ControllerFault(code))
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
+            self._is_in_order = False
             raise JournalError(
                 "the state thread ended", remedy="See the log above; the motor is off; restart"
             )
@@ -320,8 +331,9 @@ class Table:
         )
 
     def _record_opening(self) -> None:
+        self._has_opened = True
         self._keeper.append(
-            "opening",
+            last_end.OPENING,
             {
                 "version": __version__,
                 "table": self._settings.service.table_name,
@@ -329,8 +341,17 @@ class Table:
                 "marks": list(self._rulebook.marks),
                 "seal": self._sealed.seal,
                 "pid": os.getpid(),
+                "boot": self._boot,
+                "before": self._before.value,
+                "note": f"the run before: {self._before.value}",
             },
         )
+
+    def _close_journal(self) -> None:
+        """The last record says that this run was stopped; without it, it died (O-10)."""
+        note = "stopped in order" if self._is_in_order else "ended by a fault of its own"
+        closing = Entry(last_end.CLOSING, {"in_order": self._is_in_order, "note": note})
+        self._keeper.close(last=closing if self._has_opened else None)
 
     # ── What threads tell each other ────────────────────────────────────────
 

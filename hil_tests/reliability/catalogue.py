@@ -203,7 +203,7 @@ def refused(within_s: float = 5.5) -> Outcomes:
 
 
 def interrupted(ending: Ending, motor: Motor | None = None, **more: object) -> Outcomes:
-    """The service was killed; what the journal says is brought to its end, then inspected."""
+    """The service was stopped; what the journal says is brought to its end, then inspected."""
     settled = ending is Ending.SETTLED
     return (
         replace(
@@ -215,6 +215,12 @@ def interrupted(ending: Ending, motor: Motor | None = None, **more: object) -> O
             **more,  # type: ignore[arg-type]  # fields of Required
         ),
     )
+
+
+def killed(ending: Ending, motor: Motor | None = None, **more: object) -> Outcomes:
+    """The service was killed: as interrupted, and it comes back in the fault that says so."""
+    required = interrupted(ending, motor, **more)[0]
+    return (replace(required, life=Life.OUT_OF_SERVICE, codes=("controller-died",)),)
 
 
 UNAFFECTED = stands()
@@ -772,11 +778,11 @@ SERVICE = (
         "service-killed",
         Process("service", "killed"),
         {
-            TOSS: interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
-            REST: interrupted(Ending.VOID),
-            PUSH: interrupted(Ending.SETTLED, source=(Source.VERIFIED,)),
-            LIT: interrupted(Ending.SETTLED, source=(Source.VERIFIED, Source.ENTERED)),
-            BETS: interrupted(Ending.NOT_STARTED, Motor.NEVER),
+            TOSS: killed(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
+            REST: killed(Ending.VOID),
+            PUSH: killed(Ending.SETTLED, source=(Source.VERIFIED,)),
+            LIT: killed(Ending.SETTLED, source=(Source.VERIFIED, Source.ENTERED)),
+            BETS: killed(Ending.NOT_STARTED, Motor.NEVER),
         },
     ),
     Fault("service-stopped", Process("service", "stopped"), {TOSS: STOPPED_IN_THE_TOSS}),
@@ -900,7 +906,7 @@ JOURNAL = (
 
 def _no_start(says: str) -> Mapping[Moment, Outcomes]:
     return {
-        LIT: (replace(interrupted(Ending.SETTLED)[0], start_says=says),),
+        LIT: (replace(killed(Ending.SETTLED)[0], start_says=says),),
     }
 
 

@@ -130,6 +130,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "the lamps' thread did not answer in time",
         "see `lamps` and the log, then clear the fault",
     ),
+    "controller-hung": (
+        "the controller hung, and the watchdog ended it",
+        "see what it did last (`journal last`) and the log (journalctl -u shaker-ctl), then clear "
+        "the fault and inspect",
+    ),
+    "controller-died": (
+        "the controller ended without being stopped: killed, crashed, or out of memory",
+        "see what it did last (`journal last`) and the log (journalctl -u shaker-ctl), then clear "
+        "the fault and inspect",
+    ),
     "clock": (
         "the wall clock was stepped",
         "set the clock, clear the fault; a floorperson then says `time confirm`",

@@ -111,19 +111,18 @@ class JournalThread:
         Raises JournalWriteError (or JournalCorruptError) when the journal has already failed;
         ValueError or TypeError where `body` has no JSON form or uses a reserved key.
         """
-        wall = datetime.fromtimestamp(self._clock.wall(), UTC)
-        pending = _Pending(
-            checked(kind, body),
-            self._clock.monotonic(),
-            wall.isoformat(timespec="milliseconds"),
-            pictures,
-            synced,
-        )
+        pending = self._pending(checked(kind, body), pictures, synced)
         with self._changed:
             if self._fault is not None:
                 raise self._fault
             self._queue.append(pending)
             self._changed.notify_all()
+
+    def _pending(
+        self, entry: Entry, pictures: Pictures | None = None, synced: Synced | None = None
+    ) -> _Pending:
+        wall = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="milliseconds")
+        return _Pending(entry, self._clock.monotonic(), wall, pictures, synced)
 
     def check_soon(self) -> None:
         """Have the newest records read back, before and after each round (O-5); returns at once."""
@@ -156,12 +155,15 @@ class JournalThread:
                 "" if fault is None else fault.line(),
             )
 
-    def close(self, timeout_s: float = 5.0) -> bool:
-        """Write what waits, then end. Return False where something could not be written in time.
+    def close(self, timeout_s: float = 5.0, *, last: Entry | None = None) -> bool:
+        """Write what waits, and `last` behind it, then end. Return False where something could not
+        be written in time.
 
         A journal at fault gets one last try: the medium may have come back.
         """
         with self._changed:
+            if last is not None and not self._closing:
+                self._queue.append(self._pending(last))
             self._closing = True
             self._fault = None
             self._second_fault = None

@@ -12,7 +12,7 @@ import pytest
 
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Head, Record, genesis, walk
+from shaker_ctl.journal.record import Entry, Head, Record, genesis, walk
 from shaker_ctl.ports import Pictures
 from shaker_ctl.service.journal_thread import JournalThread
 
@@ -304,3 +304,19 @@ def test_no_thread_stays_behind() -> None:
     made.append(0)
     assert made.journal.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("has_failed", [False, True])
+def test_the_last_record_of_a_run_stands_behind_everything_that_waited(has_failed: bool) -> None:
+    """Also where a failed medium came back: who was stopped is not taken for one that died."""
+    bench = Bench()
+    if has_failed:
+        bench.main.refuses = JournalWriteError("full")
+        bench.append(0)
+        bench.until(lambda: bench.faults)
+        bench.main.refuses = None
+    else:
+        bench.append(0)
+    assert bench.journal.close(last=Entry("closing", {"in_order": True}))
+    assert [record.plain["kind"] for record in bench.main.records] == ["step", "closing"]
+    assert bench.second.records == bench.main.records

@@ -1,0 +1,71 @@
+"""How the run before this one ended: in order, for want of power, or by its own death (O-10, O-15).
+
+Owns the two records between which every run stands, and what their pattern says. Must not know what
+follows from it: that is the rules'.
+
+A run that is stopped writes a `closing`. Without one it died, or the power went; these are told
+apart by the kernel's boot number, which every `opening` carries. What killed it is the service
+manager's knowledge: systemd's word (`$SERVICE_RESULT`, systemd.exec(5)) is left in a file by the
+unit's stop action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+
+from shaker_ctl.journal.record import Record
+
+OPENING, CLOSING = "opening", "closing"
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+MANAGERS_WORD = Path("/run/shaker-ctl.ended")
+"""Written by `ExecStopPost` of the unit; absent where no service manager runs this."""
+
+WATCHDOG = "watchdog"
+
+
+class LastEnd(StrEnum):
+    """The word for it in the `opening` that follows."""
+
+    NONE = "none on record"
+    STOPPED = "stopped"
+    POWER = "power lost"
+    HUNG = "hung"
+    DIED = "died"
+
+    @property
+    def fault(self) -> str:
+        """Code of the controller's fault that this is; empty where it is none."""
+        return {LastEnd.HUNG: "controller-hung", LastEnd.DIED: "controller-died"}.get(self, "")
+
+
+def last_end(newest_first: Iterable[Record], boot: str, managers_word: str = "") -> LastEnd:
+    """Return how the newest run in the journal ended.
+
+    `boot`: this start's boot number; `managers_word`: systemd's result of the run before. Both are
+    empty where they are not known. Of a run without a boot number on record nothing is claimed.
+    """
+    for record in newest_first:
+        if b'"kind":"step"' in record.body:
+            continue
+        plain = record.plain
+        if plain["kind"] == CLOSING:
+            return LastEnd.STOPPED if plain["in_order"] else LastEnd.DIED
+        if plain["kind"] == OPENING:
+            then = plain.get("boot", "")
+            if not (boot and then):
+                return LastEnd.NONE
+            if boot != then:
+                return LastEnd.POWER
+            return LastEnd.HUNG if managers_word == WATCHDOG else LastEnd.DIED
+    return LastEnd.NONE
+
+
+def text(path: Path) -> str:
+    """Return the one word in a file of the system; empty where there is none."""
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -407,7 +407,7 @@ def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
     os.kill(computer.main_pid(), signal.SIGKILL)
     off_s = machine.seconds_until_off()
     say(f"SIGKILL in a jog: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
-    back(computer, machine, say, restarts=1, low_before=low_before)
+    back(computer, machine, say, restarts=1, low_before=low_before, code="controller-died")
 
 
 def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
@@ -422,13 +422,13 @@ def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
     say(f"hung loop in a toss: EN low after {off_s * 1000:.0f} ms", off_s <= OFF_S)
     until(lambda: computer.unit()["Result"] == "watchdog", 10.0)
     say(f"watchdog expired {time.monotonic() - hung_s:.1f} s after the hang", True)
-    back(computer, machine, say, restarts=2, low_before=low_before)
+    back(computer, machine, say, restarts=2, low_before=low_before, code="controller-hung")
 
 
 def back(
-    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int
+    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int, code: str
 ) -> None:
-    """Wait for the restart; the round in hand is ended, and the table is not open any more."""
+    """Wait for the restart; the round in hand is ended, and the fault `code` says why."""
     until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
     until(lambda: computer.unit()["SubState"] == "running", 60.0)
     low = computer.pins_taken_low() - low_before
@@ -437,15 +437,16 @@ def back(
     tosses = machine.look()["tosses"]
     console = machine.console()
 
-    def is_closed() -> dict[str, Any] | None:
+    def is_in_fault() -> dict[str, Any] | None:
         status: dict[str, Any] = console.status()
-        return None if status["life"] == "open" else status
+        return status if status["life"] == "out of service" else None
 
-    status = until(is_closed, 30.0, every_s=0.2)
+    status = until(is_in_fault, 30.0, every_s=0.2)
     console.close()
+    is_still = not machine.is_driven() and machine.look()["tosses"] == tosses
     say(
-        f"restarted: {status['life']}: {status['says']}",
-        not machine.is_driven() and machine.look()["tosses"] == tosses,
+        f"restarted in fault {', '.join(status['faults'])}: {status['says']}",
+        is_still and code in status["faults"],
     )
 
 
@@ -625,7 +626,7 @@ def main() -> int:
     """Prepare the Debian where asked, then boot it and check; return 0 where all held."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--wheel", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=HERE / "var" / "debian")
+    parser.add_argument("--cache", type=Path, default=debian.CACHE)
     parser.add_argument("--only-prepare", action="store_true", help="Install and do not boot.")
     parser.add_argument("--prepared", action="store_true", help="Boot what was prepared before.")
     given = parser.parse_args()

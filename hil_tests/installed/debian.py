@@ -14,6 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+CACHE = Path("/var/tmp/shaker-ctl-debian")
+"""Not in the source tree: whatever walks through that would walk through mounted /proc and /dev."""
+
 MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
 
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")

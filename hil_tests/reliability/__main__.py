@@ -181,17 +181,23 @@ def _soak_table(run: Soak) -> Table:
     grown = growth(run.uses)
     table = Table(
         title="What the processes hold",
-        caption="growth: median of the last quarter of the run less that of the second",
+        caption="growth: a line through the medians of the minutes of the second half; "
+        "at most: with 95 % confidence",
     )
-    for name in ("figure", "first", "last", "most", "growth", "allowed"):
+    for name in ("figure", "first", "last", "most", "growth an hour", "at most", "allowed"):
         table.add_column(name, justify="left" if name == "figure" else "right")
     for name, limit in ALLOWED.items():
         values = [getattr(use, name) for use in run.uses]
-        shown = f"{grown[name]:+.1f}" if name in grown else "too short"
+        trend = grown.get(name)
+        shown = (
+            ("too short", "?")
+            if trend is None
+            else (f"{trend.per_hour:+.2f}", f"{trend.at_most:+.2f}")
+        )
         figures = (
             [f"{v:.1f}" for v in (values[0], values[-1], max(values))] if values else ["–"] * 3
         )
-        table.add_row(name, *figures, shown, f"{limit:g}")
+        table.add_row(name, *figures, *shown, f"{limit:g}")
     return table
 
 

@@ -36,6 +36,10 @@ _SCHEMA = (
     f"CREATE TRIGGER identity_stays BEFORE UPDATE ON identity {_REFUSE}",
 )
 
+CACHE_KB = 256
+"""Pages kept in memory. Who only appends needs the last of them; SQLite's own 2 MB a connection fill
+in an hour of play, and that looks like a leak."""
+
 APPLICATION_ID = 0x53424A31
 """Written into the file's header: `file` and this module know a journal by it ("SBJ1")."""
 
@@ -93,6 +97,7 @@ class SqliteJournal:
         try:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA trusted_schema=OFF")
+            self._db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
             if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 raise JournalCorruptError(
                     f"{self.path} is not a journal of this table",

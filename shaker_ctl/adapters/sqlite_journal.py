@@ -37,8 +37,8 @@ _SCHEMA = (
 )
 
 CACHE_KB = 256
-"""Pages kept in memory. Who only appends needs the last of them; SQLite's own 2 MB a connection fill
-in an hour of play, and that looks like a leak."""
+"""Pages kept in memory. Who only appends needs the last of them; SQLite's own 2 MB a connection
+fill in an hour of play, and that looks like a leak."""
 
 APPLICATION_ID = 0x53424A31
 """Written into the file's header: `file` and this module know a journal by it ("SBJ1")."""

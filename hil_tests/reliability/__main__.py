@@ -202,14 +202,18 @@ def _soak_table(run: Soak) -> Table:
 
 
 def _tables(
-    folder: Path, console: Console, until_s: float, more: Callable[[], bool]
+    folder: Path,
+    console: Console,
+    until_s: float,
+    more: Callable[[], bool],
+    profile: Callable[[], str] = lambda: catalogue.PROFILE,
 ) -> Iterator[tuple[Bench, Witness]]:
     """New tables, one after the other, for as long as there is something to be played."""
     tables = failures = 0
     while more() and time.monotonic() < until_s and failures < MOST_FAILURES:
         tables += 1
         here = fresh(folder / f"table-{tables}").resolve()
-        session = TestedSession(Plan(seed=SEED + tables), here)
+        session = TestedSession(Plan(profile=profile(), seed=SEED + tables), here)
         try:
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
@@ -261,12 +265,18 @@ def _progress(console: Console) -> Progress:
 def _results(
     rows: list[Row], until_s: float, kept: Results, console: Console
 ) -> Iterator[tuple[Row, Result]]:
-    """Play one row after the other; a table that does not come back is left behind."""
-    waiting = list(rows)
-    for bench, witness in _tables(kept.folder, console, until_s, lambda: bool(waiting)):
+    """Play one row after the other, one kind of table after the other; a table that does not come
+    back is left behind."""
+    kinds = list(dict.fromkeys(row[0].profile for row in rows))
+    waiting = sorted(rows, key=lambda row: kinds.index(row[0].profile))
+    tables = _tables(
+        kept.folder, console, until_s, lambda: bool(waiting), lambda: waiting[0][0].profile
+    )
+    for bench, witness in tables:
         trials = Trials(bench, witness)
+        here = bench.session.plan.profile
         try:
-            while waiting and time.monotonic() < until_s:
+            while waiting and waiting[0][0].profile == here and time.monotonic() < until_s:
                 row = waiting.pop(0)
                 try:
                     result = trials.play(*row)

@@ -69,6 +69,13 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """So much memory is left on the service's computer, by what its system tells it."""
+
+    available_kb: int
+
+
+@dataclass(frozen=True, slots=True)
 class Typed:
     """Somebody types this at a console, over and over, for a while."""
 
@@ -94,4 +101,4 @@ class Then:
     after_s: float
 
 
-Act = Rig | Hands | Process | Hang | Medium | Clock | Typed | Start | Then
+Act = Rig | Hands | Process | Hang | Medium | Clock | Memory | Typed | Start | Then

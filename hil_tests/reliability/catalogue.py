@@ -21,6 +21,7 @@ from hil_tests.reliability.acts import (
     Hands,
     Hang,
     Medium,
+    Memory,
     Process,
     Rig,
     Start,
@@ -43,6 +44,16 @@ BETS, TOSS, REST, PUSH, LIT = Moment
 Outcomes = tuple[Required, ...]
 
 
+PROFILE = "pa-625a"
+"""Uncovered; a cover is allowed and none is fitted."""
+
+COVERED = "md"
+"""A driven cover, and its contact in the interlock; bets close before the reveal."""
+
+BARE = "pa-539"
+"""A cover is forbidden: its contact must say that none is there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One row."""
@@ -55,6 +66,8 @@ class Fault:
     """How long people leave the table alone at `BETS` and `LIT` after the fault."""
     hold_s: float = 0.0
     """How long the fault is left after the round is over, for what shows only then."""
+    profile: str = PROFILE
+    """The table that it is played at."""
     restarts: bool = False
     """The service must be started again by a person before the round can end."""
 
@@ -466,6 +479,102 @@ CONTACTS = (
     ),
 )
 
+STUCK_S = 6.0
+"""Until somebody has mended a cover that did not open: the table has called it stuck by then."""
+
+STUCK_AT_THE_REVEAL = (
+    replace(
+        STANDS,
+        life=Life.OUT_OF_SERVICE,
+        codes=("cover-stuck",),
+        seen_as=("TimerExpired:cover",),
+        # 1.25 s of the toss are left; then it settles, the dealer closes bets, 2 s for the cover.
+        within_s=STUCK_S,
+    ),
+)
+"""The dice have been tossed: a person opens the cover, they are read, and then the table stops."""
+
+COVERS = (
+    Fault(
+        "cover-contact-opens",
+        Rig("cover_contact_open"),
+        {
+            TOSS: denied("CoverOpened", OFF_S, Life.INSPECTION_DUE),
+            # Bets are open over dice that can be seen. Until the tach has been silent it is the
+            # toss, after which an inspection is due.
+            REST: tuple(
+                replace(VOID, motor=Motor.FINISHED, life=life, seen_as=("CoverOpened",), within_s=1)
+                for life in (Life.OPEN, Life.INSPECTION_DUE)
+            ),
+        },
+        profile=COVERED,
+    ),
+    Fault(
+        "cover-sticks-open",
+        Rig("cover_stuck"),
+        {
+            BETS: (
+                replace(
+                    NOT_STARTED,
+                    codes=("cover-stuck",),
+                    seen_as=("TimerExpired:cover",),
+                    within_s=4.0,
+                ),
+            ),
+        },
+        dwell_s=0.1,
+        profile=COVERED,
+    ),
+    Fault(
+        "cover-sticks-closed",
+        Rig("cover_stuck", for_s=STUCK_S),
+        {TOSS: STUCK_AT_THE_REVEAL},
+        profile=COVERED,
+    ),
+    Fault(
+        "cover-contact-welded",
+        Rig("cover_contact_stuck", for_s=STUCK_S),
+        {TOSS: STUCK_AT_THE_REVEAL},
+        profile=COVERED,
+    ),
+    Fault(
+        "jam-under-the-cover",
+        Rig("jam"),
+        {TOSS: shaker("tach-silent", "motor-stall", "motor-driver", within_s=0.25)},
+        profile=COVERED,
+    ),
+    Fault(
+        "service-killed-under-the-cover",
+        Process("service", "killed"),
+        {
+            REST: interrupted(Ending.VOID),
+            TOSS: interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
+            PUSH: interrupted(Ending.SETTLED, source=(Source.VERIFIED,)),
+        },
+        profile=COVERED,
+    ),
+    # The rig's cover takes 0.45 s from the hand to the contact.
+    Fault(
+        "cover-put-on-where-none-may-be",
+        COVER,
+        {
+            TOSS: denied("CoverClosed", 0.45 + OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CoverClosed", within_s=0.45 + 0.2, life=Life.OPEN),
+            LIT: stands(seen="CoverClosed", within_s=0.45 + 0.2),
+        },
+        profile=BARE,
+    ),
+    Fault(
+        "cover-contact-welded-where-none-may-be",
+        Rig("cover_contact_stuck"),
+        {
+            TOSS: denied("CoverClosed", OFF_S, Life.INSPECTION_DUE),
+            BETS: not_started("CoverClosed", within_s=0.2, life=Life.OPEN),
+        },
+        profile=BARE,
+    ),
+)
+
 # ── Light, camera, reader ───────────────────────────────────────────────────
 
 CAMERA = (
@@ -517,6 +626,15 @@ CAMERA = (
             LIT: finishes("ReaderFault", "frozen", within_s=9.0),
         },
         dwell_s=9.5,
+    ),
+    Fault(
+        "camera-moved-for-good",
+        Rig("camera_shifted"),
+        {
+            BETS: not_started("ReaderFault", "camera-moved", within_s=11.0),
+            LIT: finishes("ReaderFault", "camera-moved", within_s=11.0),
+        },
+        dwell_s=11.5,
     ),
     Fault(
         "camera-looped-for-good",
@@ -679,6 +797,16 @@ LAMPS = (
             LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
             BETS: not_started("LampFault", "lamp-timeout", within_s=1.0),
         },
+    ),
+    Fault(
+        "lamp-line-unplugged-and-back",
+        Rig("line_unplugged line=lamp", for_s=1.5),
+        {
+            PUSH: by_hand("lamp-timeout", within_s=0.7),
+            TOSS: by_hand("lamp-timeout", within_s=1.0),
+            LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
+        },
+        dwell_s=2.0,
     ),
     Fault(
         "lamp-line-noise",
@@ -947,9 +1075,25 @@ CLOCK = (
     ),
 )
 
+# ── Memory ──────────────────────────────────────────────────────────────────
+
+MEMORY = (
+    Fault(
+        "memory-runs-low",
+        Memory(available_kb=12_000),
+        {
+            TOSS: finishes("ControllerFault", "memory-low", within_s=1.5),
+            BETS: not_started("ControllerFault", "memory-low", within_s=1.5),
+            LIT: finishes("ControllerFault", "memory-low", within_s=1.5),
+        },
+        dwell_s=2.0,
+    ),
+)
+
 FAULTS: tuple[Fault, ...] = (
     *MOTOR,
     *CONTACTS,
+    *COVERS,
     *CAMERA,
     *LAMPS,
     *CONSOLES,
@@ -958,6 +1102,7 @@ FAULTS: tuple[Fault, ...] = (
     *JOURNAL,
     *STARTS,
     *CLOCK,
+    *MEMORY,
 )
 
 BY_NAME = {fault.name: fault for fault in FAULTS}

@@ -127,6 +127,8 @@ class Harm:
                 self._bench.rig(f"hands {undo}")
             case acts.Clock():
                 self._bench.session.step_clock(0.0)
+            case acts.Memory():
+                self._bench.session.show_memory(None)
             case _:
                 pass
 
@@ -170,6 +172,8 @@ class Harm:
                 self._trace(answered)
             case acts.Clock(step_s):
                 self._bench.session.step_clock(step_s)
+            case acts.Memory(available_kb):
+                self._bench.session.show_memory(available_kb)
             case acts.Typed(port, text, for_s):
                 self._later(lambda: self._type(port, text, for_s))
             case acts.Start():

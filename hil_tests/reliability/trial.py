@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hil_tests.demo.session import COVERED
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench, BenchError
 from hil_tests.reliability.broken_start import BROKEN
@@ -31,10 +32,16 @@ LONGEST_S = 40.0
 """Longest round, with whatever happens in it; then the bench gives up on it."""
 
 STILL_RPM = 5.0
+COVERED_S = 0.5
+"""How long bets stay open over dice at rest under their cover, once something has failed there."""
+
 LATE_S = 0.04
 """A computer that wakes a waiting thread so late is too busy for the table's own 50 ms."""
 
 ATTEMPTS = 3
+UNDER_COVER = {"betting": "activate", "covered": "nmb", "no more bets": "reveal"}
+"""What a dealer does at a covered table: bets stay open until the dice lie under the cover."""
+
 BETWEEN = ("ready", "pacing", "admitting")
 """Phases of an open table in which no round is in hand."""
 
@@ -212,6 +219,7 @@ class _Round:
         self._restarted = False
         self._until_s = 0.0
         self._tail = Tail(Path(bench.session.rig["events"]))
+        self._faults_noted: list[Note] = []
 
     def play(self) -> None:
         self._until_s = time.monotonic() + LONGEST_S
@@ -229,9 +237,13 @@ class _Round:
 
     # ── Acts ────────────────────────────────────────────────────────────────
 
+    @property
+    def _is_covered(self) -> bool:
+        return self._bench.session.plan.profile in COVERED
+
     def _activate(self) -> None:
         """No more bets, and shake; where the table has moved on already, nothing."""
-        for verb in ("nmb", "activate"):
+        for verb in ("activate",) if self._is_covered else ("nmb", "activate"):
             with suppress(ShakerError, OSError):
                 if not self._bench.act("dealer", f"{verb} {self.number}"):
                     return
@@ -303,9 +315,25 @@ class _Round:
         if self._moment is Moment.LIT and not self._struck and status["phase"] == "collecting":
             self._strike_and_dwell()
             return False
-        if not self._bench.prompt(status):
+        if not (self._uncovers(status) or self._bench.prompt(status)):
             self._bench.settle(status)
         return False
+
+    def _uncovers(self, status: Reply) -> bool:
+        """The dealer's next act at a covered table. What fails at rest fails under open bets."""
+        verb = UNDER_COVER.get(status["phase"]) if self._is_covered else None
+        if verb is None:
+            return False
+        if verb == "nmb" and self._moment is Moment.REST and not self._is_due(COVERED_S):
+            return False
+        return self._bench.act("dealer", f"{verb} {self.number}")
+
+    def _is_due(self, after_s: float) -> bool:
+        """True when the fault has been there for so long."""
+        notes = [note for note in self._tail.take() if note["what"] == "fault"]
+        self._faults_noted += notes
+        struck_s = self.harm.struck_s(self._faults_noted)
+        return struck_s is not None and time.monotonic() - struck_s > after_s
 
     def _prod_when_struck(self) -> None:
         if self.harm.struck_s([]) is not None:

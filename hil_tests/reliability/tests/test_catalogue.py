@@ -9,7 +9,7 @@ import pytest
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import FAULTS, Fault, rows
+from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, PROFILE, Fault, rows
 from hil_tests.reliability.moments import TRIGGERS, Moment
 from hil_tests.reliability.required import Ending, Life, Motor, Wagers
 from hil_tests.rig.camera_faults import CAMERA_FAULTS
@@ -17,6 +17,7 @@ from hil_tests.rig.faults import DaemonPart, parse
 from hil_tests.rig.lamp_faults import LAMP_FAULTS
 from hil_tests.rig.line import LINE_FAULTS
 from hil_tests.rig.plant_faults import PLANT_FAULTS
+from shaker_ctl.rules.regulation import load
 
 LEAST = 60
 ROWS = [
@@ -41,7 +42,7 @@ def of_kind(kind: type[acts.Act]) -> list[acts.Act]:
 def test_there_are_enough_distinct_faults() -> None:
     names = [fault.name for fault in FAULTS]
     assert len(set(names)) == len(names) >= LEAST
-    acts_at = [(repr(f.act), tuple(f.required)) for f in FAULTS]
+    acts_at = [(f.profile, repr(f.act), tuple(f.required)) for f in FAULTS]
     assert len(set(acts_at)) == len(acts_at)
 
 
@@ -124,3 +125,15 @@ class NoDaemon:
 
     def __getattr__(self, name: str) -> object:
         return lambda: None
+
+
+@each_fault
+def test_a_table_is_of_the_kind_that_its_row_is_about(fault: Fault) -> None:
+    use = load(fault.profile).cover.use.value.value
+    assert (fault.profile == COVERED) is (use == "required")
+    assert (fault.profile == BARE) is (use == "forbidden")
+
+
+def test_each_kind_of_table_has_faults_of_its_cover() -> None:
+    with_cover = {fault.profile for fault in FAULTS if "cover" in fault.name}
+    assert with_cover == {PROFILE, COVERED, BARE}

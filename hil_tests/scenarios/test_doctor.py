@@ -38,6 +38,8 @@ PI = {
     "etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\n',
     "sys/devices/platform/soc/soc:firmware/get_throttled": "0\n",
     "sys/class/thermal/thermal_zone0/temp": "51600\n",
+    "boot/firmware/config.txt": "dtparam=audio=off\n",
+    "usr/bin/pigpiod": "",
     "dev/rtc0": "",
     "usr/bin/pinctrl": "#!/bin/sh\n",
 }
@@ -134,6 +136,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
     assert wrong == []
     assert list(found) == [
         *("model", "system", "power", "temperature", "clock", "service", "stop script"),
+        *("boot settings",),
         *("disk", "second disk", "journal", "people", "digests", "calibration"),
         *("lamp box", "lamps", "technician's console", "dealer's console"),
         *("GPIO", "camera", "picture", "ring light"),

@@ -72,9 +72,14 @@ def examine(computer: Computer, pins: PinParameters) -> Iterator[Finding]:
     yield stop_script(computer, pins)
 
 
+def board(computer: Computer) -> str:
+    """Return the name of the Raspberry Pi; empty where this is none."""
+    return (computer.text("/proc/device-tree/model") or "").rstrip("\0\n")
+
+
 def model(computer: Computer) -> Finding:
     """Which Raspberry Pi this is."""
-    said = (computer.text("/proc/device-tree/model") or "").rstrip("\0\n")
+    said = board(computer)
     if not said:
         return warn(
             "model",

@@ -15,6 +15,7 @@ from pathlib import Path
 from shaker_ctl.adapters.gpio_backend import make_pins
 from shaker_ctl.adapters.journal_copies import JournalLock
 from shaker_ctl.doctor import camera, computer, lines, records, shaker
+from shaker_ctl.doctor.boot import boot_settings
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.digests import digests
 from shaker_ctl.doctor.finding import Finding, fail, ok
@@ -65,6 +66,7 @@ def _everything(
     is_jogged: bool,
 ) -> Iterator[Finding]:
     yield from computer.examine(machine, settings.gpio.pins)
+    yield boot_settings(machine, computer.board(machine))
     yield from records.examine(settings.journal, settings.console)
     yield digests(source, is_real_table=real_table.mark(machine.root) is not None)
     yield camera.calibration(settings.camera, source)

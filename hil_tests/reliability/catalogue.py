@@ -547,9 +547,9 @@ COVERS = (
         "service-killed-under-the-cover",
         Process("service", "killed"),
         {
-            REST: interrupted(Ending.VOID),
-            TOSS: interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
-            PUSH: interrupted(Ending.SETTLED, source=(Source.VERIFIED,)),
+            REST: killed(Ending.VOID),
+            TOSS: killed(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
+            PUSH: killed(Ending.SETTLED, source=(Source.VERIFIED,)),
         },
         profile=COVERED,
     ),

@@ -23,7 +23,8 @@ from vision.overlay import colour_of, describe, draw_reading
 from vision.photo_reader import PhotoReader
 from vision.reader import Seen, TableReader
 from vision.reading import DieEvidence
-from vision.second_reader.photo import find_spots, read_photo
+from vision.second_reader.photo import read_photo
+from vision.second_reader.spots import find_spots, to_lab
 from vision.second_reader.table import rectify
 
 _PANEL = (640, 480)
@@ -109,10 +110,10 @@ def _second_view(image: np.ndarray, seen: Seen) -> np.ndarray:
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
         return picture
     scale = min(2.0, 1024 / max(image.shape[:2]))
-    for spot in find_spots(cv2.resize(image, None, fx=scale, fy=scale)):
-        at = _point(np.array((spot.x, spot.y)) / scale)
-        radius = max(1, round(spot.diameter / 2 / scale))
-        cv2.circle(picture, at, radius, (200, 160, 60), 1, cv2.LINE_AA)
+    spots = find_spots(to_lab(cv2.resize(image, None, fx=scale, fy=scale)))
+    for place, diameter in zip(spots.xy, spots.diameter, strict=True):
+        radius = max(1, round(float(diameter) / 2 / scale))
+        cv2.circle(picture, _point(place / scale), radius, (200, 160, 60), 1, cv2.LINE_AA)
     for found in read_photo(image):
         corners = np.round(found.corners).astype(np.int32)
         cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)

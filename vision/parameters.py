@@ -69,10 +69,15 @@ class ReadingThresholds:
 class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
 
+    found: float = 0.24
+    """Score times certainty of the value, means over the closer looks, from which the plain reading
+    calls something a die."""
+    faint: float = 0.18
+    """From here on it may be one, and a picture with such a thing is not verified."""
     score: float = 0.40
-    value_p: float = 0.90
-    flat_p: float = 0.30
+    value_p: float = 0.80
+    flat_p: float = 0.02
     """Photographs are taken from anywhere: a die seen obliquely looks less flat."""
-    pip_confidence: float = 0.40
+    pip_confidence: float = 0.20
     missed_confidence: float = 0.65
     """A face that only the second reader sees, and this surely, is a die the model missed."""

@@ -17,7 +17,8 @@ import numpy as np
 from vision.classifier import FoundDie
 from vision.frame import Frame
 from vision.parameters import PhotoThresholds
-from vision.reader import Finder, Seen, Stopwatch, match, observe, turn_deg
+from vision.photo_finder import PhotoFinder, ScoredFinder, worth
+from vision.reader import Seen, Stopwatch, match, observe, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
@@ -29,73 +30,32 @@ from vision.reading import (
 )
 from vision.second_reader.photo import PhotoDie, read_photo
 
-_FIRST_SIDE = 960
-"""Longer side of the first look, pixels: most photographs of a few dice have them at 40-150."""
-_GOOD_EDGE = (34.0, 150.0)
-_AIM_EDGE = 64.0
-_MOST_PIXELS = 5_000_000
-_LEAST_SIDE = 160
-"""Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
+_REACH = 0.42
+"""Largest distance between what both readers call one top face, in its edges."""
 
 
 class PhotoReader:
     """Reads photographs. One instance per thread."""
 
-    def __init__(self, finder: Finder, thresholds: PhotoThresholds | None = None) -> None:
-        self._finder = finder
+    def __init__(self, finder: ScoredFinder, thresholds: PhotoThresholds | None = None) -> None:
+        self._finder = PhotoFinder(finder)
         self.thresholds = thresholds or PhotoThresholds()
 
     def look(self, frame: Frame, dice: int | None = None) -> Seen:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
         clock = Stopwatch()
-        found = self.find(frame.image)
+        found, faint = self._finder.find(frame.image, self.thresholds.found)
         clock.lap("model")
         second = read_photo(frame.image)
         clock.lap("second reader")
-        evidence, extra = self._gather(found, second)
-        opinion = self._judge(evidence, extra, dice)
+        evidence, alone = self._gather(found, second)
+        opinion = self._judge(evidence, self._missed(found, faint, alone), dice)
         clock.lap("verdict")
         return Seen(observe(frame, None, evidence, opinion, clock), tuple(found), None)
 
     def find(self, image: np.ndarray) -> list[FoundDie]:
-        """The plain reading: what the model finds, at the scale that suits its dice."""
-        border = 0
-        if min(image.shape[:2]) < _LEAST_SIDE:
-            border = max(image.shape[:2]) // 3
-            image = cv2.copyMakeBorder(
-                image, border, border, border, border, cv2.BORDER_REFLECT_101
-            )
-        scale = min(1.0, _FIRST_SIDE / max(image.shape[:2]))
-        found = self._at_scale(image, scale)
-        if not found:
-            found = self._at_scale(image, min(1.0, scale * 2)) if scale < 1 else []
-            found = found or self._at_scale(image, scale / 2)
-        if found:
-            edge = float(np.median([die.edge_px for die in found])) * scale
-            if not _GOOD_EDGE[0] <= edge <= _GOOD_EDGE[1]:
-                better = scale * _AIM_EDGE / edge
-                better = min(better, 3.0, (_MOST_PIXELS / image.shape[0] / image.shape[1]) ** 0.5)
-                again = self._at_scale(image, better)
-                if sum(d.score for d in again) >= 0.8 * sum(d.score for d in found):
-                    found = again
-        return sorted((_shifted(die, -border) for die in found), key=lambda d: float(d.centre[0]))
-
-    def _at_scale(self, image: np.ndarray, scale: float) -> list[FoundDie]:
-        if scale == 1.0:
-            return list(self._finder.find(image))
-        interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
-        sized = cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation)
-        return [
-            FoundDie(
-                np.asarray((d.corners + 0.5) / scale - 0.5, np.float32),
-                d.value,
-                d.value_p,
-                d.flat_p,
-                d.score,
-                np.asarray(d.down / scale, np.float32),
-            )
-            for d in self._finder.find(np.asarray(sized, np.uint8))
-        ]
+        """The plain reading: what the model alone finds, from left to right."""
+        return self._finder.find(image, self.thresholds.found)[0]
 
     def _gather(
         self, found: Sequence[FoundDie], second: Sequence[PhotoDie]
@@ -103,8 +63,12 @@ class PhotoReader:
         """Evidence per die of the model, left to right, and what only the second reader sees."""
         centres = np.array([die.centre for die in found]).reshape(-1, 2)
         others = np.array([die.centre for die in second]).reshape(-1, 2)
-        reach = float(np.median([die.edge_px for die in found])) * 0.4 if found else 0.0
-        pairs = match(centres, others, reach)
+        reach = _REACH * max((die.edge_px for die in found), default=0.0)
+        pairs = {
+            i: j
+            for i, j in match(centres, others, reach).items()
+            if np.hypot(*(centres[i] - others[j])) < _REACH * found[i].edge_px
+        }
         evidence = []
         for i, die in enumerate(found):
             other = second[pairs[i]] if i in pairs else None
@@ -123,27 +87,22 @@ class PhotoReader:
                     measured=None,
                 )
             )
-        alone = [second[j] for j in range(len(second)) if j not in pairs.values()]
-        return tuple(evidence), [die for die in alone if self._is_missed_die(die, found)]
+        return tuple(evidence), [second[j] for j in range(len(second)) if j not in pairs.values()]
 
-    def _is_missed_die(self, die: PhotoDie, found: Sequence[FoundDie]) -> bool:
-        """True if what only the second reader sees is like the dice that both see: not the side
-        of a die, nor spots in the grain of a table."""
-        if die.face.confidence < self.thresholds.missed_confidence:
-            return False
-        if not found:
-            return True
-        edge = float(np.median([other.edge_px for other in found]))
-        if not 0.72 < die.edge_px / edge < 1.4 or die.aspect < 0.8:
-            return False
-        return all(
-            float(np.hypot(*(die.centre - other.centre))) > 0.85 * max(die.edge_px, other.edge_px)
-            for other in found
-        )
+    def _missed(
+        self, found: Sequence[FoundDie], faint: Sequence[FoundDie], alone: Sequence[PhotoDie]
+    ) -> str:
+        """What else in the picture may be a die, in words; empty: nothing."""
+        t = self.thresholds
+        for die in faint:
+            if worth(die) >= t.faint:
+                return f"something else may be a die ({worth(die):.2f} sure)"
+        for face in alone:
+            if face.face.confidence >= t.missed_confidence and _is_die_apart(face, found):
+                return f"the second reader sees one more, a {face.face.value}"
+        return ""
 
-    def _judge(
-        self, dice: Sequence[DieEvidence], missed: Sequence[PhotoDie], wanted: int | None
-    ) -> Verdict:
+    def _judge(self, dice: Sequence[DieEvidence], missed: str, wanted: int | None) -> Verdict:
         t = self.thresholds
         if not dice:
             return Unreadable(Reason.COUNT, "no dice")
@@ -173,9 +132,7 @@ class PhotoReader:
                     Reason.DOUBTFUL, f"{place}: pips stand out by {die.second.confidence:.2f} only"
                 )
         if missed:
-            return Unreadable(
-                Reason.COUNT, f"the second reader sees {len(missed)} more than {len(dice)} dice"
-            )
+            return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
         confidence = min(
             min(die.model.value_p, die.model.score, die.second.confidence)
             for die in dice
@@ -184,8 +141,18 @@ class PhotoReader:
         return Verified(tuple(die.model.value for die in dice if die.model), confidence)
 
 
-def _shifted(die: FoundDie, by: float) -> FoundDie:
-    if not by:
-        return die
-    corners = np.asarray(die.corners + by, np.float32)
-    return FoundDie(corners, die.value, die.value_p, die.flat_p, die.score, die.down)
+def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
+    """True if a face of the second reader's is as large as the dice that the model found, and
+    neither one of them nor the side of one."""
+    if not found:
+        return True
+    edge = float(np.median([die.edge_px for die in found]))
+    if not 0.6 < face.edge_px / edge < 1.6:
+        return False
+    x, y = (float(v) for v in face.centre)
+    for die in found:
+        bottom = die.corners + 1.3 * die.down
+        body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
+        if cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px:
+            return False
+    return True

@@ -3,5 +3,5 @@
 It gets the raw frame and the calibration and nothing else: no boxes, corners, counts or styles
 from the model, no shared weights, no shared thresholds. `foreground` says what is not floor,
 `outline` fits upright cubes to it, `pips` reads a rectified face by shape and layout, `table`
-puts them in order; `photo` does without a calibration.
+puts them in order; `photo` does without a calibration, from the round `spots` of a picture.
 """

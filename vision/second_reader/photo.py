@@ -1,39 +1,87 @@
 """The second reader without a calibration: dice of unknown size in any photograph.
 
-Owns: round spots at every scale, their grouping into legal faces, and each face's own extent. Must
-not know the model's findings.
+Owns: the grouping of round spots into legal faces, and how sure each is. Must not know the model's
+findings.
 
-Theory of operation: pips are the one thing that all dice have. Round spots of either polarity are
-collected at several scales. Groups of equal spots propose faces (a lattice needs two spots; a
-single spot proposes an ace), and each proposal is rectified and has to pass the same examination
-as a face at a table (`pips.read_face`) before it counts.
+Theory of operation: pips are the one thing that all dice have. Two, three or four spots that look
+alike (size, colour, colour around them) span a lattice and so propose a face, a lone spot in an
+even square proposes an ace. Each proposal is sampled on a grid and has to look like its own
+pattern: pips full, every other place of the lattice and the ground between empty, in colours that
+the proposal itself states. What is left of proposals that share ground is the one that explains
+most spots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from vision.second_reader.pips import FACE_PX, Face, read_face
+from vision.second_reader.pips import SPOTS, Face
+from vision.second_reader.spots import Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
-_WINDOWS = (9, 19, 37, 75)
-"""Sides of the squares over which the local background is averaged, pixels: each finds spots of
-about a quarter to two thirds of it."""
-_STEP = 11
-_LEAST_DIAMETER = 3.0
+_MOST_ENLARGED = 2.0
 _SPACING = 0.255
-"""Of dice with unknown edges: the middle of what dice have."""
+"""Distance of the outer pips from the middle, in edges: the middle of what dice have."""
 _SIZE_RATIO = 1.5
-_MOST_SPOTS = 900
-_NEIGHBOURS = 9
-_MOST_GRAIN = {1: 0.22, 2: 0.22, 3: 0.25, 4: 0.45, 5: 0.5, 6: 0.5}
-"""Unevenness of a face, as a share of its contrast; wood, carpet and marble have 0.3 and more.
-Four pips and more in their places prove a die by themselves; and they fill more of its face."""
-_MOST_ODD = {1: 0.035, 2: 0.035, 3: 0.035, 4: 0.09, 5: 0.09, 6: 0.09}
+_NEIGHBOURS = 10
+_LEAST_ASPECT = 0.42
+_LEAST_UPRIGHT_ASPECT = 0.66
+"""Shorter over longer side of a lattice, as seen and seen from straight above."""
+_LIKE_INNER = 0.45
+_LIKE_OUTER = 0.60
+"""Largest difference between spots of one face, as a share of their contrast."""
+_REACH = 1.62
+"""How far the grid reaches, in lattice spacings; the edge of the face is at about 1.96."""
+_CELLS = 27
+_FLAT = np.linspace(-_REACH, _REACH, _CELLS, dtype=np.float32)
+_GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
+"""(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
+_ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
+_AROUND = np.concatenate(
+    [
+        np.stack(np.broadcast_arrays(*place), axis=-1)
+        for reach in (2.5, 3.0, -2.5, -3.0)
+        for place in ((np.float32(reach), _ACROSS), (_ACROSS, np.float32(reach)))
+    ]
+)
+"""(56, 2): places beyond the edges of the face."""
+_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+
+_LEAST_FULL = 0.50
+_MOST_EMPTY = 0.50
+_MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.10, 4: 0.16, 5: 0.18, 6: 0.20}
+_MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
+"""Four pips and more in their places prove a die by themselves."""
+_LEAST_LIKENESS = 0.60
+
+_EDGE_OF_BLOB = 0.76
+"""Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
+_MOST_UNLIKE = 1.9
+"""Largest ratio between a die's edge and the usual one of its picture."""
+_BLOB_ANGLES = np.arange(4) * (np.pi / 8)
+
+_RAYS = 48
+_STEPS = 40
+_ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
+_HALVES = np.arange(1.05, 3.7, 0.1)
+_LEAST_SQUARE = 0.45
+
+
+def _squares() -> tuple[np.ndarray, np.ndarray]:
+    """Angles (N,), and where 48 rays meet a square of half edge 1 at that angle (N, 48): with
+    slightly rounded corners, and with much rounded ones."""
+    angles = np.repeat(np.arange(0, 90, 7.5) * np.pi / 180, 2)
+    turned = _ANGLES - angles[:, None]
+    square = 1.0 / np.maximum(np.abs(np.cos(turned)), np.abs(np.sin(turned)))
+    roundings = np.tile((1.38, 1.15), len(angles) // 2)
+    return angles, np.minimum(square, roundings[:, None])
+
+
+_SQUARES = _squares()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +93,8 @@ class PhotoDie:
     face: Face
     aspect: float
     """Shorter over longer side of the pips' lattice; 1 seen from straight above."""
+    evidence: tuple[float, ...] = ()
+    """What `confidence` was computed from; see `_EVIDENCE`."""
 
     @property
     def centre(self) -> np.ndarray:
@@ -56,298 +106,361 @@ class PhotoDie:
         return float(np.linalg.norm(sides, axis=1).mean())
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    x: float
-    y: float
-    diameter: float
-    is_dark: bool
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proposal:
+    value: int
+    layout: tuple[tuple[int, int], ...]
+    middle: np.ndarray
+    u: np.ndarray
+    v: np.ndarray
+    """(2,) float: from one place of the lattice to the next."""
+    members: tuple[int, ...]
+    square: float = 1.0
+    """Of aces: share of the rays that end where a square's edge would be."""
 
 
 def read_photo(image: np.ndarray) -> list[PhotoDie]:
     """Every die face in a (H, W, 3) uint8 BGR picture, from left to right."""
-    scale = min(2.0, _LONG_SIDE / max(image.shape[:2]))
+    scale = min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
-    picture = cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation)
-    dice: list[PhotoDie] = []
-    spots = find_spots(picture)
-    for is_dark in (True, False):
-        same = [spot for spot in spots if spot.is_dark == is_dark]
-        dice += _faces(picture, same)
-    kept = _without_overlap(dice)
+    lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
+    spots = find_spots(lab)
+    if not len(spots):
+        return []
+    passed = _examine(lab, spots, _proposals(spots))
+    usual = _usual_edge(_without_overlap(passed))
+    if usual is not None:
+        passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
+    kept = _without_overlap(passed)
+    kept = _without_overlap(kept + _examine(lab, spots, _aces(lab, spots, kept, usual)))
     return sorted(
-        (PhotoDie((die.corners + 0.5) / scale - 0.5, die.face, die.aspect) for die in kept),
+        (replace(die, corners=(die.corners + 0.5) / scale - 0.5) for die in kept),
         key=lambda die: float(die.centre[0]),
     )
 
 
-# ── Spots ───────────────────────────────────────────────────────────────────
+def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
+    """The edge of most dice in the picture, those counting most that are surest to be dice: two
+    dice on an even table look like the pips of a giant two."""
+    if not dice:
+        return None
+    edges = np.array([die.edge_px for die in dice])
+    weights = np.array([(die.face.value or 0) ** 2 * die.face.confidence**2 for die in dice])
+    order = np.argsort(edges)
+    half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+    return float(edges[order][min(int(half), len(dice) - 1)])
 
 
-def find_spots(picture: np.ndarray) -> list[_Spot]:
-    """Round things darker or lighter than what surrounds them, at all scales."""
-    lab = cv2.cvtColor(picture, cv2.COLOR_BGR2Lab)
-    least = picture.min(axis=2)  # in it red and blue pips on white are as dark as black ones
-    found: list[_Spot] = []
-    for channel in (lab[..., 0], least):
-        soft = cv2.GaussianBlur(channel, (3, 3), 0)
-        for window in _WINDOWS:
-            mean = cv2.blur(soft, (window, window))
-            for is_dark in (True, False):
-                step = cv2.subtract(mean, soft) if is_dark else cv2.subtract(soft, mean)
-                found += _round_parts(step, window, is_dark)
-    return _distinct(found)
+# ── Proposals ───────────────────────────────────────────────────────────────
 
 
-def _round_parts(step: np.ndarray, window: int, is_dark: bool) -> list[_Spot]:
-    mask = (step > _STEP).astype(np.uint8)
-    _, _, stats, centres = cv2.connectedComponentsWithStats(mask, connectivity=4)
-    width, height, area = (stats[1:, i].astype(float) for i in (2, 3, 4))
-    diameter = 2 * np.sqrt(area / np.pi)
-    fill = area / (np.pi / 4 * width * height)
-    keep = (
-        (diameter > max(_LEAST_DIAMETER, 0.2 * window))
-        & (diameter < 0.75 * window)
-        & (fill > 0.78)
-        & (fill < 1.28)
-        & (width / height < 1.9)
-        & (height / width < 1.9)
-    )
-    return [
-        _Spot(float(x), float(y), float(d), is_dark)
-        for (x, y), d in zip(centres[1:][keep], diameter[keep], strict=True)
-    ]
-
-
-def _distinct(spots: Sequence[_Spot]) -> list[_Spot]:
-    """One spot of several at the same place: the largest, up to which the threshold still cuts
-    it clean. A much larger one is no rival but the die that the pip is on."""
-    kept: list[_Spot] = []
-    cells: dict[tuple[int, int], list[_Spot]] = {}
-    for spot in sorted(spots, key=lambda s: -s.diameter):
-        cell = (int(spot.x // 16), int(spot.y // 16))
-        near = [
-            other
-            for i in (-1, 0, 1)
-            for j in (-1, 0, 1)
-            for other in cells.get((cell[0] + i, cell[1] + j), ())
-        ]
-        if any(
-            other.is_dark == spot.is_dark
-            and other.diameter < 1.7 * spot.diameter  # else the die around a pip
-            and np.hypot(spot.x - other.x, spot.y - other.y) < 0.4 * other.diameter
-            for other in near
-        ):
-            continue
-        kept.append(spot)
-        cells.setdefault(cell, []).append(spot)
-    return kept[:_MOST_SPOTS]
-
-
-# ── Faces ───────────────────────────────────────────────────────────────────
-
-
-def _faces(picture: np.ndarray, spots: Sequence[_Spot]) -> list[PhotoDie]:
-    if not spots:
-        return []
-    points = np.array([(s.x, s.y) for s in spots])
-    sizes = np.array([s.diameter for s in spots])
-    away = np.hypot(points[:, None, 0] - points[:, 0], points[:, None, 1] - points[:, 1])
-    alike = np.maximum(sizes[:, None], sizes) < _SIZE_RATIO * np.minimum(sizes[:, None], sizes)
-    dice: list[PhotoDie] = []
+def _proposals(spots: Spots) -> list[_Proposal]:
+    """Faces of two pips and more that spots may form."""
+    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
+    found: list[_Proposal] = []
     for i in range(len(spots)):
-        reach = 5.2 * sizes[i]
-        near = np.nonzero((away[i] < reach) & alike[i])[0]
-        near = near[np.argsort(away[i, near])][: _NEIGHBOURS + 1]
-        near = near[near != i]
-        for proposal in _proposals(points, sizes, i, near):
-            die = _examine(picture, points[alike[i]], *proposal)
-            if die is not None:
-                dice.append(die)
-    dice += _aces(picture, points, sizes, dice)
-    return dice
-
-
-def _proposals(
-    points: np.ndarray, sizes: np.ndarray, i: int, near: np.ndarray
-) -> list[tuple[int, np.ndarray, float]]:
-    """Value, corners and aspect of the faces that spot i and others may form."""
-    found: list[tuple[int, np.ndarray, float]] = []
-    p = points[i]
-    size = float(sizes[i])
-    # Two and three: spot i is one end of the diagonal.
-    for j in near:
-        if j < i:
-            continue
-        q = points[j]
-        length = float(np.hypot(*(q - p)))
-        if not 1.9 * size < length < 5.2 * size:
-            continue
-        middle = (p + q) / 2
-        between = _nearest(points, middle, 0.16 * length, sizes, size)
-        found.append((3 if between is not None else 2, _from_diagonal(p, q), 1.0))
-    # Four, five and six: spot i is a corner of a parallelogram with two others.
-    for a in range(len(near)):
-        for b in range(a + 1, len(near)):
-            u, v = points[near[a]] - p, points[near[b]] - p
-            lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
-            if not (1.3 * size < lu < 4.6 * size and 1.3 * size < lv < 4.6 * size):
-                continue
-            if min(lu, lv) < 0.62 * max(lu, lv) or abs(float(u @ v)) > 0.42 * lu * lv:
-                continue
-            opposite = _nearest(points, p + u + v, 0.18 * max(lu, lv), sizes, size)
-            if opposite is None or opposite < i:
-                continue
-            middle = p + (u + v) / 2
-            has_middle = _nearest(points, middle, 0.16 * max(lu, lv), sizes, size) is not None
-            on_u = (
-                _nearest(points, p + u / 2, 0.14 * lu, sizes, size) is not None
-                and _nearest(points, p + u / 2 + v, 0.14 * lu, sizes, size) is not None
-            )
-            on_v = (
-                _nearest(points, p + v / 2, 0.14 * lv, sizes, size) is not None
-                and _nearest(points, p + v / 2 + u, 0.14 * lv, sizes, size) is not None
-            )
-            value = 6 if on_u or on_v else 5 if has_middle else 4
-            found.append((value, _from_lattice(middle, u, v), min(lu, lv) / max(lu, lv)))
+        away = np.hypot(*(xy - xy[i]).T)
+        least = np.minimum(contrast, contrast[i])
+        alike = (
+            (away < 5.4 * size[i])
+            & (np.maximum(size, size[i]) < _SIZE_RATIO * np.minimum(size, size[i]))
+            & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _LIKE_INNER * least + 4)
+            & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < _LIKE_OUTER * least + 4)
+        )
+        alike[i] = False
+        near = np.nonzero(alike)[0]
+        near = near[np.argsort(away[near], kind="stable")][:_NEIGHBOURS]
+        if len(near):
+            found += _with_spot(spots, i, near)
     return found
 
 
-def _nearest(
-    points: np.ndarray, at: np.ndarray, within: float, sizes: np.ndarray, size: float
-) -> int | None:
-    away = np.hypot(points[:, 0] - at[0], points[:, 1] - at[1])
-    away[(sizes > _SIZE_RATIO * size) | (sizes < size / _SIZE_RATIO)] = np.inf
-    index = int(away.argmin())
-    return index if away[index] < within else None
+def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[_Proposal]:
+    """The faces that have spot i as a corner of their lattice."""
+    found: list[_Proposal] = []
+    xy, size = spots.xy, spots.diameter
+    p, d = xy[i], float(size[i])
+
+    def at(place: np.ndarray, within: float) -> int | None:
+        gaps = np.hypot(*(xy[near] - place).T)
+        index = int(gaps.argmin())
+        return int(near[index]) if gaps[index] < within else None
+
+    for j in near:
+        diagonal = xy[j] - p
+        length = float(np.hypot(*diagonal))
+        if j < i or not 1.8 * d < length < 5.4 * d:
+            continue
+        middle = (p + xy[j]) / 2
+        view = _view(spots, (i, int(j)))
+        upright = np.linalg.solve(view, diagonal)
+        across = view @ np.array((-upright[1], upright[0]))
+        u, v = (diagonal - across) / 4, (diagonal + across) / 4
+        between = at(middle, 0.14 * length)
+        if between is None:
+            found.append(_Proposal(2, SPOTS[2][0], middle, u, v, (i, int(j))))
+        else:
+            found.append(_Proposal(3, SPOTS[3][0], middle, u, v, (i, between, int(j))))
+    for a, j in enumerate(near):
+        for k in near[a + 1 :]:
+            u, v = xy[j] - p, xy[k] - p
+            lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
+            if not (1.25 * d < lu < 4.6 * d and 1.25 * d < lv < 4.6 * d):
+                continue
+            if min(lu, lv) < _LEAST_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
+                continue
+            opposite = at(p + u + v, 0.20 * max(lu, lv))
+            if opposite is None or opposite < i:
+                continue
+            if u[0] * v[1] - u[1] * v[0] < 0:
+                u, v, j_, k_ = v, u, k, j
+            else:
+                j_, k_ = j, k
+            corners = (i, int(j_), int(k_), opposite)
+            if not _is_square(spots, corners, u, v):
+                continue
+            middle = xy[list(corners)].mean(axis=0)
+            inside = [at(middle, 0.15 * max(lu, lv))]
+            on_u = [at(p + u / 2, 0.15 * lu), at(p + u / 2 + v, 0.17 * lu)]
+            on_v = [at(p + v / 2, 0.15 * lv), at(p + v / 2 + u, 0.17 * lv)]
+            for value, layout, more in (
+                (4, SPOTS[4][0], []),
+                (5, SPOTS[5][0], inside),
+                (6, SPOTS[6][1], on_u),
+                (6, SPOTS[6][0], on_v),
+            ):
+                if None not in more:
+                    members = corners + tuple(m for m in more if m is not None)
+                    found.append(_Proposal(value, layout, middle, u / 2, v / 2, members))
+    return found
 
 
-def _from_diagonal(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The face whose diagonal holds two outer pips."""
-    half = (q - p) / 2 / _SPACING / 2
-    across = np.array((-half[1], half[0]))
-    middle = (p + q) / 2
-    return np.array([middle - half, middle - across, middle + half, middle + across])
+def _view(spots: Spots, members: Sequence[int]) -> np.ndarray:
+    """(2, 2): how the view stretches circles on a face, from the shape of its pips."""
+    c, s = np.median(spots.stretch[list(members)], axis=0)
+    return np.array(((1 + c, s), (s, 1 - c)))
 
 
-def _from_lattice(middle: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The face whose pips span the parallelogram u, v."""
-    if u[0] * v[1] - u[1] * v[0] < 0:
-        u, v = v, u
-    a, b = u / 2 / _SPACING / 2, v / 2 / _SPACING / 2
-    return np.array([middle - a - b, middle + a - b, middle + a + b, middle - a + b])
-
-
-def _examine(
-    picture: np.ndarray, spots: np.ndarray, value: int, corners: np.ndarray, aspect: float
-) -> PhotoDie | None:
-    """The proposal as a die, if the rectified face shows what was proposed and nothing else."""
-    height, width = picture.shape[:2]
-    if corners.min() < -4 or corners[:, 0].max() > width + 4 or corners[:, 1].max() > height + 4:
-        return None
-    if _count_inside(spots, corners) != value:
-        return None  # part of a larger pattern, or of several
-    # Looking only a little beyond the pips, as the true edge is not known.
-    shrunk = corners.mean(axis=0) + (corners - corners.mean(axis=0)) * 0.94
-    face = read_face(_rectify(picture, shrunk), _MOST_ODD[value])
-    if face.value != value or face.grain > _MOST_GRAIN[value]:
-        return None
-    return PhotoDie(corners, face, aspect)
-
-
-def _count_inside(spots: np.ndarray, corners: np.ndarray) -> int:
-    """How many spots lie within a face, its outermost strip left out."""
-    middle = corners.mean(axis=0)
-    u, v = (corners[1] - corners[0]) / 2, (corners[3] - corners[0]) / 2
-    places = np.linalg.solve(np.stack([u, v], axis=1), (spots - middle).T)
-    inside = spots[np.abs(places).max(axis=0) < 0.92]
-    # A pip that two thresholds cut differently is one pip.
-    apart = np.hypot(*(inside[:, None] - inside[None]).transpose(2, 0, 1))
-    same = np.triu(apart < 0.11 * float(np.linalg.norm(u + v)), 1).any(axis=0)
-    return int(len(inside) - same.sum())
+def _is_square(spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray) -> bool:
+    """True if the lattice is square once the pips are round."""
+    a, b = np.linalg.solve(_view(spots, corners), np.stack([u, v], axis=1)).T
+    la, lb = float(np.hypot(*a)), float(np.hypot(*b))
+    return min(la, lb) > _LEAST_UPRIGHT_ASPECT * max(la, lb) and abs(float(a @ b)) < 0.42 * la * lb
 
 
 def _aces(
-    picture: np.ndarray, points: np.ndarray, sizes: np.ndarray, others: Sequence[PhotoDie]
-) -> list[PhotoDie]:
-    """Single spots in the middle of an even square that ends on all sides."""
-    taken = [cv2.convexHull(die.corners.astype(np.float32)) for die in others]
-    aces = []
-    for point, size in zip(points, sizes, strict=True):
-        place = (float(point[0]), float(point[1]))
-        if any(cv2.pointPolygonTest(hull, place, False) > 0 for hull in taken):
+    lab: np.ndarray, spots: Spots, others: Sequence[PhotoDie], usual: float | None
+) -> list[_Proposal]:
+    """Lone spots in the middle of an even square that ends on all sides."""
+    hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in others]
+    lone = [
+        i
+        for i, (x, y) in enumerate(spots.xy)
+        if not any(cv2.pointPolygonTest(hull, (float(x), float(y)), False) > 0 for hull in hulls)
+    ]
+    if not lone:
+        return []
+    size, contrast = spots.diameter[lone], spots.contrast[lone]
+    radii = np.linspace(0.8, 4.4, _STEPS)
+    turns = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
+    views = np.array([_view(spots, (i,)) for i in lone])
+    rays = np.einsum("nij,rj->nri", views, turns)[:, :, None] * radii[:, None]
+    colours = sample(lab, spots.xy[lone][:, None, None] + size[:, None, None, None] * rays)
+    body = np.median(colours[:, :, 1:4].reshape(len(lone), -1, 3), axis=1)
+    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    noise = np.median(away[:, :, :5], axis=(1, 2))
+    limit = np.clip(np.maximum(4 * noise, 0.22 * contrast), 4.0, 16.0)
+    is_off = away > limit[:, None, None]
+    is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
+    ends = np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf)  # in diameters
+    found = []
+    for n, i in enumerate(lone):
+        if noise[n] > 0.25 * contrast[n]:
             continue
-        corners = _square_around(picture, point, float(size))
-        if corners is None:
-            continue
-        die = _examine(picture, point[None], 1, corners, 1.0)
-        if die is not None:
-            aces.append(die)
-    return aces
+        d = float(size[n])
+        fit = _fit_square(ends[n], None if usual is None else usual / d)
+        if fit is not None:
+            share, half, angle = fit
+            found.append(_ace(spots, i, 2 * half * d, angle, views[n], share))
+        for edge in _blobs_around(spots, i, usual):
+            for angle in _BLOB_ANGLES:
+                found.append(_ace(spots, i, edge, angle, np.eye(2), 0.5))
+    return found
 
 
-def _square_around(picture: np.ndarray, point: np.ndarray, size: float) -> np.ndarray | None:
-    """The even square with a spot in its middle, grown from the colour next to the spot."""
-    reach = int(np.ceil(5.0 * size))
-    x0, y0 = int(point[0]) - reach, int(point[1]) - reach
-    x1, y1 = int(point[0]) + reach + 1, int(point[1]) + reach + 1
-    left, top = max(0, -x0), max(0, -y0)
-    window = picture[max(0, y0) : y1, max(0, x0) : x1]
-    if min(window.shape[:2]) < 2.5 * size:
+def _ace(
+    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float
+) -> _Proposal:
+    cos, sin = np.cos(angle), np.sin(angle)
+    u, v = edge * _SPACING * np.array(((cos, sin), (-sin, cos))) @ view
+    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
+
+
+def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
+    """Edges of the dice that large spots around spot i may be."""
+    ratio = spots.diameter / spots.diameter[i]
+    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+    is_die = (ratio > 2.4) & (ratio < 9.0) & (gaps < 0.22 * spots.diameter)
+    edges = _EDGE_OF_BLOB * spots.diameter[is_die]
+    return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
+
+
+def _fit_square(ends: np.ndarray, usual: float | None) -> tuple[float, float, float] | None:
+    """Share of rays on it, half edge (diameters) and angle of the best square, if any.
+
+    `ends`: (48,) where each ray leaves the face's colour, in diameters of the pip; inf: nowhere.
+    `usual`: edge of the other dice, in the same unit.
+    """
+    halves = _HALVES
+    if usual is not None:
+        halves = halves[(2 * halves > 0.55 * usual) & (2 * halves < 1.7 * usual)]
+        if not len(halves):
+            return None
+    edges = halves[:, None, None] * _SQUARES[1]
+    inside = (ends < 0.80 * edges).mean(axis=2)
+    worth = (np.abs(ends - edges) < 0.14 * edges).mean(axis=2) - 1.5 * inside
+    i, j = np.unravel_index(int(worth.argmax()), worth.shape)
+    if worth[i, j] < _LEAST_SQUARE:
         return None
-    middle = np.array((point[0] - x0 - left, point[1] - y0 - top))
-    lab = cv2.cvtColor(cv2.GaussianBlur(window, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
-    y, x = np.mgrid[0 : lab.shape[0], 0 : lab.shape[1]]
-    away = np.hypot(x - middle[0], y - middle[1])
-    ring = (away > 0.75 * size) & (away < 1.15 * size)
-    if ring.sum() < 8:
+    return float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j])
+
+
+# ── Examination ─────────────────────────────────────────────────────────────
+
+
+def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[_Proposal]) -> list[PhotoDie]:
+    """The proposals whose ground shows what was proposed and nothing else."""
+    dice: list[PhotoDie] = []
+    for start in range(0, len(proposals), 512):
+        batch = proposals[start : start + 512]
+        frames = np.array([(p.u, p.v) for p in batch], np.float32)
+        middles = np.array([p.middle for p in batch], np.float32)
+        places = middles[:, None, None] + np.einsum("ijk,nkl->nijl", _GRID, frames)
+        colours = sample(lab, places)
+        around = sample(lab, middles[:, None] + np.einsum("jk,nkl->njl", _AROUND, frames))
+        for proposal, patch, rim in zip(batch, colours, around, strict=True):
+            die = _judge(lab, spots, proposal, patch, rim)
+            if die is not None:
+                dice.append(die)
+    return dice
+
+
+def _judge(
+    lab: np.ndarray, spots: Spots, proposal: _Proposal, patch: np.ndarray, rim: np.ndarray
+) -> PhotoDie | None:
+    members = list(proposal.members)
+    corners = _corners(proposal)
+    height, width = lab.shape[:2]
+    margin = 0.06 * float(np.hypot(*(corners[2] - corners[0])))
+    if (
+        corners.min() < -margin
+        or corners[:, 0].max() > width + margin
+        or corners[:, 1].max() > height + margin
+    ):
         return None
-    colours = lab[ring]
-    colour = np.median(colours, axis=0)
-    spread = float(np.median(np.linalg.norm(colours - colour, axis=1)))
-    if spread > 12:
+    pip = np.median(spots.inner[members], axis=0)
+    lu, lv = float(np.hypot(*proposal.u)), float(np.hypot(*proposal.v))
+    radius = float(np.median(spots.diameter[members])) / 2 / np.sqrt(lu * lv)
+    if (
+        not (0.19 if proposal.value == 1 else 0.27)
+        < radius
+        < (1.05 if proposal.value == 1 else 0.68)
+    ):
         return None
-    near = np.linalg.norm(lab - colour, axis=2) < max(14.0, 4.0 * spread)
-    near |= away < 0.8 * size
-    opened = cv2.morphologyEx(near.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    _, labels = cv2.connectedComponents(opened, connectivity=4)
-    mine = labels[int(np.clip(middle[1], 0, labels.shape[0] - 1)), int(middle[0])]
-    if mine == 0:
+    layout = np.array(proposal.layout, np.float32)
+    gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
+    ground = gaps > 1.3 * radius + 0.08
+    body = np.median(patch[ground], axis=0)
+    contrast = float(np.linalg.norm(pip - body))
+    if contrast < 7.0:
         return None
-    contours, _ = cv2.findContours(
-        (labels == mine).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+    off = np.linalg.norm(patch - body, axis=-1) / contrast
+    share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
+    full, empty = 1.0, 0.0
+    disc = max(0.20, min(0.75 * radius, 0.4))
+    for x, y in _LATTICE:
+        near = (_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2
+        if (x, y) in proposal.layout:
+            full = min(full, float(share[near].mean()))
+        elif np.hypot(x, y) > radius + disc:
+            empty = max(empty, float(off[near].mean()))
+    if proposal.value == 4 and _is_part_of_six(spots, proposal):
+        return None
+    if full < _LEAST_FULL or empty > _MOST_EMPTY:
+        return None
+    odd = float((off[ground] > 0.5).mean())
+    grain = float(np.median(off[ground]))
+    if odd > _MOST_ODD[proposal.value] or grain > _MOST_GRAIN[proposal.value]:
+        return None
+    drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
+    likeness = float(np.corrcoef(drawn.ravel(), np.clip(share, -0.5, 1.5).ravel())[0, 1])
+    if likeness < _LEAST_LIKENESS:
+        return None
+    offsets = spots.xy[members] - proposal.middle
+    inverse = np.linalg.inv(np.stack([proposal.u, proposal.v]))
+    lattice = offsets @ inverse
+    residual = float(np.linalg.norm(lattice[:, None] - layout, axis=-1).min(axis=1).max())
+    sizes = spots.diameter[members]
+    ends = float((np.linalg.norm(rim - body, axis=-1) > max(0.2 * contrast, 5.0)).mean())
+    evidence = (
+        full - empty,
+        likeness,
+        1.0 - odd / _MOST_ODD[proposal.value],
+        1.0 - grain / _MOST_GRAIN[proposal.value],
+        min(contrast, 40.0) / 40.0,
+        1.0 - residual / 0.4,
+        1.0 - float(spots.unround[members].max()) / 0.2,
+        min(float(np.median(sizes)), 12.0) / 12.0,
+        proposal.square,
+        ends,
+        min(lu, lv) / max(lu, lv),
     )
-    contour = max(contours, key=cv2.contourArea)
-    (cx, cy), (w, h), angle = cv2.minAreaRect(contour)
-    if min(w, h) < 2.0 * size or max(w, h) > 8.5 * size or min(w, h) < 0.72 * max(w, h):
-        return None
-    if cv2.contourArea(contour) < 0.72 * w * h:
-        return None
-    if np.hypot(cx - middle[0], cy - middle[1]) > 0.14 * max(w, h):
-        return None
-    if cv2.contourArea(contour) < 0.86 * w * h:  # a disc around the ace: the square in it
-        w, h = 0.74 * w, 0.74 * h
-    box = cv2.boxPoints(((cx, cy), (w, h), angle))
-    return np.asarray(box, float) + np.array((x0 + left, y0 + top))
-
-
-def _rectify(picture: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    size = FACE_PX
-    target = np.array([(0, 0), (size, 0), (size, size)], np.float32) - 0.5
-    matrix = cv2.getAffineTransform(corners[:3].astype(np.float32), target)
-    return cv2.warpAffine(
-        picture, matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    confidence = max(0.0, min(1.0, (full - empty) * likeness))
+    face = Face(
+        value=proposal.value,
+        confidence=confidence,
+        contrast=contrast,
+        spacing=_SPACING,
+        pip_diameter=2 * radius * _SPACING,
+        grain=grain,
+        spots=len(members),
     )
+    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), evidence)
+
+
+def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:
+    """True if two more such pips continue the rows of a four: it is part of a slanted six."""
+    near = spots.xy - proposal.middle
+    size = float(np.median(spots.diameter[list(proposal.members)]))
+    alike = (spots.diameter < _SIZE_RATIO * size) & (spots.diameter > size / _SIZE_RATIO)
+    places = near[alike] @ np.linalg.inv(np.stack([proposal.u, proposal.v]))
+
+    def has(x: float, y: float) -> bool:
+        return bool((np.hypot(places[:, 0] - x, places[:, 1] - y) < 0.45).any())
+
+    return any(
+        (has(1, 3 * side) and has(-1, 3 * side)) or (has(3 * side, 1) and has(3 * side, -1))
+        for side in (-1, 1)
+    )
+
+
+def _corners(proposal: _Proposal) -> np.ndarray:
+    a, b = proposal.u / _SPACING / 2, proposal.v / _SPACING / 2
+    m = proposal.middle
+    return np.array([m - a - b, m + a - b, m + a + b, m - a + b])
 
 
 def _without_overlap(dice: Sequence[PhotoDie]) -> list[PhotoDie]:
     """Of faces that share ground, the one with most pips, then the surest."""
-    kept: list[PhotoDie] = []
-    for die in sorted(dice, key=lambda d: (-(d.face.value or 0), -d.face.confidence * d.aspect)):
-        if all(
-            np.hypot(*(die.centre - other.centre)) > 0.62 * min(die.edge_px, other.edge_px)
-            and np.hypot(*(die.centre - other.centre)) > 0.45 * max(die.edge_px, other.edge_px)
-            for other in kept
-        ):
-            kept.append(die)
-    return kept
+    order = sorted(dice, key=lambda d: (-(d.face.value or 0), -d.face.confidence * d.aspect))
+    centres = np.array([die.centre for die in order]).reshape(-1, 2)
+    edges = np.array([die.edge_px for die in order])
+    kept: list[int] = []
+    for i in range(len(order)):
+        gaps = np.hypot(*(centres[kept] - centres[i]).T)
+        reach = np.maximum(
+            0.62 * np.minimum(edges[kept], edges[i]), 0.45 * np.maximum(edges[kept], edges[i])
+        )
+        if (gaps > reach).all():
+            kept.append(i)
+    return [order[i] for i in kept]

@@ -1,0 +1,229 @@
+"""How far a die's side faces show beside its top, and what lean that speaks for.
+
+Owns: the measurement of the strips of side face along the four edges of a top face, and the
+comparison of flat with leaning. Must not know the model, nor what a flat die's outline fit said.
+
+Theory of operation. From straight above, a die that leans by 6° shows a side face a tenth of an
+edge wider than an upright one does, which is many pixels, while its top face hardly changes. Where
+the top face is, its pips say to a tenth of a millimetre. Outward from each of its edges the picture
+is read at full resolution; the die ends where the colour becomes that of the floor nearby, lit or
+in shadow: a shadow darkens all colours by one factor, a side face has a colour of its own. Six
+rays side by side give one median profile, five such blocks a side; a ridge or a glint beside the
+die reaches a few of them, a lean all, so the second smallest counts. All sides together are then
+compared with what a rigid cube shows at every lean; what no side can tell (hidden by a neighbour or
+the wall) speaks for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.second_reader.foreground import Foreground
+
+_BLOCKS, _RAYS = 5, 6
+_STEP_MM = 0.12
+_FROM_MM, _TO_MM = -0.8, 5.6
+_S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
+_TAIL = 7
+"""Samples at the far end of a profile that say what colour the floor has there."""
+_RUN = 5
+"""Samples in a row that must look like the floor: a dark seam or a row of pips is shorter."""
+_LEVEL = 18.0
+"""Grey levels away from lit or shaded floor at which the die ends."""
+_LEAST_BLOCKS = 3
+_LEAST_SEEN_MM = 1.2
+_BLEED_PX, _BASE_PX = 1.55, 0.45
+"""How far a top edge, and the foot of a side face, spread in a picture, pixels."""
+_NOISE_MM, _NOISE_PX = 0.10, 0.50
+_MOST_ODD = 12.5
+"""Cost at which one side's measurement is taken for a mistake instead."""
+_FOOT_STEP = 5.0
+"""Step of grey that shows the foot of a side face of the floor's own colour."""
+
+_FLAT_DEG, _LEANING_DEG = 1.5, 5.5
+_LEANS = np.arange(-16.0, 16.01, 1.0)
+_LEAN_X, _LEAN_Y = np.meshgrid(_LEANS, _LEANS, indexing="ij")
+_LEAN = np.hypot(_LEAN_X, _LEAN_Y)
+_IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
+_GAMMA = 2.2
+
+_NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
+_TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
+_TOWARDS = ((0, -1), (1, -1), (0, 1), (1, 1))
+"""Per side: the axis along which a lean changes it, and the sign of the lean that widens it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What the side faces of one die say."""
+
+    lean_deg: float
+    """The smallest lean that explains them as well as any."""
+    evidence: float
+    """How much better flat explains them than a lean of 5.5° or more, as a difference of
+    log-likelihoods; 0 where nothing can be told."""
+    axes: int
+    """Of the two directions in which a die can lean, how many were seen."""
+    misfit: float
+    """Cost of the best explanation as a flat die; large where no rigid cube looks like this."""
+
+
+NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0)
+
+
+def measure_sides(
+    image: np.ndarray,
+    ground: Foreground,
+    others: np.ndarray | None,
+    place: tuple[float, float, float],
+    calibration: Calibration,
+) -> Sides:
+    """Measure the die whose top face has its middle at (x mm, y mm) with turn (radians), as in
+    `outline.Pose`, in a (H, W, 3) uint8 BGR frame. `others`, (h, w) bool in the view: neighbours.
+    """
+    turned = _turned(place[2])
+    middle = np.array(place[:2])
+    strips = _strips(calibration, middle, turned)
+    profiles, lengths = _profiles(image, ground, others, middle, turned, calibration)
+    px_per_mm = calibration.px_per_mm(calibration.die_mm)
+    noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
+    per_deg = calibration.die_mm * np.pi / 180
+    cost = np.zeros(_LEAN.shape)
+    seen = [False, False]
+    for side, (axis, sign) in enumerate(_TOWARDS):
+        shown = _shown(profiles[side], lengths[side], float(strips[side]))
+        if shown is None:
+            continue
+        seen[axis] = True
+        lean = _LEAN_X if axis == 0 else _LEAN_Y
+        wanted = _wanted(strips[side] + sign * per_deg * lean, px_per_mm)
+        cost += np.minimum(0.5 * ((shown - wanted) / noise) ** 2, _MOST_ODD)
+    if not any(seen):
+        return NOTHING_SEEN
+    flat = float(cost[_IS_FLAT].min())
+    return Sides(
+        lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
+        evidence=float(cost[_IS_LEANING].min()) - flat,
+        axes=sum(seen),
+        misfit=flat,
+    )
+
+
+def _strips(calibration: Calibration, middle: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """(4,) mm at the top's height: how far an upright die's foot appears outward of its top edge;
+    negative where the top hides it."""
+    edges = _NORMALS * (calibration.die_mm / 2) @ turned + middle
+    both = np.zeros((8, 3))
+    both[:4, :2] = both[4:, :2] = edges
+    both[:4, 2] = calibration.die_mm
+    px = calibration.to_px(both)
+    outward = ((px[4:] - px[:4]) * (_NORMALS @ turned)).sum(axis=1)
+    return np.asarray(outward / calibration.px_per_mm(calibration.die_mm))
+
+
+def _profiles(
+    image: np.ndarray,
+    ground: Foreground,
+    others: np.ndarray | None,
+    middle: np.ndarray,
+    turned: np.ndarray,
+    calibration: Calibration,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(4, _BLOCKS, K, 3) median colours outward from each edge, and (4, _BLOCKS) how many of the
+    K samples lie on the floor and on no neighbour."""
+    half = calibration.die_mm / 2
+    along = np.linspace(-0.86, 0.86, _BLOCKS * _RAYS) * half
+    starts = (_NORMALS * (half + _FROM_MM))[:, None] + along[None, :, None] * _TANGENTS[:, None]
+    ends = starts + (_NORMALS * (_S[-1] - _S[0]))[:, None]
+    points = np.concatenate([starts.reshape(-1, 2), ends.reshape(-1, 2)]) @ turned + middle
+    px = calibration.to_px(np.c_[points, np.full(len(points), calibration.die_mm)])
+    count = len(px) // 2
+    share = np.linspace(0, 1, len(_S))[None, :, None]
+    # Over a few millimetres the lens bends nothing: straight lines between exact ends.
+    rays = px[:count, None] * (1 - share) + px[count:, None] * share
+    colours = cv2.remap(
+        image, rays[..., 0].astype(np.float32), rays[..., 1].astype(np.float32), cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )  # fmt: skip
+    blocks = colours.reshape(4, _BLOCKS, _RAYS, len(_S), 3)
+    ordered = np.sort(blocks, axis=2).astype(np.float32)
+    median = (ordered[:, :, _RAYS // 2 - 1] + ordered[:, :, _RAYS // 2]) / 2
+    view = np.rint(ground.to_view(rays)).astype(np.intp)
+    x = np.clip(view[..., 0], 0, ground.inside.shape[1] - 1)
+    y = np.clip(view[..., 1], 0, ground.inside.shape[0] - 1)
+    is_free = ground.inside[y, x]
+    if others is not None:
+        is_free &= ~others[y, x]
+    free = is_free.reshape(4, _BLOCKS, _RAYS, len(_S)).all(axis=2)
+    return median, np.logical_and.accumulate(free, axis=2).sum(axis=2)
+
+
+def _shown(profiles: np.ndarray, lengths: np.ndarray, strip: float) -> float | None:
+    """How far outward of the top edge this side's strip ends, mm; None: it cannot be told."""
+    reach = int(np.searchsorted(_S, max(strip, 0.0) + 5.0))
+    least = int(np.searchsorted(_S, max(strip, 0.0) + _LEAST_SEEN_MM))
+    found: list[float] = []
+    good: list[np.ndarray] = []
+    for profile, length in zip(profiles, lengths, strict=True):
+        count = min(int(length), reach)
+        if count < least:
+            continue
+        near = _off_floor(profile[:count]) <= _LEVEL
+        at = _end(near)
+        if at is not None:
+            found.append(at)
+            good.append(profile[:least])
+    if len(found) < _LEAST_BLOCKS:
+        return None
+    shown = sorted(found)[1]
+    if strip > 0.6 and shown < strip - 0.25 and _has_foot(np.median(good, axis=0), strip):
+        return None
+    return shown
+
+
+def _off_floor(profile: np.ndarray) -> np.ndarray:
+    """(K,) grey levels between a profile's (K, 3) colours and the floor's at its end, lit or in
+    any shadow."""
+    light = (profile / 255.0) ** _GAMMA
+    floor = np.median(light[-_TAIL:], axis=0)
+    shade = np.clip(light @ floor / max(float(floor @ floor), 1e-9), 0.0, 1.1)
+    shaded = 255.0 * (shade[:, None] * floor) ** (1 / _GAMMA)
+    return np.asarray(np.linalg.norm(profile - shaded, axis=1))
+
+
+def _end(near: np.ndarray) -> float | None:
+    """Where a run of floor begins, mm; None: nowhere, or already inside the top face."""
+    total = np.concatenate([[0], np.cumsum(near)])
+    runs = np.flatnonzero(total[_RUN:] - total[:-_RUN] == _RUN)
+    if not len(runs) or runs[0] == 0:
+        return None
+    return float(_S[runs[0]] - _STEP_MM / 2)
+
+
+def _has_foot(profile: np.ndarray, strip: float) -> bool:
+    """True if there is a step of grey where an upright die's foot must be: its side face is there
+    after all, in the floor's own colour."""
+    step = np.linalg.norm(profile[4:] - profile[:-4], axis=1)
+    at = _S[2:-2][: len(step)]
+    here = np.flatnonzero(np.abs(at - strip) < 0.4)
+    if not len(here):
+        return False
+    peak = int(here[step[here].argmax()])
+    before = step[max(0, peak - 6) : peak + 1].min()
+    after = step[peak : peak + 7].min()
+    return bool(step[peak] > _FOOT_STEP and step[peak] > 1.3 * max(before, after))
+
+
+def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:
+    """Where the die ends, mm outward of its top edge, when its foot is at `strip`."""
+    bleed, base = _BLEED_PX / px_per_mm, _BASE_PX / px_per_mm
+    return np.maximum(strip + base, np.minimum(bleed, bleed + (strip + 0.5) * 0.3))
+
+
+def _turned(turn: float) -> np.ndarray:
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([(c, s), (-s, c)])

@@ -1,0 +1,240 @@
+"""Round spots of any size and colour in a photograph: what the second reader builds dice from.
+
+Owns: finding spots and measuring them. Must not know faces, dice or the model's findings.
+
+Theory of operation: on each level of a pyramid in half octaves, extremes of a difference of
+Gaussians (lightness and both colour axes) propose spots of about six pixels. Each is then measured
+on its own terms: its inner colour and the colour around it span an axis, along which sixteen rays
+are followed to the place half way between the two. That half-height edge needs no threshold in grey
+levels, so faint, blurred and coloured pips measure like black ones on white. The harmonics of the
+sixteen radii give centre (first), ellipse (second) and how far from round it is (the others).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+_HALF_OCTAVE = 2.0**0.5
+_SIGMAS = (1.5, 2.7)
+_LEAST_RESPONSE = (1.6, 2.2, 2.2)
+"""Of lightness, green-red and blue-yellow, Lab units."""
+_MOST_PER_LEVEL = 1600
+_LEAST_SIDE = 20
+_RAYS = 16
+_STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
+_RADII = (1.75, 4.9)
+"""Radii that a level measures, its own pixels."""
+_LEAST_CONTRAST = 6.0
+_MOST_UNROUND = 0.20
+_MOST_ELLIPTIC = 0.42
+
+_ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
+_COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spots:
+    """N spots, best first."""
+
+    xy: np.ndarray
+    """(N, 2) float32, picture pixels."""
+    diameter: np.ndarray
+    """(N,) float32, pixels."""
+    inner: np.ndarray
+    """(N, 3) float32, CIE Lab: the spot's own colour."""
+    outer: np.ndarray
+    """(N, 3) float32, CIE Lab: the colour around it."""
+    stretch: np.ndarray
+    """(N, 2) float32: what turns a circle into the spot, as (s·cos 2φ, s·sin 2φ): longer by the
+    share s along φ and shorter by it across, 0 for a round one."""
+    unround: np.ndarray
+    """(N,) float32: how far the outline is from an ellipse, as a share of the radius."""
+
+    def __len__(self) -> int:
+        return len(self.xy)
+
+    @property
+    def contrast(self) -> np.ndarray:
+        """(N,) float32: distance between the two colours, Lab units."""
+        return np.asarray(np.linalg.norm(self.inner - self.outer, axis=1), np.float32)
+
+    def take(self, index: np.ndarray) -> Spots:
+        """Some of them, in that order."""
+        return Spots(
+            self.xy[index],
+            self.diameter[index],
+            self.inner[index],
+            self.outer[index],
+            self.stretch[index],
+            self.unround[index],
+        )
+
+
+def to_lab(picture: np.ndarray) -> np.ndarray:
+    """(H, W, 3) uint8 BGR as float32 CIE Lab, lightness 0..100."""
+    return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
+
+
+def find_spots(lab: np.ndarray, most: int = 1400) -> Spots:
+    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first."""
+    parts: list[Spots] = []
+    scale = 1.0
+    level = lab
+    while min(level.shape[:2]) >= _LEAST_SIDE:
+        parts.append(_measure(level, _extremes(level), scale))
+        scale *= _HALF_OCTAVE
+        size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
+        level = cv2.resize(level, size, interpolation=cv2.INTER_AREA)
+    spots = Spots(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("xy", "diameter", "inner", "outer", "stretch", "unround")
+        )
+    )
+    return _distinct(spots, most)
+
+
+def _extremes(level: np.ndarray) -> np.ndarray:
+    """(N, 2) float32: where a level's difference of Gaussians peaks, strongest first."""
+    step = cv2.GaussianBlur(level, (0, 0), _SIGMAS[0]) - cv2.GaussianBlur(level, (0, 0), _SIGMAS[1])
+    places, strengths = [], []
+    for channel, least in enumerate(_LEAST_RESPONSE):
+        response = np.abs(step[..., channel])
+        peak = (response >= cv2.dilate(response, np.ones((3, 3), np.uint8))) & (response > least)
+        y, x = np.nonzero(peak)
+        places.append(np.stack([x, y], axis=1).astype(np.float32))
+        strengths.append(response[y, x] / least)
+    order = np.argsort(-np.concatenate(strengths), kind="stable")[:_MOST_PER_LEVEL]
+    return np.concatenate(places)[order]
+
+
+def sample(lab: np.ndarray, xy: np.ndarray) -> np.ndarray:
+    """Colours (..., 3) at places (..., 2) of a picture, in its pixels; the border repeats."""
+    flat = np.ascontiguousarray(xy.reshape(-1, 2), np.float32)
+    rows = 4096  # remap takes pictures of at most 32767 a side
+    pad = -len(flat) % rows
+    grid = np.pad(flat, ((0, pad), (0, 0))).reshape(-1, rows, 2)
+    parts = [
+        cv2.remap(lab, part, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        for part in np.array_split(grid, max(1, len(grid) // 16000))
+        if len(part)
+    ]
+    colours = np.concatenate(parts).reshape(-1, lab.shape[2])[: len(flat)]
+    return colours.reshape(*xy.shape[:-1], lab.shape[2])
+
+
+def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
+    """The places of one level that prove to be round spots, in pixels of the first level."""
+    if not len(centres):
+        return _none()
+    rays = np.stack([_COSINES[:, None] * _STEPS, _SINES[:, None] * _STEPS], axis=-1)
+    colours = sample(level, centres[:, None, None] + rays[None])  # (N, rays, steps, 3)
+    inner = colours[:, :, :3].mean(axis=(1, 2))
+    away = np.linalg.norm(colours - inner[:, None, None], axis=-1)
+    profile = np.median(away, axis=1)
+    most = profile[:, : 1 + int(6.0 / 0.5)].max(axis=1)
+    first = (profile > 0.5 * most[:, None]).argmax(axis=1) * 0.5
+    around = np.clip(np.round(first * 1.45 / 0.5).astype(int) + 1, 3, len(_STEPS) - 1)
+    outer = np.median(colours[np.arange(len(centres)), :, around], axis=1)
+    axis = inner - outer
+    contrast = np.linalg.norm(axis, axis=1)
+    keep = (contrast > _LEAST_CONTRAST) & (first > 1.2)
+    if not keep.any():
+        return _none()
+    centres, inner, outer, axis = centres[keep], inner[keep], outer[keep], axis[keep]
+    colours, contrast = colours[keep], contrast[keep]
+    share = ((colours - outer[:, None, None]) * (axis / (contrast**2)[:, None])[:, None, None]).sum(
+        axis=-1
+    )
+    radii = _crossings(share)
+    seen = np.isfinite(radii)
+    middle = np.nanmedian(np.where(seen.any(axis=1)[:, None], radii, 1.0), axis=1)
+    filled = np.where(seen, radii, middle[:, None])
+    lost = (~seen | (np.abs(filled - middle[:, None]) > 0.6 * middle[:, None])).sum(axis=1)
+    mean = filled.mean(axis=1)
+    first_x, first_y = (filled * _COSINES).mean(axis=1) * 2, (filled * _SINES).mean(axis=1) * 2
+    second_x = (filled * np.cos(2 * _ANGLES)).mean(axis=1) * 2
+    second_y = (filled * np.sin(2 * _ANGLES)).mean(axis=1) * 2
+    smooth = (
+        mean[:, None]
+        + first_x[:, None] * _COSINES
+        + first_y[:, None] * _SINES
+        + second_x[:, None] * np.cos(2 * _ANGLES)
+        + second_y[:, None] * np.sin(2 * _ANGLES)
+    )
+    unround = np.sqrt(((filled - smooth) ** 2).mean(axis=1)) / mean
+    keep = (
+        (mean > _RADII[0])
+        & (mean < _RADII[1])
+        & (lost <= 2)
+        & (unround < _MOST_UNROUND)
+        & (np.hypot(second_x, second_y) < _MOST_ELLIPTIC * mean)
+        & (np.hypot(first_x, first_y) < 0.8 * mean)
+    )
+    moved = centres + np.stack([first_x, first_y], axis=1)
+    return Spots(
+        ((moved[keep] + 0.5) * scale - 0.5).astype(np.float32),
+        (2 * mean[keep] * scale).astype(np.float32),
+        inner[keep],
+        outer[keep],
+        (np.stack([second_x, second_y], axis=1) / mean[:, None])[keep].astype(np.float32),
+        unround[keep].astype(np.float32),
+    )
+
+
+def _crossings(share: np.ndarray) -> np.ndarray:
+    """(N, rays): where each ray first falls below one half, level pixels; nan: nowhere."""
+    below = share < 0.5
+    index = below.argmax(axis=2)
+    found = below.any(axis=2) & (index > 0)
+    before = np.maximum(index - 1, 0)[..., None]
+    high = np.take_along_axis(share, before, 2)[..., 0]
+    low = np.take_along_axis(share, index[..., None], 2)[..., 0]
+    part = (high - 0.5) / np.maximum(high - low, 1e-6)
+    return np.where(found, (before[..., 0] + part) * 0.5, np.nan)
+
+
+def _distinct(spots: Spots, most: int) -> Spots:
+    """One spot of several at the same place and of about the same size."""
+    worth = np.minimum(spots.contrast, 30.0) * (1.0 - 3.0 * spots.unround)
+    spots = spots.take(np.argsort(-worth, kind="stable"))
+    kept: list[int] = []
+    cells: dict[tuple[int, int, int], list[int]] = {}
+    bands = np.round(np.log2(spots.diameter) * 2).astype(int)
+    for i, ((x, y), diameter, band) in enumerate(
+        zip(spots.xy.tolist(), spots.diameter.tolist(), bands.tolist(), strict=True)
+    ):
+        side = max(2.0, 0.5 * 2.0 ** (band / 2))
+        is_new = True
+        for other_band in (band - 1, band, band + 1):
+            width = max(2.0, 0.5 * 2.0 ** (other_band / 2))
+            column, row = int(x // width), int(y // width)
+            for j in (
+                j
+                for u in (-1, 0, 1)
+                for v in (-1, 0, 1)
+                for j in cells.get((other_band, column + u, row + v), ())
+            ):
+                gap = np.hypot(x - spots.xy[j, 0], y - spots.xy[j, 1])
+                if gap < 0.4 * max(diameter, float(spots.diameter[j])):
+                    is_new = False
+        if is_new:
+            kept.append(i)
+            cells.setdefault((band, int(x // side), int(y // side)), []).append(i)
+            if len(kept) >= most:
+                break
+    return spots.take(np.array(kept, int))
+
+
+def _none() -> Spots:
+    return Spots(
+        np.zeros((0, 2), np.float32),
+        np.zeros(0, np.float32),
+        np.zeros((0, 3), np.float32),
+        np.zeros((0, 3), np.float32),
+        np.zeros((0, 2), np.float32),
+        np.zeros(0, np.float32),
+    )

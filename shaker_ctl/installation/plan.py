@@ -213,11 +213,15 @@ def _rules(wishes: Wishes) -> list[Act]:
     places = wishes.places
     made: list[Act] = [Write(places.rules, _text("shaker-ctl.rules"))]
     if wishes.devices:
-        lines = [
-            sockets.rule(name, device, wishes.properties(device))
-            for name, device in sorted(wishes.devices.items())
-        ]
-        made.append(Write(places.socket_rules, sockets.HEADER + "".join(lines)))
+        given = {
+            name: sockets.rule(name, device, wishes.properties(device))
+            for name, device in wishes.devices.items()
+        }
+        try:
+            before = places.socket_rules.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            before = ""
+        made.append(Write(places.socket_rules, sockets.merged(before, given)))
     return made
 
 

@@ -63,3 +63,14 @@ def rule(name: str, device: Path, known: Mapping[str, str]) -> str:
         f'SUBSYSTEM=="{subsystem}", ENV{{ID_PATH}}=="{known["ID_PATH"]}"{index}, '
         f'SYMLINK+="{link}", OPTIONS+="link_priority=10"\n'
     )
+
+
+def merged(before: str, given: Mapping[str, str]) -> str:
+    """Return the rules file with the rules `given` by name; those of other names stay as before."""
+    rules = {
+        name: f"{line}\n"
+        for line in before.splitlines()
+        for name, (_, link) in NAMES.items()
+        if f'SYMLINK+="{link}"' in line
+    }
+    return HEADER + "".join(rule for _, rule in sorted({**rules, **given}.items()))

@@ -32,7 +32,7 @@ def test_a_daemon_that_trixie_does_not_have_is_named_with_the_way_to_it(pi: Comp
     assert "apt install pigpio" in found.remedy
     assert "trixie" in found.remedy
     page = (shipped() / "README.md").read_text("utf-8")
-    assert "make -C pigpio-79" in page  # the page that the remedy names
+    assert "make -C pigpio-79 pigpiod" in page  # the page that the remedy names
 
 
 @pytest.mark.parametrize("daemon", DAEMONS)

@@ -256,3 +256,17 @@ def test_install_check_and_uninstall_in_a_row(tmp_path: Path):
     assert gone.exit_code == 0
     assert "kept" in gone.output
     assert run(program, ["install", "--check", "--root", root]).exit_code == 1
+
+
+def test_one_more_named_device_takes_no_name_from_those_before(places: Places):
+    known = {Path("/dev/video0"): CAMERA, Path("/dev/ttyUSB1"): ADAPTER}
+    for devices in ({"camera": Path("/dev/video0")}, {"dealer": Path("/dev/ttyUSB1")}):
+        for act in to_install(Wishes(places, devices=devices, properties=known.__getitem__)):
+            act.do()
+    rules = places.socket_rules.read_text().splitlines()
+    assert [line.split('SYMLINK+="')[1].split('"')[0] for line in rules[1:]] == [
+        "shaker-camera",
+        "shaker-dealer",
+    ]
+    again = Wishes(places, devices={"camera": Path("/dev/video0")}, properties=known.__getitem__)
+    assert to_install(again) == []

@@ -4,7 +4,8 @@ Owns: the comparison with labels and its counts. Must not know how reading works
 
 Every folder that has a `labels.jsonl`, searched recursively, is a set. Dice are compared by value
 and matched by centre, as sets draw their boxes differently; rows without boxes are compared as
-multisets, and rows with an unknown value count for detection only. Two readings are measured: the
+multisets, and rows with an unknown value count for detection only. Labels can be wrong, too:
+`--corrections FILE` applies a published list of corrected ones. Two readings are measured: the
 plain one (the model alone: found, right, exact) and the verified one (both readers, one frame, any
 number of dice: accepted, wrong accepted, refused and why).
 """
@@ -14,11 +15,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +41,7 @@ from vision.reading import Unreadable, Verdict, Verified
 
 _WORST = 24
 _TILE_PX = 320
+_TELL_S = 15.0
 
 
 @dataclass(slots=True)
@@ -57,7 +64,15 @@ class Counts:
     """Pictures that could be exact: no unknown value among their labels."""
     accepted_exact: int = 0
     """Accepted pictures among the exact ones."""
+    of_three: int = 0
+    """Pictures of `exact_of` with exactly three dice."""
+    exact_of_three: int = 0
     read_ms: list[float] = field(default_factory=list)
+
+    def add(self, other: Counts) -> None:
+        """Count another's pictures as well."""
+        for name in (f.name for f in fields(self)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -102,7 +117,41 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
             yield labels.parent.name, labels.parent
 
 
-def read_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One label that is wrong, as somebody saw who looked at the picture."""
+
+    old: int | None
+    new: int | None
+    """None: no value that anybody could tell."""
+
+
+Corrections = dict[tuple[str, str], dict[int, Correction]]
+"""By set and picture, as its labels name it: corrections by the die's index in its row."""
+
+
+def read_corrections(path: Path) -> Corrections:
+    """Rows `{set, image, die, old, new, why}`. Raises VisionError, naming file and line."""
+    found: Corrections = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise VisionError(f"cannot read the corrections {path}: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            dice = found.setdefault((row["set"], row["image"]), {})
+            dice[int(row["die"])] = Correction(row["old"], row["new"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise VisionError(f"{path}, line {number}: not a correction ({error})") from error
+    return found
+
+
+def read_labels(
+    folder: Path, corrections: Corrections | None = None
+) -> Iterator[tuple[Path, list[Label]]]:
     """Picture and labels of each row. Raises VisionError, naming file and line."""
     path = folder / "labels.jsonl"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -110,12 +159,21 @@ def read_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
             continue
         try:
             row = json.loads(line)
+            corrected = (corrections or {}).get((folder.name, row["image"]), {})
             labels = []
-            for die in row["dice"]:
+            for index, die in enumerate(row["dice"]):
                 box = die.get("bbox")
                 centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
                 size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
-                labels.append(Label(centre, size, die.get("value")))
+                value = die.get("value")
+                if index in corrected:
+                    if value != corrected[index].old:
+                        raise ValueError(
+                            f"die {index} is labelled {value}, the correction expects "
+                            f"{corrected[index].old}"
+                        )
+                    value = corrected[index].new
+                labels.append(Label(centre, size, value))
             yield folder / row["image"], labels
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise VisionError(f"{path}, line {number}: not a row of labels ({error})") from error
@@ -161,6 +219,8 @@ def compare(
         return 0
     counts.exact_of += 1
     counts.exact += is_exact
+    counts.of_three += len(labels) == 3
+    counts.exact_of_three += is_exact and len(labels) == 3
     badness = 0 if is_exact else 1 + abs(len(values) - len(labels)) + (valued - right)
     if isinstance(verdict, Verified):
         counts.accepted += 1
@@ -176,25 +236,70 @@ def compare(
     return badness
 
 
-def evaluate(folder: Path, reader: PhotoReader, limit: int | None) -> tuple[Counts, list[_Error]]:
-    """Read every picture of one set."""
+def read_picture(
+    reader: PhotoReader, path: Path, labels: Sequence[Label]
+) -> tuple[Counts, _Error | None]:
+    """The counts of one picture, and what to show of it if it was not read right."""
+    counts = Counts()
+    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    if image is None:
+        raise VisionError(f"{path} is no picture that OpenCV can read")
+    seen = reader.look(Frame(image))
+    counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
+    verdict = seen.observation.opinion
+    badness = compare(counts, labels, seen.model, verdict)
+    if not badness:
+        return counts, None
+    picture = draw_reading(image, seen.observation, verdict)
+    truth = " ".join(str(label.value) for label in labels)
+    return counts, _Error(badness, f"{path.name}: {truth}", _tile(picture))
+
+
+Task = tuple[Path, list[Label]]
+Result = tuple[Counts, "_Error | None"]
+
+_reader: PhotoReader | None = None
+"""Of this process; a model is loaded once per process, not per picture."""
+
+
+def _start(model: Path | None) -> None:
+    global _reader
+    cv2.setNumThreads(1)
+    _reader = PhotoReader(DieFinder(model))
+
+
+def _work(task: Task) -> Result:
+    assert _reader is not None
+    return read_picture(_reader, *task)
+
+
+@contextmanager
+def _workers(model: Path | None, jobs: int) -> Iterator[Callable[[list[Task]], Iterator[Result]]]:
+    """What reads a list of pictures, in order, in so many processes."""
+    if jobs == 1:
+        _start(model)
+        yield lambda tasks: map(_work, tasks)
+        return
+    DieFinder(model)  # a missing model is told here, not by each process
+    with multiprocessing.get_context("spawn").Pool(jobs, _start, (model,)) as pool:
+        yield lambda tasks: pool.imap(_work, tasks, chunksize=2)
+
+
+def evaluate(name: str, results: Iterator[Result], of: int) -> tuple[Counts, list[_Error]]:
+    """Add up one set's pictures, with a line of progress on standard error."""
     counts, errors = Counts(), []
-    for number, (path, labels) in enumerate(read_labels(folder)):
-        if limit is not None and number >= limit:
-            break
-        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-        if image is None:
-            raise VisionError(f"{path} is no picture that OpenCV can read")
-        seen = reader.look(Frame(image))
-        counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
-        verdict = seen.observation.opinion
-        badness = compare(counts, labels, seen.model, verdict)
-        if badness:
-            picture = draw_reading(image, seen.observation, verdict)
-            truth = " ".join(str(label.value) for label in labels)
-            errors.append(_Error(badness, f"{path.name}: {truth}", _tile(picture)))
-            errors.sort(key=lambda error: -error.weight)
+    is_terminal, told = sys.stderr.isatty(), time.monotonic()
+    for number, (picture, error) in enumerate(results, 1):
+        counts.add(picture)
+        if error is not None:
+            errors.append(error)
+            errors.sort(key=lambda e: -e.weight)
             del errors[_WORST:]
+        if number == of or time.monotonic() - told > (0.2 if is_terminal else _TELL_S):
+            told = time.monotonic()
+            end = "\r" if is_terminal and number < of else "\n"
+            sys.stderr.write(f"{name}: {number} of {of} pictures, {counts.exact} exact{end}")
+            sys.stderr.flush()
     return counts, errors
 
 
@@ -228,6 +333,7 @@ def report(name: str, counts: Counts) -> str:
         line("found that are dice", counts.found, found_all),
         line("values right", counts.right, counts.valued),
         line("pictures exact", counts.exact, counts.exact_of),
+        line("  of those with three dice", counts.exact_of_three, counts.of_three),
         line("verified", counts.accepted, counts.exact_of),
         line("verified, of the exact", counts.accepted_exact, counts.exact),
         line("wrong accepted", counts.wrong_accepted, counts.accepted, is_error=True),
@@ -278,25 +384,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=Path(tempfile.gettempdir()) / "dice-evaluation",
         help="where the contact sheets of the worst errors go (default: %(default)s)",
     )
+    parser.add_argument(
+        "--corrections",
+        type=Path,
+        metavar="FILE",
+        help="list of wrong labels to correct first, such as models/label_corrections.jsonl",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="processes that read pictures (default: one a core, here %(default)s)",
+    )
     options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
+    if options.jobs < 1:
+        parser.error("--jobs must be 1 or more")
     try:
-        reader = PhotoReader(DieFinder(options.model))
+        corrections = read_corrections(options.corrections) if options.corrections else None
+        sets = list(sets_under(options.folders))
         result: dict[str, Any] = {}
-        for name, folder in sets_under(options.folders):
-            while name in result:
-                name = f"{folder.parent.name}/{name}"
-            counts, errors = evaluate(folder, reader, options.limit)
-            result[name] = counts.to_json()
-            if not options.json:
-                sys.stdout.write(report(name, counts) + "\n")
-                sys.stdout.flush()
-            if errors:
-                options.sheets.mkdir(parents=True, exist_ok=True)
-                sheet = options.sheets / f"{name.replace('/', '-')}.jpg"
-                cv2.imwrite(str(sheet), contact_sheet(errors))
+        with _workers(options.model, options.jobs) as read:
+            for name, folder in sets:
+                while name in result:
+                    name = f"{folder.parent.name}/{name}"
+                tasks = list(islice(read_labels(folder, corrections), options.limit))
+                counts, errors = evaluate(name, read(tasks), len(tasks))
+                result[name] = counts.to_json()
                 if not options.json:
-                    sys.stdout.write(f"  worst pictures: {sheet}\n")
+                    sys.stdout.write(report(name, counts) + "\n")
+                    sys.stdout.flush()
+                if errors:
+                    options.sheets.mkdir(parents=True, exist_ok=True)
+                    sheet = options.sheets / f"{name.replace('/', '-')}.jpg"
+                    cv2.imwrite(str(sheet), contact_sheet(errors))
+                    if not options.json:
+                        sys.stdout.write(f"  worst pictures: {sheet}\n")
     except VisionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

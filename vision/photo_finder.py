@@ -113,7 +113,8 @@ class PhotoFinder:
             is_good = _GOOD_EDGES[0] < die.edge_px < _GOOD_EDGES[1]
             at = np.asarray((die.corners + 0.5) / both - 0.5, np.float32)
             moved = replace(die, corners=at, down=np.asarray(die.down / both, np.float32))
-            found.append(_Candidate(moved, die.score * (1.0 if is_good else 0.7), stretch))
+            worth_ = die.score * (1.0 if is_good else 0.7) * (1.0 if stretch == 1.0 else 0.75)
+            found.append(_Candidate(moved, worth_, stretch))
         return found
 
     def _look_again(self, image: np.ndarray, candidate: _Candidate) -> FoundDie | None:

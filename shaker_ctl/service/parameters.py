@@ -16,12 +16,12 @@ class ServiceParameters(Parameters):
     runtime_dir: Path = Path("/run/shaker-ctl")
     """Folder for the status socket; a tmpfs on a Pi, so that nothing here wears the SD card."""
 
-    heartbeat_s: float = bounded(0.05, at_least=0.03, at_most=0.12)
+    heartbeat_s: float = bounded(0.05, at_least=0.03, at_most=0.13)
     """Longest turn of the state thread, in seconds, that still refreshes the motor's dead-man.
 
     A state thread that hangs is noticed by the motion loop, which takes EN low itself: this time,
-    one turn of 8 ms and the way to the pin (worst 12 ms measured) stay under the 150 ms that a hung
-    service may drive the motor, up to 0.12. Lower: a busy core stops good tosses; higher: the bound
+    one turn of 8 ms and the way to the pin (worst 12 ms measured) stay within the 150 ms that a hung
+    service may drive the motor, up to 0.13. Lower: a busy core stops good tosses; higher: the bound
     is lost.
     """
 

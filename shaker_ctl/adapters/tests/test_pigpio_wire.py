@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaker_ctl.adapters.gpio_parameters import GpioParameters, PinParameters
-from shaker_ctl.adapters.pigpio_motor import script_text
+from shaker_ctl.adapters.pigpio_motor import DeadMan, script_text
 from shaker_ctl.adapters.pigpio_wire import PROCP, PROCU, WRITE, Reply, request, take_replies
 
 
@@ -57,4 +57,11 @@ def test_two_uses_of_one_pin_are_refused() -> None:
         PinParameters(button=5)
     with pytest.raises(ValueError, match="hardware PWM"):
         PinParameters(motor_pwm=17)
-    assert GpioParameters().dead_man_s <= 0.11
+
+
+def test_no_setting_lets_a_killed_controller_drive_the_motor_for_150_ms() -> None:
+    with pytest.raises(ValueError, match="dead_man_s"):
+        GpioParameters(dead_man_s=0.125)
+    longest = DeadMan(GpioParameters(dead_man_s=0.12))
+    # A turn of the daemon's script takes up to 11.2 ms; the last refresh is one loop old.
+    assert longest.ticks * 11.2 + 8 < 150

@@ -20,9 +20,9 @@ class ServiceParameters(Parameters):
     """Longest turn of the state thread, in seconds, that still refreshes the motor's dead-man.
 
     A state thread that hangs is noticed by the motion loop, which takes EN low itself: this time,
-    one turn of 8 ms and the way to the pin (worst 12 ms measured) stay within the 150 ms that a hung
-    service may drive the motor, up to 0.13. Lower: a busy core stops good tosses; higher: the bound
-    is lost.
+    one turn of 8 ms and the way to the pin (worst 12 ms measured) stay within the 150 ms that a
+    hung service may drive the motor, up to 0.13. Lower: a busy core stops good tosses; higher: the
+    bound is lost.
     """
 
     clock_step_s: float = bounded(2.0, at_least=0.5, at_most=3600.0)

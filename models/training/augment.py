@@ -15,20 +15,34 @@ SMALLEST_PX, LARGEST_PX = 23.0, 215.0
 
 
 def warp(
-    rng: np.random.Generator, image: np.ndarray, marks: list[Mark], size: int
+    rng: np.random.Generator,
+    image: np.ndarray,
+    marks: list[Mark],
+    size: int,
+    is_squashed: bool = False,
 ) -> tuple[np.ndarray, list[Mark]]:
-    """A random turn, mirror, scale and crop of a picture, `size` pixels square."""
+    """A random turn, mirror, scale and crop of a picture, `size` pixels square.
+
+    With `is_squashed` sometimes narrower along one direction too, as from farther off the
+    vertical; only for pictures whose dice have no label for how they lie.
+    """
     height, width = image.shape[:2]
     edges = [_edge(mark.corners) for mark in marks if mark.visible > 0.5] or [80.0]
-    # Every size of die about equally often, whatever size the picture came in.
+    # Every size of die, whatever size the picture came in.
     low = max(SMALLEST_PX / min(edges), 0.35)
     high = min(LARGEST_PX / max(edges), 3.0, 170 / float(np.median(edges)))
-    scale = float(np.exp(rng.uniform(np.log(low), np.log(max(high, low * 1.01)))))
+    # More often small: a picture then teaches about several dice for the same work.
+    reach = np.log(max(high, low * 1.01) / low)
+    scale = float(low * np.exp(reach * rng.random() ** 1.35))
     angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.75 else np.pi / 2 * rng.integers(4)
     c, s = scale * np.cos(angle), scale * np.sin(angle)
     turn = np.array([[c, -s], [s, c]])
     if rng.random() < 0.5:
         turn = turn @ np.diag([-1.0, 1.0])
+    if is_squashed and rng.random() < 0.5:
+        way = rng.uniform(0, np.pi)
+        along = np.array([np.cos(way), np.sin(way)])
+        turn = turn @ (np.eye(2) - rng.uniform(0, 0.28) * np.outer(along, along))
     # Look at a die more often than at nothing.
     aim = np.array([width, height]) / 2 + rng.uniform(-0.3, 0.3, 2) * [width, height]
     if marks and rng.random() < 0.7:
@@ -159,8 +173,109 @@ def _label(rng: np.random.Generator, wide: int, high: int) -> np.ndarray:
     return patch
 
 
+def repaint(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> None:
+    """Some dice in another colour or in negative, in place: what stays is the pattern."""
+    size = image.shape[0]
+    for mark in marks:
+        if not mark.exact or rng.random() > 0.3:
+            continue
+        mask, (x0, y0, x1, y1) = _silhouette(mark, size, 1.04)
+        if x1 - x0 < 4 or y1 - y0 < 4:
+            continue
+        patch = image[y0:y1, x0:x1]
+        kind = rng.random()
+        if kind < 0.3:
+            other = 255 - patch
+        elif kind < 0.8:
+            hsv = cv2.cvtColor(patch, cv2.COLOR_BGR2HSV)
+            hsv[..., 0] = (hsv[..., 0].astype(np.int16) + int(rng.integers(20, 160))) % 180
+            gain = np.clip(np.arange(256) * rng.uniform(0.4, 1.4), 0, 255).astype(np.uint8)
+            hsv[..., 1] = cv2.LUT(hsv[..., 1], gain)
+            other = cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
+        else:
+            # Less contrast between body and pips, lighter or darker.
+            middle, share = rng.uniform(40, 215, 3), rng.uniform(0.35, 0.8)
+            other = np.clip(patch * share + middle * (1 - share), 0, 255).astype(np.uint8)
+        over = (mask[..., None].astype(np.float32)) / 255
+        image[y0:y1, x0:x1] = patch * (1 - over) + other * over
+
+
+def _silhouette(
+    mark: Mark, size: int, grown: float
+) -> tuple[np.ndarray, tuple[int, int, int, int]]:
+    """The outline of a die from its top and bottom faces, as a soft mask, and where it lies."""
+    whole = np.concatenate([mark.corners, mark.corners + mark.down])
+    middle = whole.mean(axis=0)
+    whole = middle + (whole - middle) * grown
+    x0, y0 = np.maximum(np.floor(whole.min(axis=0)).astype(int) - 2, 0).tolist()
+    x1, y1 = np.minimum(np.ceil(whole.max(axis=0)).astype(int) + 3, size).tolist()
+    mask = np.zeros((max(y1 - y0, 0), max(x1 - x0, 0)), np.uint8)
+    if mask.size:
+        hull = cv2.convexHull(((whole - [x0, y0]) * 16).astype(np.int32))
+        cv2.fillConvexPoly(mask, hull, 255, cv2.LINE_AA, 4)
+        mask = cv2.GaussianBlur(mask, (0, 0), 0.8)
+    return mask, (x0, y0, x1, y1)
+
+
+def paste(
+    rng: np.random.Generator, image: np.ndarray, marks: list[Mark], other: np.ndarray, die: Mark
+) -> Mark | None:
+    """Put a die cut out of another picture onto a free place of this one, in place.
+
+    Returns the mark of the pasted die, or None where there was no room.
+    """
+    size = image.shape[0]
+    edge = _edge(die.corners)
+    scale = float(np.exp(rng.uniform(np.log(26), np.log(90)))) / edge
+    angle = rng.uniform(0, 2 * np.pi)
+    c, s = scale * np.cos(angle), scale * np.sin(angle)
+    turn = np.array([[c, -s], [s, c]])
+    whole = np.concatenate([die.corners, die.corners + die.down])
+    middle = whole.mean(axis=0)
+    reach = float(np.linalg.norm(whole - middle, axis=1).max()) * scale
+    for _ in range(4):
+        target = rng.uniform(0.08, 0.92, 2) * size
+        if all(
+            np.linalg.norm((mark.corners + mark.down / 2).mean(axis=0) - target)
+            > reach + 0.85 * np.linalg.norm(mark.corners[0] - mark.corners[2]) / 2
+            for mark in marks
+        ):
+            break
+    else:
+        return None
+    matrix = np.hstack([turn, (target - turn @ middle)[:, None]])
+    moved = Mark(
+        corners=die.corners @ turn.T + matrix[:, 2],
+        value=die.value,
+        flat=-1.0,
+        down=die.down @ turn.T,
+        visible=1.0,
+        has_down=False,
+    )
+    moved.visible = _inside(moved.corners, size)
+    mask, (x0, y0, x1, y1) = _silhouette(moved, size, rng.uniform(1.02, 1.14))
+    if mask.size < 16:
+        return None
+    matrix[:, 2] -= [x0, y0]
+    drawn = cv2.warpAffine(other, matrix, (x1 - x0, y1 - y0), borderMode=cv2.BORDER_REPLICATE)
+    if rng.random() < 0.6:
+        # A shadow beside it, or the die would float.
+        cover = np.zeros(image.shape[:2], np.uint8)
+        cover[y0:y1, x0:x1] = mask
+        by = rng.normal(0, 0.18 * reach, 2)
+        cover = cv2.warpAffine(cover, np.array([[1, 0, by[0]], [0, 1, by[1]]]), (size, size))
+        soft = cv2.GaussianBlur(cover, (0, 0), rng.uniform(0.8, 0.2 * reach + 1))
+        shade = 1 - soft.astype(np.float32) * (rng.uniform(0.2, 0.75) / 255)
+        image[:] = image * shade[..., None]
+    over = mask[..., None].astype(np.float32) / 255
+    image[y0:y1, x0:x1] = image[y0:y1, x0:x1] * (1 - over) + drawn * over
+    return moved
+
+
 def relight(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
-    """Another exposure, lens, sensor and compression; labels stay."""
+    """Another exposure, lens, sensor and compression; labels stay. One in five stays as it is."""
+    if rng.random() < 0.2:
+        return image
     size = image.shape[0]
     if rng.random() < 0.3:
         hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
@@ -170,6 +285,8 @@ def relight(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
         image = cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
     elif rng.random() < 0.16:
         image = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+    if rng.random() < 0.2:
+        image = _shadow(rng, image)
     if rng.random() < 0.25:
         image = _glare(rng, image)
     if rng.random() < 0.45:
@@ -226,6 +343,19 @@ def _vignette(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
         1 + rng.uniform(-0.4, 0.4) * x + rng.uniform(-0.4, 0.4) * y
     )  # fmt: skip
     shade = cv2.resize(np.clip(shade, 0.15, 1.7).astype(np.float32), (size, size))
+    return cv2.multiply(image, cv2.merge([shade] * 3), dtype=cv2.CV_8U)
+
+
+def _shadow(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    """The shadow of something beside the picture: hard or soft, across dice and floor alike."""
+    size = image.shape[0]
+    mask = np.zeros((size // 2, size // 2), np.uint8)
+    for _ in range(rng.integers(1, 4)):
+        at = rng.uniform(-0.3, 1.3, 2) * size / 2
+        points = at + rng.normal(0, size * rng.uniform(0.05, 0.4), (int(rng.integers(3, 6)), 2))
+        cv2.fillConvexPoly(mask, cv2.convexHull(points.astype(np.int32)), 255)
+    soft = cv2.GaussianBlur(mask, (0, 0), float(np.exp(rng.uniform(np.log(0.4), np.log(9)))))
+    shade = 1 - cv2.resize(soft, (size, size)).astype(np.float32) * (rng.uniform(0.2, 0.75) / 255)
     return cv2.multiply(image, cv2.merge([shade] * 3), dtype=cv2.CV_8U)
 
 

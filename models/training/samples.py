@@ -25,6 +25,12 @@ _MOSAIC = 0.2
 _LITTERED = 0.3
 """Share of training pictures with keys and labels pasted beside the dice."""
 
+_PASTED = 0.3
+"""Share of training pictures onto which dice cut out of photographs are pasted."""
+
+_REPAINTED = 0.25
+"""Share of training pictures in which some dice change colour."""
+
 _MOST_OBLIQUE_DEG = 15.0
 """Farther off the vertical, a crop cannot show whether a die or the camera leans: no label."""
 
@@ -39,6 +45,7 @@ class Source:
     name: str
     rows: list[tuple[Path, list[Mark]]]
     share: float
+    is_photo: bool = False
 
 
 def scene_source(folder: Path, share: float) -> Source:
@@ -62,7 +69,7 @@ def scene_source(folder: Path, share: float) -> Source:
 
 def photo_source(folder: Path, guesses: Path | None, share: float) -> Source:
     """A set of real photographs."""
-    return Source(folder.name, photo_rows(folder, guesses), share)
+    return Source(folder.name, photo_rows(folder, guesses), share, is_photo=True)
 
 
 class Samples(Dataset):
@@ -73,6 +80,14 @@ class Samples(Dataset):
         self.size, self.seed, self.start, self.end = size, seed, start, end
         shares = np.array([source.share for source in sources])
         self.shares = shares / shares.sum()
+        self.cutouts = [
+            (path, mark)
+            for source in sources
+            if source.is_photo
+            for path, marks in source.rows
+            for mark in marks
+            if mark.exact and mark.value
+        ]
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -81,6 +96,14 @@ class Samples(Dataset):
         cv2.setNumThreads(1)
         rng = np.random.default_rng([self.seed, self.start + index])
         image, marks = self._compose(rng)
+        if rng.random() < _REPAINTED:
+            augment.repaint(rng, image, marks)
+        if self.cutouts and rng.random() < (_PASTED if marks else 0.75):
+            for _ in range(rng.integers(1, 5)):
+                path, die = self.cutouts[rng.integers(len(self.cutouts))]
+                pasted = augment.paste(rng, image, marks, _read(path), die)
+                if pasted is not None:
+                    marks.append(pasted)
         if rng.random() < _LITTERED:
             image = augment.litter(rng, image, marks)
         image = augment.relight(rng, image)
@@ -112,7 +135,7 @@ class Samples(Dataset):
     def _one(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, list[Mark]]:
         source = self.sources[rng.choice(len(self.sources), p=self.shares)]
         path, marks = source.rows[rng.integers(len(source.rows))]
-        return augment.warp(rng, _read(path), marks, size)
+        return augment.warp(rng, _read(path), marks, size, source.is_photo)
 
 
 @lru_cache(maxsize=_KEPT)

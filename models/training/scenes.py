@@ -24,8 +24,14 @@ import numpy as np
 from rich.progress import track
 
 from models.training.raster import Picture, random_picture, table_picture
+from models.training.snapshots import lean_picture, snapshot_picture, surface_picture
+from models.training.table_shots import RasterShots, TracedShots
 
-RECIPES = {"raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1"}
+RECIPES = {
+    "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1", "snapshot": "snapshot-1",
+    "lean": "lean-1", "surface": "surface-1",
+    "shots": "shots-1", "traced-shots": "traced-shots-1",
+}  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
 CHUNK = 50
@@ -55,6 +61,16 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
         return lambda rng: random_picture(rng, scenes.size, scenes.held_out)
     if scenes.renderer == "table":
         return lambda rng: table_picture(rng, scenes.size, scenes.held_out)
+    if scenes.renderer == "snapshot":
+        return lambda rng: snapshot_picture(rng, scenes.size)
+    if scenes.renderer == "lean":
+        return lambda rng: lean_picture(rng, scenes.size)
+    if scenes.renderer == "shots":
+        return RasterShots(scenes.size).picture
+    if scenes.renderer == "traced-shots":
+        return TracedShots(scenes.size).picture
+    if scenes.renderer == "surface":
+        return lambda rng: surface_picture(rng, scenes.size)
     # Mitsuba takes seconds to import and needs a library that only rendering machines have.
     from models.training.pathtrace import Studio
 
@@ -115,6 +131,8 @@ def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> None:
             "dice": [dataclasses.asdict(die) for die in picture.labels],
             "notes": picture.notes,
         }
+        if picture.calibration is not None:
+            row["calibration"] = picture.calibration
         lines.append(json.dumps(row))
     part = folder / f"{chunk:05d}.part"
     part.write_text("\n".join(lines) + "\n")

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from models.training.losses import SHARES, losses
-from models.training.network import DieNet
+from models.training.network import DieNet, FixedBase
 from models.training.samples import Samples, Source, photo_source, scene_source
 
 BATCH = 24
@@ -72,9 +72,9 @@ def train(
         net.stem.requires_grad_(False)
         net.to4.requires_grad_(False)
     net = net.to(memory_format=torch.channels_last)
-    learnt = [p for p in net.parameters() if p.requires_grad]
-    decayed = [p for p in learnt if p.ndim > 1]
-    plain = [p for p in learnt if p.ndim <= 1]
+    # Fixed layers stay in the list, without gradients, so that a run may fix them half-way.
+    decayed = [p for p in net.parameters() if p.ndim > 1]
+    plain = [p for p in net.parameters() if p.ndim <= 1]
     optimiser = torch.optim.AdamW(
         [{"params": decayed, "weight_decay": 0.02}, {"params": plain, "weight_decay": 0.0}],
         lr=peak_rate,
@@ -90,9 +90,7 @@ def train(
     samples = Samples(sources, size, seed, step * BATCH, steps * BATCH)
     loader = DataLoader(samples, BATCH, num_workers=workers, prefetch_factor=4 if workers else None)
     net.train()
-    if is_base_fixed:
-        net.stem.eval()
-        net.to4.eval()
+    base = FixedBase(net) if is_base_fixed else None
     sums: dict[str, float] = {}
     began = time.monotonic()
     bar = Progress(
@@ -105,9 +103,11 @@ def train(
         for pictures, *wanted in loader:
             for group in optimiser.param_groups:
                 group["lr"] = rate(step, steps, peak_rate)
-            pictures = pictures.float().to(memory_format=torch.channels_last)
             with torch.autocast("cpu", torch.bfloat16):
-                found = net(pictures)
+                if base is not None:
+                    found = net.above_base(base(pictures))
+                else:
+                    found = net(pictures.float().to(memory_format=torch.channels_last))
             parts = losses(found, *wanted)
             loss = sum((SHARES[name] * part for name, part in parts.items()), torch.zeros(()))
             optimiser.zero_grad(set_to_none=True)

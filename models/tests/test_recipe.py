@@ -1,0 +1,71 @@
+"""The recipe as a whole, in small: every step from seeds to a model that the reader loads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the train extra")
+
+from models.training.raster import random_picture
+from models.training.recipe import Plan, follow
+from vision.classifier import DieFinder
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """Six rendered pictures in the format of the photographs."""
+    folder = tmp_path / "album"
+    (folder / "images").mkdir(parents=True)
+    rows = []
+    for i in range(6):
+        picture = random_picture(np.random.default_rng([77, i]), 160)
+        cv2.imwrite(str(folder / "images" / f"{i}.jpg"), picture.image)
+        dice = []
+        for die in picture.labels:
+            ring = np.array(die.corners)
+            box = [*ring.min(axis=0).tolist(), *ring.max(axis=0).tolist()]
+            dice.append({"bbox": box, "value": die.value, "flat": None})
+        rows.append({"image": f"images/{i}.jpg", "width": 160, "height": 160, "dice": dice})
+    (folder / "labels.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    return folder
+
+
+def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
+    plan = Plan().rehearsal()
+    renderers = {each.scenes.renderer for each in plan.taught}
+    assert renderers == {"raster", "table", "snapshot", "lean", "surface"}
+    # Tosses take a second each; what they add is tried by their own tests.
+    plan = replace(
+        plan,
+        taught=tuple(each for each in plan.taught if each.scenes.renderer != "table"),
+        held_out=plan.held_out[:1],
+    )
+    out = tmp_path / "models"
+    follow(plan, tmp_path / "work", out, [photos], [], processes=2)
+
+    finder = DieFinder(out)
+    assert finder.find(np.full((96, 96, 3), 90, np.uint8), least_score=0.99) == []
+    text = (out / "manifest.toml").read_text("utf-8")
+    assert 'photographs = ["album"]' in text
+    assert "[figures.album]" in text
+    assert (out / "figures" / "curves.png").exists()
+    for stage in ("first", "second", "last"):
+        assert (tmp_path / "work" / stage / "latest.pt").exists()
+
+    before = (out / "dice.onnx").read_bytes()
+    follow(plan, tmp_path / "work", out, [photos], [], processes=2)
+    assert (out / "dice.onnx").read_bytes() == before, "a second call trains nothing anew"
+
+
+def test_a_plan_draws_only_from_sets_with_a_share():
+    plan = Plan()
+    assert sum(each.share for each in plan.taught) == pytest.approx(0.77, abs=0.02)
+    assert all(each.last_share > 0 for each in plan.taught)
+    assert sum(each.last_share for each in plan.taught) == pytest.approx(
+        1 - plan.last_photo_share, abs=0.15
+    )

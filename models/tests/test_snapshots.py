@@ -1,0 +1,98 @@
+"""Snapshot, leaning and bare scenes, cut-out dice: what they promise to training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.training import augment
+from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
+from models.training.plastic import plastic_look
+from models.training.snapshots import lean_picture, snapshot_picture, surface_picture
+from models.training.surfaces import random_surface
+from models.training.targets import Mark
+
+
+@pytest.mark.parametrize("draw", [snapshot_picture, lean_picture, surface_picture])
+def test_same_seed_draws_the_same_scene(draw):
+    one, other = (draw(np.random.default_rng([4, 2]), 128) for _ in range(2))
+    assert np.array_equal(one.image, other.image)
+    assert one.labels == other.labels
+
+
+def test_every_second_die_leans_a_little():
+    tilts = [
+        die.tilt_deg
+        for i in range(14)
+        for die in lean_picture(np.random.default_rng([8, i]), 96).labels
+    ]
+    flat = np.mean([tilt <= FLAT_DEG for tilt in tilts])
+    doubtful = np.mean([NOT_FLAT_DEG <= tilt <= 16.01 for tilt in tilts])
+    assert len(tilts) > 28
+    assert 0.3 < flat < 0.75
+    assert doubtful > 0.15
+    assert max(tilts) < 17
+
+
+def test_snapshots_look_from_anywhere_and_bare_surfaces_show_no_die():
+    rng = np.random.default_rng
+    angles = [float(snapshot_picture(rng([6, i]), 96).notes["tilt_deg"]) for i in range(12)]
+    assert min(angles) < 12 < 20 < max(angles) < 50.1
+    assert not surface_picture(rng(3), 96).labels
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pips_of_a_plastic_die_can_be_told_from_its_body(seed: int):
+    look = plastic_look(np.random.default_rng(seed))
+    for face, mask in zip(look.faces, look.pips, strict=True):
+        tone = np.sqrt(face)
+        gap = np.abs(tone[mask > 0.9].mean(axis=0) - np.median(tone[mask < 0.05], axis=0)).max()
+        assert gap > 0.08
+
+
+def test_surfaces_are_colours_that_a_camera_can_see():
+    for seed in range(30):
+        floor = random_surface(np.random.default_rng(seed), 96, 30.0)
+        assert floor.shape == (96, 96, 3)
+        assert floor.dtype == np.float32
+        assert 0 < floor.min() <= floor.max() <= 1
+
+
+def _die(x: float, y: float, half: float, value: int = 3) -> Mark:
+    ring = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float) * half + [x, y]
+    return Mark(ring, value, 1.0, np.array([0.0, 3.0]), 1.0)
+
+
+def test_pasted_die_keeps_its_value_and_lies_beside_the_others():
+    donor = np.full((120, 120, 3), (10, 20, 240), np.uint8)
+    hits = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        image = np.full((256, 256, 3), 128, np.uint8)
+        there = _die(128, 128, 30)
+        pasted = augment.paste(rng, image, [there], donor, _die(60, 60, 25, value=5))
+        if pasted is None:
+            continue
+        hits += 1
+        assert (pasted.value, pasted.flat, pasted.has_down) == (5, -1.0, False)
+        middle = pasted.corners.mean(axis=0)
+        assert np.linalg.norm(middle - [128, 128]) > 42
+        x, y = np.clip(middle, 0, 255).astype(int)
+        assert image[y, x, 2] > 200
+        assert np.all(image[125:131, 125:131, 2] <= 128)
+    assert hits > 15
+
+
+def test_a_repainted_die_stays_where_it_is_and_the_floor_as_it_was():
+    image = np.random.default_rng(1).integers(0, 255, (128, 128, 3)).astype(np.uint8)
+    changed = 0
+    for seed in range(12):
+        copy = image.copy()
+        augment.repaint(np.random.default_rng(seed), copy, [_die(64, 64, 20)])
+        different = (copy != image).any(axis=2)
+        changed += bool(different.any())
+        rows, columns = np.nonzero(different)
+        assert not len(rows) or (
+            rows.min() > 35 and columns.min() > 35 and rows.max() < 95 and columns.max() < 93
+        )
+    assert 2 <= changed <= 10

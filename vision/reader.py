@@ -237,8 +237,14 @@ class TableReader:
             fit.spread_mm > t.spread_not_flat_mm or fit.beyond_mm > t.beyond_not_flat_mm
         )
         is_off_middle = face.value is not None and off > off_not_flat
+        sides = die.sides
+        is_like_floor = sides.axes > 0 and sides.contrast < t.sides_contrast
+        is_sure = sides.axes == 2 and sides.evidence >= t.sides_sure and not is_like_floor
+        leans = sides.evidence < t.sides_not_flat and sides.beyond_mm > t.sides_beyond_mm
         is_flat: bool | None = None
-        if is_off_outline or is_off_middle:
+        if is_sure:
+            is_flat = True  # the outline was fitted beside the die, or a shadow taken for it
+        elif is_off_outline or is_off_middle or leans:
             is_flat = False
         elif (
             fit.spread_mm < t.spread_flat_mm
@@ -247,7 +253,9 @@ class TableReader:
         ):
             is_flat = True
         note = face.note or (
-            f"outline ± {fit.spread_mm:.2f} mm, reaches {fit.beyond_mm:.1f} mm beyond, "
+            f"side faces show a lean of {sides.lean_deg:.0f}°"
+            if leans
+            else f"outline ± {fit.spread_mm:.2f} mm, reaches {fit.beyond_mm:.1f} mm beyond, "
             f"pips {off:.3f} off"
         )
         strain = (
@@ -256,9 +264,21 @@ class TableReader:
             + (max(0.0, fit.beyond_mm - t.beyond_usual_mm) / t.beyond_usual_mm) ** 2
         )
         return SecondVote(
-            face.value, face.confidence, is_flat, note, strain, fit.support, fit.walled_mm,
-            bool(is_off_outline and is_off_middle), face.is_strange,
-        )  # fmt: skip
+            value=face.value,
+            confidence=face.confidence,
+            is_flat=is_flat,
+            note=note,
+            strain=strain,
+            support=fit.support,
+            walled_mm=fit.walled_mm,
+            has_two_cues=bool(is_off_outline and is_off_middle and not is_sure),
+            face_is_strange=face.is_strange,
+            sides=sides.evidence,
+            directions=sides.axes,
+            is_like_floor=is_like_floor,
+            is_sure_of_flat=is_sure,
+            sides_lean_deg=sides.lean_deg if leans else 0.0,
+        )
 
     def _not_flat_cues(
         self,
@@ -273,27 +293,32 @@ class TableReader:
         common, point the same way by chance is what the second cue rules out.
         """
         clear, faint = [], []
-        if found is not None and found.flat_p < self.thresholds.not_flat_p:
+        t = self.thresholds
+        leans = vote is not None and vote.sides_lean_deg > 0
+        if found is not None and found.flat_p < t.not_flat_p:
             clear.append(f"looks not flat ({found.flat_p:.2f})")
+        elif found is not None and leans and found.flat_p < t.looks_beside_sides:
+            faint.append(f"looks hardly flat ({found.flat_p:.2f})")
         if measured is not None:
             words = (
                 f"top face: lean {measured.lean_deg:.0f}°, layer {measured.layer:.1f}, "
                 f"skew {measured.skew:.2f}"
             )
-            if tilt.is_flat(measured) is False:
+            is_coarse = vote is not None and vote.is_sure_of_flat
+            if tilt.is_flat(measured, t.lean_sure_deg if is_coarse else None) is False:
                 clear.append(words)
-            elif measured.lean_deg > tilt.LEAN_FAINT_DEG:
+            elif measured.lean_deg > (t.lean_beside_sides_deg if leans else tilt.LEAN_FAINT_DEG):
                 faint.append(words)
         if vote is not None and vote.is_flat is not True:
             (clear if vote.is_flat is False else faint).append(f"outline: {vote.note}")
             if vote.has_two_cues:
                 clear.append("pips not in the middle of the outline")
-        elif vote is not None and vote.walled_mm > self.thresholds.beyond_not_flat_mm:
+        elif vote is not None and vote.walled_mm > t.beyond_not_flat_mm:
             # A ridge or a rib beside a flat die looks the same: never a cue of its own.
             faint.append(f"outline: {vote.walled_mm:.1f} mm of something up to the wall")
         elif vote is None and found is not None and is_something:
             clear.append("no upright die fits the outline")
-        is_strained = self._strain(measured, vote) > self.thresholds.strain_not_flat
+        is_strained = self._strain(measured, vote) > t.strain_not_flat
         return tuple(clear + faint) if clear or (len(faint) > 1 and is_strained) else ()
 
     def _strain(self, measured: Measured | None, vote: SecondVote | None) -> float:
@@ -381,22 +406,12 @@ class TableReader:
                 Reason.READERS_DISAGREE,
                 f"the model reads {die.model.value}, the second reader {die.second.value}",
             )
-        is_well_seen = die.second.support >= t.well_supported
-        is_flat = (
-            die.model.flat_p >= t.flat_p
-            and die.second.is_flat is True
-            and die.measured is not None
-            and tilt.is_flat(die.measured) is True
-            and (is_well_seen or die.measured.lean_deg < tilt.LEAN_FLAT_HIDDEN_DEG)
-            and self._strain(die.measured, die.second)
-            < (t.strain_flat if is_well_seen else t.strain_flat_hidden)
-        )
-        if not is_flat:
+        if not self._lies_flat(die.model, die.second, die.measured):
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,
                 f"flat is not certain: looks {die.model.flat_p:.2f}, lean {lean:.0f}°, "
-                f"{die.second.note}",
+                f"side faces {die.second.sides:.1f} for it, {die.second.note}",
             )
         if die.model.value_p < t.value_p or die.model.score < t.score:
             return Unreadable(
@@ -408,6 +423,26 @@ class TableReader:
                 Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
             )
         return None
+
+    def _lies_flat(self, model: ModelVote, second: SecondVote, measured: Measured | None) -> bool:
+        """True if looks, geometry, outline and side faces all allow no other answer."""
+        t = self.thresholds
+        if measured is None or model.flat_p < t.flat_p or second.sides < t.sides_flat:
+            return False
+        if second.is_sure_of_flat:
+            return tilt.is_flat(measured, t.lean_sure_deg) is True
+        if second.is_flat is not True or tilt.is_flat(measured) is not True:
+            return False
+        is_well_seen = second.support >= t.well_supported
+        lean = tilt.LEAN_FLAT_DEG if is_well_seen else tilt.LEAN_FLAT_HIDDEN_DEG
+        strain = t.strain_flat if is_well_seen else t.strain_flat_hidden
+        if second.directions < 2 and second.is_like_floor:
+            return False
+        if second.directions < 2:
+            lean, strain = t.lean_unseen_deg, t.strain_unseen
+        elif second.is_like_floor:
+            lean = t.lean_like_floor_deg
+        return measured.lean_deg < lean and self._strain(measured, second) < strain
 
 
 def match(a: np.ndarray, b: np.ndarray, within: float) -> dict[int, int]:
@@ -465,6 +500,9 @@ def _kind(measured: Measured | None) -> Kind:
 
 
 def _lean(die: DieEvidence) -> float:
+    """By the side faces where they prove one: they err by half a degree, the network by three."""
+    if die.second is not None and die.second.sides_lean_deg > 0:
+        return die.second.sides_lean_deg
     return die.measured.lean_deg if die.measured is not None else 0.0
 
 

@@ -150,6 +150,17 @@ class SecondVote:
     the middle of the one that fits best: two measurements that share nothing but the picture."""
     face_is_strange: bool = False
     """There are no round pips at all on it, or much that is none: a style that it does not know."""
+    sides: float = 0.0
+    """How much better a flat die explains the side faces than one that leans, as a difference of
+    log-likelihoods; 0: they say nothing."""
+    directions: int = 2
+    """Of the two directions in which it can lean, how many its side faces were seen in."""
+    is_like_floor: bool = False
+    """So much of the floor's colour that a side face may not be told from it."""
+    is_sure_of_flat: bool = False
+    """The side faces alone prove that it lies flat."""
+    sides_lean_deg: float = 0.0
+    """Where the side faces prove that it leans: by how much, degrees; else 0."""
 
 
 @dataclass(frozen=True, slots=True)

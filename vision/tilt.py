@@ -75,16 +75,19 @@ def lean_deg(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibrati
     return float(np.degrees(np.arcsin(min(1.0, float(np.hypot(*off_px)) / reach_px))))
 
 
-def is_flat(measured: Measured) -> bool | None:
-    """True: lies flat on the floor. False: does not. None: between the lines."""
+def is_flat(measured: Measured, most_lean_deg: float | None = None) -> bool | None:
+    """True: lies flat on the floor. False: does not. None: between the lines.
+
+    `most_lean_deg` replaces both limits of the lean, where a better measurement of it exists.
+    """
     if (
-        measured.lean_deg > LEAN_NOT_FLAT_DEG
+        measured.lean_deg > (most_lean_deg or LEAN_NOT_FLAT_DEG)
         or measured.layer > LAYER_STACKED
         or measured.skew > SKEW_NOT_FLAT
     ):
         return False
     if (
-        measured.lean_deg < LEAN_FLAT_DEG
+        measured.lean_deg < (most_lean_deg or LEAN_FLAT_DEG)
         and LAYER_FLAT[0] < measured.layer < LAYER_FLAT[1]
         and measured.skew < SKEW_FLAT
     ):

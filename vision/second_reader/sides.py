@@ -28,14 +28,19 @@ _BLOCKS, _RAYS = 5, 6
 _STEP_MM = 0.12
 _FROM_MM, _TO_MM = -0.8, 5.6
 _S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
+_TOP = 4
+"""Samples at the near end of a profile, on the top face."""
 _TAIL = 7
 """Samples at the far end of a profile that say what colour the floor has there."""
 _RUN = 5
 """Samples in a row that must look like the floor: a dark seam or a row of pips is shorter."""
-_LEVEL = 18.0
-"""Grey levels away from lit or shaded floor at which the die ends."""
+_LEVELS = (8.0, 18.0)
+_LEVEL_SHARE = 0.14
+"""Grey levels away from lit or shaded floor at which the die ends: that share of what its top face
+is away, within those limits."""
 _LEAST_BLOCKS = 3
 _LEAST_SEEN_MM = 1.2
+_WIDE_MM, _EVEN_MM = 0.9, 0.5
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
 _NOISE_MM, _NOISE_PX = 0.10, 0.50
@@ -68,11 +73,15 @@ class Sides:
     log-likelihoods; 0 where nothing can be told."""
     axes: int
     """Of the two directions in which a die can lean, how many were seen."""
-    misfit: float
-    """Cost of the best explanation as a flat die; large where no rigid cube looks like this."""
+    beyond_mm: float
+    """How much more than a flat die's the side that shows most shows. What is missing instead may
+    be a side face that looks like the floor."""
+    contrast: float
+    """Grey levels between the top face and the floor in any light: where it is low, side faces
+    may not be told from the floor."""
 
 
-NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0)
+NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0, 0.0)
 
 
 def measure_sides(
@@ -94,22 +103,27 @@ def measure_sides(
     per_deg = calibration.die_mm * np.pi / 180
     cost = np.zeros(_LEAN.shape)
     seen = [False, False]
+    beyond = 0.0
+    contrasts = []
     for side, (axis, sign) in enumerate(_TOWARDS):
-        shown = _shown(profiles[side], lengths[side], float(strips[side]))
-        if shown is None:
+        found = _shown(profiles[side], lengths[side], float(strips[side]))
+        if found is None:
             continue
+        shown, contrast = found
+        contrasts.append(contrast)
         seen[axis] = True
+        beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         lean = _LEAN_X if axis == 0 else _LEAN_Y
         wanted = _wanted(strips[side] + sign * per_deg * lean, px_per_mm)
         cost += np.minimum(0.5 * ((shown - wanted) / noise) ** 2, _MOST_ODD)
     if not any(seen):
         return NOTHING_SEEN
-    flat = float(cost[_IS_FLAT].min())
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
-        evidence=float(cost[_IS_LEANING].min()) - flat,
+        evidence=float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min()),
         axes=sum(seen),
-        misfit=flat,
+        beyond_mm=beyond,
+        contrast=float(np.median(contrasts)),
     )
 
 
@@ -162,27 +176,33 @@ def _profiles(
     return median, np.logical_and.accumulate(free, axis=2).sum(axis=2)
 
 
-def _shown(profiles: np.ndarray, lengths: np.ndarray, strip: float) -> float | None:
-    """How far outward of the top edge this side's strip ends, mm; None: it cannot be told."""
+def _shown(profiles: np.ndarray, lengths: np.ndarray, strip: float) -> tuple[float, float] | None:
+    """How far outward of the top edge this side's strip ends, mm, and the grey levels between top
+    face and floor; None: it cannot be told."""
     reach = int(np.searchsorted(_S, max(strip, 0.0) + 5.0))
     least = int(np.searchsorted(_S, max(strip, 0.0) + _LEAST_SEEN_MM))
     found: list[float] = []
     good: list[np.ndarray] = []
+    contrasts: list[float] = []
     for profile, length in zip(profiles, lengths, strict=True):
         count = min(int(length), reach)
         if count < least:
             continue
-        near = _off_floor(profile[:count]) <= _LEVEL
-        at = _end(near)
+        away = _off_floor(profile[:count])
+        contrasts.append(float(away[:_TOP].mean()))
+        at = _end(away, min(max(_LEVEL_SHARE * contrasts[-1], _LEVELS[0]), _LEVELS[1]))
         if at is not None:
             found.append(at)
             good.append(profile[:least])
     if len(found) < _LEAST_BLOCKS:
         return None
-    shown = sorted(found)[1]
+    found.sort()
+    shown = found[1]
+    if shown > max(strip, 0.0) + _WIDE_MM and found[3 if len(found) > 3 else 2] > shown + _EVEN_MM:
+        return None  # a lean widens all of a side alike; this is something beside it
     if strip > 0.6 and shown < strip - 0.25 and _has_foot(np.median(good, axis=0), strip):
         return None
-    return shown
+    return shown, float(np.median(contrasts))
 
 
 def _off_floor(profile: np.ndarray) -> np.ndarray:
@@ -195,13 +215,16 @@ def _off_floor(profile: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.norm(profile - shaded, axis=1))
 
 
-def _end(near: np.ndarray) -> float | None:
-    """Where a run of floor begins, mm; None: nowhere, or already inside the top face."""
-    total = np.concatenate([[0], np.cumsum(near)])
+def _end(away: np.ndarray, level: float) -> float | None:
+    """Where a run of floor begins, mm, from (K,) distances in grey levels; None: nowhere, or
+    already inside the top face."""
+    total = np.concatenate([[0], np.cumsum(away <= level)])
     runs = np.flatnonzero(total[_RUN:] - total[:-_RUN] == _RUN)
     if not len(runs) or runs[0] == 0:
         return None
-    return float(_S[runs[0]] - _STEP_MM / 2)
+    first = int(runs[0])
+    over = (level - away[first]) / max(float(away[first - 1] - away[first]), 1e-6)
+    return float(_S[first] - _STEP_MM * over)
 
 
 def _has_foot(profile: np.ndarray, strip: float) -> bool:
@@ -221,7 +244,7 @@ def _has_foot(profile: np.ndarray, strip: float) -> bool:
 def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:
     """Where the die ends, mm outward of its top edge, when its foot is at `strip`."""
     bleed, base = _BLEED_PX / px_per_mm, _BASE_PX / px_per_mm
-    return np.maximum(strip + base, np.minimum(bleed, bleed + (strip + 0.5) * 0.3))
+    return np.maximum(strip + base, bleed + 0.3 * np.maximum(strip + 0.5, 0.0))
 
 
 def _turned(turn: float) -> np.ndarray:

@@ -6,7 +6,7 @@ rounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -15,6 +15,7 @@ from vision.calibration import Calibration
 from vision.second_reader.foreground import FloorView, Foreground
 from vision.second_reader.outline import CubeOutline, Fit, Pose, choose
 from vision.second_reader.pips import FACE_PX, Face, read_face
+from vision.second_reader.sides import NOTHING_SEEN, Sides, measure_sides
 
 _LEAST_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
@@ -42,6 +43,7 @@ class SecondDie:
     """(4, 2) float, frame pixels: top face, clockwise."""
     face: Face
     fit: Fit
+    sides: Sides = NOTHING_SEEN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +87,7 @@ class SecondReader:
                 fits += self._explain(ground, contour, area)
         fits = self._settle(ground, fits)
         fits.sort(key=lambda fit: fit.pose.x_mm)
-        dice = tuple(self._read_die(image, ground, fit) for fit in fits)
+        dice = self._measured(image, ground, [self._read_die(image, ground, fit) for fit in fits])
         free, at_wall = self._unexplained(ground, fits)
         return SecondReading(dice, free, at_wall, total, ground)
 
@@ -164,6 +166,28 @@ class SecondReader:
             if _off_middle(other.face) < _off_middle(die.face):
                 return other
         return die
+
+    def _measured(
+        self, image: np.ndarray, ground: Foreground, dice: list[SecondDie]
+    ) -> tuple[SecondDie, ...]:
+        """The same with what the side faces of each say; its pips say where its top face is."""
+        edge = self.calibration.die_mm
+        areas = [self._area(ground, die.fit) for die in dice]
+        measured = []
+        for i, die in enumerate(dice):
+            if die.face.value is None:
+                measured.append(die)
+                continue
+            others = None
+            if len(dice) > 1:
+                near = np.logical_or.reduce([area for j, area in enumerate(areas) if j != i])
+                others = cv2.dilate(near.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            (u, v), turn = die.face.offset, die.pose.turn
+            x = die.pose.x_mm + edge * (u * np.cos(turn) - v * np.sin(turn))
+            y = die.pose.y_mm + edge * (u * np.sin(turn) + v * np.cos(turn))
+            sides = measure_sides(image, ground, others, (x, y, turn), self.calibration)
+            measured.append(replace(die, sides=sides))
+        return tuple(measured)
 
     def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
         corners = self._outline.top_px(fit.pose)

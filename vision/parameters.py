@@ -53,14 +53,14 @@ class ReadingThresholds:
     well_supported: float = 0.80
     strain_not_flat: float = 2.00
     """Above it, two faint cues of different kinds make a no roll."""
-    sides_flat: float = -0.70
-    """Least evidence of the side faces (`second_reader.sides`) for a value. 900 flat dice of the
-    rig, five colours, three compartments: one below -0.3; 146 dice that leaned 6-14° and were seen
-    in both directions: the most -1.0."""
+    sides_flat: float = -0.50
+    """Least evidence of the side faces (`second_reader.sides`) for a value. 1,259 flat dice of the
+    rig, five colours, three compartments (seeds 301, 302): none below but for one beside a ridge;
+    231 dice that leaned 6-14°: seven above, five of them with sides hidden."""
     sides_sure: float = 1.00
     sides_contrast: float = 100.0
-    """From both on, with both directions seen, side faces outweigh the outline: 730 of those 900,
-    and none that leaned 6° or more. A die of the floor's colour has 60-100 grey levels."""
+    """From both on, with both directions seen, side faces outweigh the outline: four fifths of
+    those flat dice, and none that leaned. A die of the floor's colour has 60-100 grey levels."""
     sides_not_flat: float = -3.00
     sides_beyond_mm: float = 0.60
     """Less evidence together with a side that shows so much too wide: one cue."""
@@ -69,10 +69,12 @@ class ReadingThresholds:
     """With that cue, a lean above or a `flat_p` below is the second one."""
     lean_sure_deg: float = 15.0
     """Largest lean by the network's estimate where the side faces are sure."""
+    lean_unsure_deg: float = 7.5
     lean_unseen_deg: float = 4.5
     strain_unseen: float = 0.80
     lean_like_floor_deg: float = 6.0
-    """Limits where the sides in one direction are hidden, or the die has the floor's colour."""
+    """Limits where the side faces say little, where those in one direction are hidden, and where
+    the die has the floor's colour."""
     foreign_dice: float = 0.25
     """Largest piece of foreground, lying free, that no die explains, in dice.
 

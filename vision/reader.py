@@ -434,11 +434,11 @@ class TableReader:
         if second.is_flat is not True or tilt.is_flat(measured) is not True:
             return False
         is_well_seen = second.support >= t.well_supported
-        lean = tilt.LEAN_FLAT_DEG if is_well_seen else tilt.LEAN_FLAT_HIDDEN_DEG
+        lean = t.lean_unsure_deg
         strain = t.strain_flat if is_well_seen else t.strain_flat_hidden
-        if second.directions < 2 and second.is_like_floor:
+        if second.directions == 0 or (second.directions == 1 and second.is_like_floor):
             return False
-        if second.directions < 2:
+        if second.directions == 1:
             lean, strain = t.lean_unseen_deg, t.strain_unseen
         elif second.is_like_floor:
             lean = t.lean_like_floor_deg

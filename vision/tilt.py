@@ -14,14 +14,12 @@ from vision.reading import Measured
 
 LEAN_FAINT_DEG = 7.0
 LEAN_FLAT_DEG = 10.3
-LEAN_FLAT_HIDDEN_DEG = 8.3
 LEAN_NOT_FLAT_DEG = 10.8
-"""Lean below the second (the third where neighbours or the wall hide the outline) speaks for flat,
-above the fourth against it; above the first it is a faint hint that counts only beside a clear cue
-of another kind. The network's estimate errs by a few degrees: of 995 flat dice of the virtual rig
-half measured 2.9, 99 % below 7.8, the most 10.1. Dice set up at 15° at the wall, leaning towards
-the lens, measured 7.7-9.0 and showed nothing else; what lies between 6° and 8° is often not told
-from flat (`models/MODEL_CARD.md`)."""
+"""Lean below the second speaks for flat, above the third against it; above the first it is a faint
+hint that counts only beside a clear cue of another kind. The network's estimate errs by a few
+degrees: of 995 flat dice of the virtual rig half measured 2.9, 99 % below 7.8, the most 10.1. Dice
+set up at 15° at the wall, leaning towards the lens, measured 7.7-9.0; what tells them from flat
+are their side faces (`second_reader.sides`)."""
 
 LEAN_SCALE_DEG = 10.3
 """Lean that weighs as much as one limit of the outline where all evidence is added up."""

@@ -25,7 +25,6 @@ from vision.tilt import (
     LAYER_FLAT,
     LAYER_STACKED,
     LEAN_FLAT_DEG,
-    LEAN_FLAT_HIDDEN_DEG,
     LEAN_NOT_FLAT_DEG,
     SKEW_FLAT,
     SKEW_NOT_FLAT,
@@ -154,7 +153,6 @@ def reading_thresholds() -> dict[str, float | str]:
     }
     return values | {
         "lean_flat_deg": LEAN_FLAT_DEG,
-        "lean_flat_hidden_deg": LEAN_FLAT_HIDDEN_DEG,
         "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
         "layer_least": LAYER_FLAT[0],
         "layer_most": LAYER_FLAT[1],

@@ -237,8 +237,12 @@ class Soak:
             self.bench.settle(status)
 
     def _mend(self, status: Reply) -> None:
-        """People find it out of service, or an inspection due: they mend, inspect, open."""
-        if self._stopping or self._passing:
+        """People find it out of service, or an inspection due: they mend, inspect, open.
+
+        A fault that waits for edges may have come into force a round later than it was thrown in:
+        out of service, they look at everything.
+        """
+        if self._stopping or self._passing or status["life"] == "out of service":
             self._stopping = False
             self._passing.clear()
             self.bench.mend_everything()

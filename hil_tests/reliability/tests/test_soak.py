@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +13,7 @@ from hil_tests.reliability.soak import (
     ALLOWED,
     PASSING,
     STOPPING,
+    Soak,
     Use,
     growth,
     sample,
@@ -92,3 +94,25 @@ def test_a_process_is_sampled() -> None:
 def test_what_is_thrown_in_is_a_sentence(sentence: str) -> None:
     order = parse(sentence)
     assert order.after is None or order.after[1] in EVENTS
+
+
+class People:
+    """A bench of which only the mending is looked at."""
+
+    def __init__(self) -> None:
+        self.mended: list[str] = []
+
+    def mend_everything(self) -> None:
+        self.mended.append("everything")
+
+    def mend_step(self, status: dict[str, str]) -> bool:
+        self.mended.append(status["life"])
+        return True
+
+
+def test_a_fault_that_came_into_force_a_round_late_is_mended_all_the_same() -> None:
+    people = People()
+    soak = Soak(cast("Any", people), cast("Any", None), random.Random(1))
+    soak._mend({"life": "inspection due"})
+    soak._mend({"life": "out of service"})
+    assert people.mended == ["inspection due", "everything", "out of service"]

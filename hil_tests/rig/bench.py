@@ -15,6 +15,7 @@ Everything off, three times over:
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import struct
 import threading
@@ -25,7 +26,7 @@ from dataclasses import astuple
 import pigpio
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
-from hil_tests.rig.tach_player import TachPlayer
+from hil_tests.rig.tach_player import FORESIGHT_S, TachPlayer
 from hil_tests.rig.wiring import PinMap
 
 REPORT = struct.Struct("<HHII")
@@ -70,6 +71,8 @@ class PwmListener:
         self._socket.sendall(struct.pack("<4I", NOTIFY_OPEN_IN_BAND, 0, 0, 0))
         self.handle: int = struct.unpack("<4I", self._socket.recv(16, socket.MSG_WAITALL))[3]
         self._socket.settimeout(None)
+        self._reading = threading.Lock()
+        self._unread = b""
         self._thread = threading.Thread(target=self._listen, name="bench-listener", daemon=True)
         self._thread.start()
 
@@ -100,36 +103,46 @@ class PwmListener:
         self._thread.join()
         self._socket.close()
 
+    def drain(self) -> bool:
+        """Take every report that is there, from any thread; return False when there is no more.
+
+        The machine does so before it looks: what its own late thread has not taken yet was said.
+        """
+        with self._reading:
+            while True:
+                try:
+                    # The daemon leaves Nagle's algorithm on here: an answer at once lets it go on.
+                    self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                    data = self._socket.recv(65536, socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    return True
+                except OSError:
+                    return False
+                if not data:
+                    return False
+                self._unread += data
+                whole = len(self._unread) // REPORT.size * REPORT.size
+                self._take(self._unread[:whole])
+                self._unread = self._unread[whole:]
+
     def _listen(self) -> None:
-        unread = b""
-        while True:
-            try:
-                # The daemon leaves Nagle's algorithm on here: an answer at once lets it go on.
-                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                data = self._socket.recv(65536)
-            except OSError:
-                return
-            if not data:
-                return
-            unread += data
-            whole = len(unread) // REPORT.size * REPORT.size
-            self._take(unread[:whole])
-            unread = unread[whole:]
+        while self.drain():
+            select.select([self._socket], [], [])
 
     def _take(self, reports: bytes) -> None:
-        has_moved = False
+        before = self._word
         with self._lock:
             for _, flags, tick, word in REPORT.iter_unpack(reports):
                 if flags:
                     continue
                 changed, self._word = word ^ self._word, word
                 if changed & self._enable:
-                    has_moved = True
                     self.enable_pulses += bool(word & self._enable)
                 for gpio in self._pwm:
                     if changed >> gpio & 1:
                         self._edges[gpio].append((tick, word >> gpio & 1))
-        if has_moved:
+        # A pulse that ends in the batch in which it began changes nothing for the machine.
+        if (before ^ self._word) & self._enable:
             self._on_change()
 
 
@@ -161,7 +174,10 @@ class BenchWires:
     """
 
     turn_s = 0.008
-    """Each turn costs some six commands; what it says is played `tach_player.DELAY_S` later."""
+    """Each turn costs some ten commands."""
+
+    foresight_s = FORESIGHT_S
+    """Tach edges are queued in the daemon before they are due."""
 
     def __init__(self, host: str, port: int, pins: PinMap, *, motor_run_s: float) -> None:
         """Open every contact, then take the lines. Raises `BenchError`."""
@@ -230,6 +246,7 @@ class BenchWires:
         # The controller pulses EN low for microseconds; asking again takes longer than that.
         is_enabled = bool(word >> pins.motor_enable & 1) or bool(self._pi.read(pins.motor_enable))
         self._limit_run(is_enabled)
+        self._reports.drain()
         return PlantInputs(
             motor_duty=self._duty[pins.motor_pwm],
             motor_enabled=is_enabled,
@@ -240,11 +257,9 @@ class BenchWires:
         )
 
     def apply(self, outputs: PlantOutputs) -> None:
-        """See `Wires`. Tach edges reach the wire `tach_player.DELAY_S` later."""
+        """See `Wires`. Tach edges are played as they were foreseen."""
         pins = self._pins
-        self._tach.play(
-            outputs.tach_edges, upto_s=outputs.until_s, is_turning=outputs.speed_rpm > 0.0
-        )
+        self._tach.play(outputs.coming_edges, upto_s=outputs.until_s + FORESIGHT_S)
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)
         self._pull(pins.cover, is_closed=not outputs.cover_open)
@@ -253,7 +268,7 @@ class BenchWires:
 
     @property
     def underruns(self) -> int:
-        """How often tach edges came late because this computer was busy."""
+        """How often this computer was so busy that the tach went on at its last speed."""
         return self._tach.underruns
 
     def _pull(self, gpio: int, *, is_closed: bool) -> None:

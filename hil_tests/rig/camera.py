@@ -30,6 +30,7 @@ from hil_tests.rig.geometry import Geometry
 from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SceneBoard
+from hil_tests.rig.timely import answer_in_time
 
 FPS = 30.0
 JPEG_QUALITY = 90
@@ -171,6 +172,7 @@ def camera_process(
     ]
     for thread in threads:
         thread.start()
+    answer_in_time()
     pipe.send(server.server_address[1])
     try:
         while True:

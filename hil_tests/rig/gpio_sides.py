@@ -77,7 +77,7 @@ class GpioSide(Protocol):
 
     @property
     def underruns(self) -> int:
-        """How often tach edges reached the wire late, because this computer was busy."""
+        """How often this computer was so busy that the tach went on at its last speed."""
 
     def fault_part(self) -> FaultPart: ...
 

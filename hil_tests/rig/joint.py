@@ -43,6 +43,9 @@ class PlantOutputs:
     """Edges of the tach in order: (time in seconds on the caller's clock, level after it)."""
     until_s: float = 0.0
     """End of the interval: later edges are still to come."""
+    coming_edges: list[tuple[float, int]] = field(default_factory=list)
+    """Edges after `until_s` that the machine will make if what drives it stays as it is, as far
+    ahead as the wires asked for."""
     driver_fault: bool = False
     compartment_open: bool = False
     """True unless closed and locked; a broken wire reads open."""

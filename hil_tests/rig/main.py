@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +22,7 @@ from hil_tests.rig.control import ask
 from hil_tests.rig.crossed import crossed
 from hil_tests.rig.pigpiod.command import pigpiod
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
+from hil_tests.rig.timely import answer_in_time
 
 app = typer.Typer(no_args_is_help=True)
 app.command("pigpiod")(pigpiod)
@@ -99,8 +99,6 @@ def run(
     from hil_tests.rig.reservation import ReservedError
     from hil_tests.rig.rig import Rig, RigPlan
 
-    # Physics, scripts and lines share this interpreter: a waiting one gets its turn within 0.5 ms.
-    sys.setswitchinterval(0.0005)
     is_new = not folder.exists()
     try:
         given = RigFile() if rig_file is None else load(rig_file)
@@ -127,6 +125,7 @@ def run(
     )
     try:
         with lifetime.Lifetime() as life, Rig(plan) as rig:
+            answer_in_time()
             life.ends_when(lambda: rig.has_ended)
             view.show(Console(), rig.addresses, rig.status, life.ended)
     except (BenchError, ReservedError) as error:

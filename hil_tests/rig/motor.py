@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import random
+from copy import copy
 from dataclasses import dataclass, replace
 
 from hil_tests.rig.plant_faults import PlantFaults
@@ -122,6 +123,16 @@ class Motor:
             self._turn(torque_nm, lever_fallen=not drive.enabled)
         self.fault_reported = self._reports_fault()
         return self._tach_edges(before, start_s)
+
+    def foreseen(self, start_s: float, steps: int, drive: MotorDrive) -> list[tuple[float, int]]:
+        """Return the tach edges of the next `steps` if `drive` stays as it is, faults included.
+
+        Of faults that are chance (noise, missing pulses) it shows some that could be.
+        """
+        twin = copy(self)
+        twin._faults = self._faults.copy()
+        twin._random = copy(self._random)
+        return [edge for n in range(steps) for edge in twin.step(start_s + n * STEP_S, drive)]
 
     def _as_the_driver_acts(self, drive: MotorDrive) -> MotorDrive:
         if "no_stop" in self._faults and not drive.enabled:

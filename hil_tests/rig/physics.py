@@ -43,6 +43,15 @@ class Shake:
     seconds: tuple[float, float]
     stroke: float = 1.0
     """Share of the plate's stroke that reaches the dice."""
+    mixes: bool = True
+    """Whether the tests ought to pass; a weak one must fail them."""
+
+    @property
+    def words(self) -> str:
+        """For a page."""
+        low, high = (f"{1000 * duty:.0f}" for duty in self.duty)
+        stroke = "" if self.stroke == 1.0 else f", {self.stroke:.0%} of the stroke"
+        return f"duty {low} to {high} of 1000 for {self.seconds[0]} to {self.seconds[1]} s{stroke}"
 
 
 SHAKES: dict[str, Shake] = {
@@ -53,8 +62,8 @@ SHAKES: dict[str, Shake] = {
         Shake("nominal", duty=(0.73, 0.82), seconds=(1.9, 2.6)),
         Shake("long", duty=(0.73, 0.82), seconds=(3.0, 4.0)),
         Shake("slow", duty=(0.68, 0.70), seconds=(2.6, 3.2)),
-        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.5),
-        Shake("faint", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.2),
+        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.5, mixes=False),
+        Shake("faint", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.2, mixes=False),
     )
 }
 
@@ -301,13 +310,18 @@ def main(
     ] = None,
     seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.")] = 1,
     jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
-    json_path: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures to this file.")
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of figures, one file a row: what is there is not tossed again."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write every row of --results as a page of Markdown.")
     ] = None,
 ) -> None:
     """Toss the virtual machine by the thousand and test faces, independence and rest."""
+    if page is not None and results is None:
+        raise typer.BadParameter("--page is written from the figures in --results FOLDER")
     console = Console()
-    found = []
     for name in geometry or list(GEOMETRIES):
         for profile in shake or ["approved"]:
             if name not in GEOMETRIES or profile not in SHAKES:
@@ -315,11 +329,84 @@ def main(
                     f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
                     f"shakes are {', '.join(SHAKES)}"
                 )
-            trial = run_trial(name, profile, tosses, seed, jobs or os.cpu_count() or 1, console)
-            found.append(figures(trial))
-            _show(found[-1], console)
-    if json_path is not None:
-        json_path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+            found = _kept(results, name, profile, tosses)
+            if found is None:
+                jobs_used = jobs or os.cpu_count() or 1
+                found = figures(run_trial(name, profile, tosses, seed, jobs_used, console))
+                _keep(results, found)
+            _show(found, console)
+    if page is not None and results is not None:
+        page.write_text(_page(results, seed), encoding="utf-8")
+        console.print(f"wrote {page}")
+
+
+def _file(results: Path, geometry: str, shake: str) -> Path:
+    return results / f"{geometry}-{shake}.json"
+
+
+def _kept(results: Path | None, geometry: str, shake: str, tosses: int) -> dict[str, Any] | None:
+    """Figures of an earlier run of at least so many tosses."""
+    if results is None or not (path := _file(results, geometry, shake)).exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found if found["tosses"] >= tosses else None
+
+
+def _keep(results: Path | None, found: dict[str, Any]) -> None:
+    if results is not None:
+        results.mkdir(parents=True, exist_ok=True)
+        path = _file(results, found["geometry"], found["shake"])
+        path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def _page(results: Path, seed: int) -> str:
+    rows = [
+        json.loads(path.read_text("utf-8"))
+        for shake in SHAKES
+        for geometry in GEOMETRIES
+        if (path := _file(results, geometry, shake)).exists()
+    ]
+    lines = [
+        "# Tosses of the virtual machine",
+        "",
+        f"Written by `python -m hil_tests.rig.physics --results FOLDER --page FILE`, seed {seed}.",
+        "Every row: eleven tests at 99 % (faces of all dice and of each; each die against its own",
+        "next toss; dice against each other in a toss; faces kept), of which one in a hundred",
+        "fails by chance. 16.7 % of the dice keep their face by chance.",
+        "",
+        "| shake | compartment | tosses | faces, chi-square of 5 | worst p of independence | kept "
+        "| tests passed | tosses not flat | dice tilted / leaning / stacked | rest after, s: "
+        "median, p99, most |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(_row(found) for found in rows),
+        "",
+        "| shake | what it is | must |",
+        "| --- | --- | --- |",
+        *(
+            f"| {shake.name} | {shake.words} | {'pass' if shake.mixes else 'fail: too weak'} |"
+            for shake in SHAKES.values()
+            if any(found["shake"] == shake.name for found in rows)
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(found: dict[str, Any]) -> str:
+    faces = found["tests"][0]
+    independence = min(test["p"] for test in found["tests"] if not test["name"].startswith("faces"))
+    passed = sum(test["passed"] for test in found["tests"])
+    kinds, rest = found["dice_by_kind"], found["rest_s"]
+    cells = (
+        *(found["shake"], found["geometry"], f"{found['tosses']:,}"),
+        f"{faces['chi_square']:.1f} (p {faces['p']:.2f})",
+        f"{independence:.2f}",
+        f"{found['kept_share']:.1%}",
+        f"{passed} of {len(found['tests'])}",
+        f"{found['tosses_not_flat_share']:.2%}",
+        f"{kinds['tilted']} / {kinds['leaning']} / {kinds['stacked']}",
+        f"{rest['p50']:.2f}, {rest['p99']:.2f}, {rest['p100']:.2f}",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

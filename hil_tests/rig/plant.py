@@ -47,6 +47,10 @@ CATCH_UP_S = 0.5
 A caller that was suspended must not return to a burst of physics that makes it later still.
 """
 
+PULSE_LOOK_S = 0.02
+"""Most time without an enable pulse that one update can add. After a longer gap this computer was
+away, and with it the daemon that makes the pulses: that none came then says nothing about it."""
+
 SAMPLE_EVERY = 2
 """Physics steps between two samples for the camera while something moves."""
 
@@ -77,11 +81,13 @@ class Plant:
         monostable_s: float | None = None,
         motor: MotorDesign | None = None,
         board: SceneBoard | None = None,
+        foresight_s: float = 0.0,
     ) -> None:
         """Build the machine with its dice lying flat.
 
         `monostable_s` fits the hardware monostable (see `PlantInputs.enable_pulses`); None bridges
-        it. `board` receives what the camera sees. Raises KeyError for an unknown geometry or style.
+        it. `board` receives what the camera sees. `foresight_s`: how far ahead tach edges are told
+        (`PlantOutputs.coming_edges`). Raises KeyError for an unknown geometry or style.
         """
         if dice_style not in STYLES:
             raise KeyError(f"no dice style {dice_style!r}; there are: {', '.join(STYLES)}")
@@ -95,12 +101,13 @@ class Plant:
         self._motor = Motor(self.faults, seed=seed, design=motor)
         self._dice = Dice(self.geometry, seed=seed)
         self._board = board
+        self._foresight_steps = round(foresight_s / MOTOR_STEP_S)
         self._monostable_s = monostable_s
         self._lock = threading.Lock()
         self._now_s: float | None = None
         self._light = 0.0
         self._pulses_seen = 0
-        self._pulse_at_s = -math.inf
+        self._unpulsed_s = math.inf
         self._tosses = 0
         self._started_s = 0.0
         self._started_rad = 0.0
@@ -123,11 +130,14 @@ class Plant:
             )
             self._take_new_dice()
             self._light = self._light_level(inputs.ring_light)
-            edges = self._advance(before_s, now_s, self._drive(now_s, inputs))
+            drive = self._drive(now_s - before_s, inputs)
+            edges = self._advance(before_s, now_s, drive)
             self._show(now_s)
+            until_s = now_s if self._now_s is None else self._now_s
             return PlantOutputs(
                 tach_edges=edges,
-                until_s=now_s if self._now_s is None else self._now_s,
+                until_s=until_s,
+                coming_edges=self._foresee(until_s, drive),
                 driver_fault=self._motor.fault_reported,
                 compartment_open=self._interlocks.compartment_open,
                 cover_open=self._interlocks.cover_open,
@@ -155,12 +165,13 @@ class Plant:
         with self._lock:
             return self._dice.inside()
 
-    def _drive(self, now_s: float, inputs: PlantInputs) -> MotorDrive:
+    def _drive(self, passed_s: float, inputs: PlantInputs) -> MotorDrive:
+        self._unpulsed_s += min(passed_s, PULSE_LOOK_S)
         if inputs.enable_pulses != self._pulses_seen:
             self._pulses_seen = inputs.enable_pulses
-            self._pulse_at_s = now_s
+            self._unpulsed_s = 0.0
         in_series = not (self._interlocks.estop_pressed or self._interlocks.compartment_open)
-        alive = self._monostable_s is None or now_s - self._pulse_at_s < self._monostable_s
+        alive = self._monostable_s is None or self._unpulsed_s < self._monostable_s
         return MotorDrive(
             duty=min(1.0, max(0.0, inputs.motor_duty)),
             enabled=inputs.motor_enabled and in_series and alive,
@@ -189,6 +200,11 @@ class Plant:
                     self._come_to_rest(at_s, drive)
         self._now_s = at_s
         return edges
+
+    def _foresee(self, at_s: float, drive: MotorDrive) -> list[tuple[float, int]]:
+        if not self._foresight_steps or self._motor.is_still(drive):
+            return []
+        return self._motor.foreseen(at_s, self._foresight_steps, drive)
 
     def _begin(self, at_s: float) -> None:
         self._is_moving = True

@@ -109,6 +109,14 @@ class PlantFaults:
         with self._lock:
             return {name: dict(values) for name, values in self._active.items()}
 
+    def copy(self) -> PlantFaults:
+        """The same faults, in force or waiting for their edges, for a look ahead."""
+        twin = PlantFaults()
+        with self._lock:
+            twin._active = dict(self._active)
+            twin._waiting = dict(self._waiting)
+        return twin
+
     def __contains__(self, name: str) -> bool:
         return name in self._active
 

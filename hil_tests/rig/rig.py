@@ -152,6 +152,7 @@ class Rig:
             cover=self.plan.cover,
             monostable_s=MONOSTABLE_S if self.plan.monostable else None,
             board=scene,
+            foresight_s=self.gpio.wires.foresight_s,
         )
         self.plant.truth = self._note(truth)
         self.machine = Machine(self.gpio.wires, self.plant)

@@ -1,32 +1,51 @@
-"""Tach edges of the machine as waves of a pigpio daemon, played a fixed moment later, without gaps.
+"""Tach edges of the machine as waves of a pigpio daemon, on time and without gaps.
 
-Owns the queue of waves: each carries the edges of one turn of the machine and is as long as that
-turn, and each begins where the one before ends, so that gaps between edges are true to the
-microsecond however late a command comes. Must not know machines or other pins.
+Owns the queue of waves. Each carries the edges that the machine is about to make, as its physics
+foresees them, and begins where the one before ends, so that the daemon's hardware times every edge.
+While the cam turns steadily a wave is one period of the tach and repeats until the next one is
+queued: a computer that is late by some turns lets the cam turn on at its last speed, as inertia
+would, and leaves no gap. Must not know machines or other pins.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pigpio
 
-DELAY_S = 0.022
-"""From an edge of the machine to the edge on the wire: nearly three turns, so that a command may be
-12 ms late. A controller sees its motor this much later, as behind a slower sensor.
+LEAD_S = 0.016
+"""Waves are queued to at least this long ahead: two turns of the machine, so that one may come a
+turn late. Edges that are queued know nothing of what the controller commands meanwhile; in this
+time full torque moves the cam by a sixth of a tach period at most.
 
-Longer: its speed overshoots (with 45 ms from 840 to 900 rpm, the end of the mixing band). Shorter:
-a computer that does other things too leaves gaps."""
+Longer: the controller's speed loop answers later. Shorter: the cam's speed is held more often where
+it should change."""
 
-START_US = 20
+STEADY_S = 0.010
+"""Longest tach period that repeats: 500 rpm. A slower cam gains or loses too much in a period."""
+
+STEP_S = 0.008
+"""Length of a wave that does not repeat: one turn of the machine."""
+
+FORESIGHT_S = LEAD_S + 2.5 * STEADY_S
+"""How far ahead edges must be known: what is queued, and then two periods to tell steadiness."""
+
+REGULAR = 2.0
+"""Halves of a period that differ by more than this factor are no steady turning."""
+
+START_S = 20e-6
 """A transmission from rest begins with this pause (the daemon's own)."""
 
-MARGIN_S = 0.001
-"""A queue that ends sooner than this counts as ended: its last wave could be over before the next
-is queued."""
+MARGIN_S = 0.0015
+"""For three commands: a wave that ends sooner than this may be over before the next is queued."""
+
+KEEP_S = 0.02
+"""A wave is deleted this long after its end, when it can no longer be what plays."""
 
 ROOM_PERCENT = 2
 """Room for each wave: 476 control blocks, about 200 edges; fifty waves fit."""
@@ -36,8 +55,19 @@ MOST_EDGES = 200
 Edge = tuple[float, int]
 
 
+@dataclass(slots=True)
+class Wave:
+    """One wave in the queue; times on the machine's clock, seconds."""
+
+    number: int
+    begins_s: float
+    length_s: float
+    repeats: bool
+    ends_s: float
+
+
 class TachPlayer:
-    """Plays edges on one pin of `pi`, which must be an output. Belongs to one thread."""
+    """Plays edges on one pin of `pi`, which must be an output and low. Belongs to one thread."""
 
     def __init__(
         self, pi: pigpio.pi, gpio: int, clock: Callable[[], float] = time.monotonic
@@ -45,64 +75,150 @@ class TachPlayer:
         self._pi = pi
         self._bit = 1 << gpio
         self._clock = clock
-        self._sent_to_s = clock()
-        self._ends_s = 0.0
-        self._played: deque[tuple[int, float]] = deque()
+        self._level = 0
+        self._changed_s = -math.inf
+        self._waves: deque[Wave] = deque()
         self.underruns = 0
-        """How often a queue ran dry while the machine turned: edges were late by the gap."""
+        """How often a turn came so late that the cam turned on at its last speed, or that nothing
+        was left to play."""
 
-    def play(self, edges: Sequence[Edge], *, upto_s: float, is_turning: bool) -> None:
-        """Take the edges since the last call, in order, up to `upto_s` on the machine's clock.
+    def play(self, coming: Sequence[Edge], *, upto_s: float) -> None:
+        """Queue what is foreseen up to `upto_s`: edges as (time, level), in order.
 
         Raises pigpio.error where the daemon refuses a wave.
         """
-        from_s, self._sent_to_s = self._sent_to_s, max(upto_s, self._sent_to_s)
-        self._forget()
         now_s = self._clock()
-        is_playing = self._ends_s > now_s + MARGIN_S
-        if not edges and not (is_turning and is_playing):
-            return
-        edges = edges[:MOST_EDGES]
-        if is_playing:
-            from_s = min(from_s, edges[0][0]) if edges else from_s
-            lead_s = 0.0
-        else:
-            self.underruns += is_turning and now_s - self._ends_s < DELAY_S
-            from_s = edges[0][0]
-            lead_s = max(0.0, from_s + DELAY_S - now_s)
-        pulses, length_us = self._pulses(edges, from_s, self._sent_to_s, lead_s)
-        self._pi.wave_add_generic(pulses)
-        wave = self._pi.wave_create_and_pad(ROOM_PERCENT)
-        # Behind what may still play, a command having been late; at once where nothing does.
-        self._pi.wave_send_using_mode(wave, pigpio.WAVE_MODE_ONE_SHOT_SYNC)
-        begins_s = self._ends_s if is_playing else now_s + START_US * 1e-6
-        self._ends_s = begins_s + length_us * 1e-6
-        self._played.append((wave, self._ends_s))
+        if upto_s < now_s + FORESIGHT_S:
+            coming = _continued(coming, upto_s, now_s + FORESIGHT_S)
+        self._forget(now_s)
+        from_s = self._end_of_queue(now_s)
+        if from_s is None:
+            if not coming or coming[0][0] > now_s + LEAD_S:
+                return
+            self.underruns += bool(self._waves) and now_s - self._waves[-1].ends_s < KEEP_S
+            from_s = now_s + MARGIN_S
+        while from_s < now_s + LEAD_S and (coming or self._waves[-1].repeats):
+            from_s = self._queue(coming, from_s)
 
     def stop(self) -> None:
         """End what plays; the pin keeps its level."""
         self._pi.wave_tx_stop()
         self._pi.wave_clear()
-        self._played.clear()
-        self._ends_s = 0.0
+        self._waves.clear()
 
-    def _pulses(
-        self, edges: Sequence[Edge], from_s: float, upto_s: float, lead_s: float
-    ) -> tuple[list[pigpio.pulse], int]:
-        """Return the pulses of one wave and its length in microseconds."""
-        lead_us = round(lead_s * 1e6)
-        ends_us = max(1, round((upto_s - from_s) * 1e6)) + lead_us
-        times_us = [lead_us + round((at_s - from_s) * 1e6) for at_s, _ in edges]
-        bounds = [0, *times_us, ends_us]
+    # ── The queue ───────────────────────────────────────────────────────────
+
+    def _end_of_queue(self, now_s: float) -> float | None:
+        """Where the next wave will begin; None where nothing plays any more."""
+        if not self._waves:
+            return None
+        last = self._waves[-1]
+        if last.ends_s > now_s + MARGIN_S:
+            return last.ends_s
+        if not last.repeats:
+            return None
+        self.underruns += 1
+        return self._turn_on(last, now_s + MARGIN_S)
+
+    def _turn_on(self, last: Wave, at_s: float) -> float:
+        """Note that `last` is repeated until `at_s`; return the end of that cycle: there a wave
+        begins that is queued then."""
+        cycles = math.ceil((at_s - last.begins_s) / last.length_s)
+        ends_s = last.begins_s + cycles * last.length_s
+        self._changed_s += ends_s - last.ends_s
+        last.ends_s = ends_s
+        return ends_s
+
+    def _queue(self, coming: Sequence[Edge], from_s: float) -> float:
+        """Queue one wave that should begin at `from_s`; return its end."""
+        edges, length_s, repeats = self._next(coming, from_s)
+        pulses = self._pulses(edges, from_s, length_s)
+        self._pi.wave_add_generic(pulses)
+        number = self._pi.wave_create_and_pad(ROOM_PERCENT)
+        mode = pigpio.WAVE_MODE_REPEAT_SYNC if repeats else pigpio.WAVE_MODE_ONE_SHOT_SYNC
+        asked_s = self._clock()
+        self._pi.wave_send_using_mode(number, mode)
+        begins_s = self._begun(number, from_s, asked_s)
+        length_s = sum(pulse.delay for pulse in pulses) * 1e-6
+        self._waves.append(Wave(number, begins_s, length_s, repeats, begins_s + length_s))
+        if edges:
+            at_s, self._level = edges[-1]
+            self._changed_s = at_s + begins_s - from_s
+        return begins_s + length_s
+
+    def _begun(self, number: int, from_s: float, asked_s: float) -> float:
+        """When the wave begins that was sent between `asked_s` and now: at `from_s`, unless the
+        daemon got it too late for that."""
+        now_s = self._clock()
+        last = self._waves[-1] if self._waves else None
+        if last is not None and from_s > now_s:
+            return from_s
+        if last is None or not last.repeats:
+            return max(from_s, (asked_s + now_s) / 2.0 + START_S) if last else now_s + START_S
+        # An answer that took long does not say on which side of the seam the daemon was told.
+        if from_s > asked_s and self._pi.wave_tx_at() == number:
+            return from_s
+        return self._turn_on(last, now_s)
+
+    def _next(self, coming: Sequence[Edge], from_s: float) -> tuple[list[Edge], float, bool]:
+        """Return the edges of the wave from `from_s` on, its length, and whether it may repeat."""
+        due = [edge for edge in coming if edge[0] >= from_s]
+        missed: list[Edge] = []
+        if due and due[0][1] == self._level:
+            # The forecast moves a little from turn to turn: an edge near a seam may have been in
+            # the wave before already, or in neither of the two.
+            gap_s = due[1][0] - due[0][0] if len(due) > 1 else STEP_S
+            if due[0][0] - self._changed_s < gap_s:
+                del due[0]
+            else:
+                missed = [(from_s, 1 - self._level)]
+        until_s = _end_of_period(due)
+        if until_s is None:
+            until_s = from_s + STEP_S
+            edges = [*missed, *(edge for edge in due if edge[0] < until_s)]
+            return edges[:MOST_EDGES], STEP_S, False
+        return [*missed, *due[:2]], until_s - from_s, not missed
+
+    def _pulses(self, edges: Sequence[Edge], from_s: float, length_s: float) -> list[pigpio.pulse]:
+        ends_us = max(1, round(length_s * 1e6))
+        bounds = [0, *(max(0, round((at_s - from_s) * 1e6)) for at_s, _ in edges), ends_us]
         gaps = [max(0, after - before) for before, after in pairwise(bounds)]
         pulses = [pigpio.pulse(0, 0, gaps[0])] if gaps[0] else []
         for (_, level), gap_us in zip(edges, gaps[1:], strict=True):
             on, off = (self._bit, 0) if level else (0, self._bit)
             pulses.append(pigpio.pulse(on, off, max(1, gap_us)))
-        return pulses, sum(pulse.delay for pulse in pulses)
+        return pulses
 
-    def _forget(self) -> None:
+    def _forget(self, now_s: float) -> None:
         """Delete waves that are over, so that their ids and room are used again."""
-        before_s = self._clock() - DELAY_S
-        while self._played and self._played[0][1] < before_s:
-            self._pi.wave_delete(self._played.popleft()[0])
+        while len(self._waves) > 1 and self._waves[0].ends_s < now_s - KEEP_S:
+            self._pi.wave_delete(self._waves.popleft().number)
+
+
+def _continued(edges: Sequence[Edge], upto_s: float, until_s: float) -> Sequence[Edge]:
+    """Continue edges that are known up to `upto_s`, if they come regularly until then.
+
+    A computer that was held up between looking ahead and playing needs more than it foresaw.
+    """
+    last = edges[-3:]
+    if len(last) < 3 or last[2][0] + REGULAR * (last[2][0] - last[1][0]) < upto_s:
+        return edges
+    period_s = last[2][0] - last[0][0]
+    if period_s > STEADY_S:
+        return edges
+    longer = list(edges)
+    while longer[-1][0] < until_s:
+        at_s, level = longer[-2]
+        longer.append((at_s + period_s, level))
+    return longer
+
+
+def _end_of_period(due: Sequence[Edge]) -> float | None:
+    """The end of the tach period that begins `due`, half-way to the next edge, so that a seam
+    stays clear of edges; None where edges come irregularly or too slowly."""
+    if len(due) < 4:
+        return None
+    gaps = [after[0] - before[0] for before, after in pairwise(due[:4])]
+    if max(gaps) > REGULAR * min(gaps) or gaps[0] + gaps[1] > STEADY_S:
+        return None
+    return due[1][0] + gaps[1] / 2.0

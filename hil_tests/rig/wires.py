@@ -15,6 +15,9 @@ class Wires(Protocol):
     turn_s: float
     """How often the machine should look at them while it moves, seconds."""
 
+    foresight_s: float
+    """How far ahead they must know tach edges, seconds: 0 where they can put one at its time."""
+
     def inputs(self) -> PlantInputs:
         """Return what the controller's outputs do to the machine now."""
 

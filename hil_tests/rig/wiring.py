@@ -55,6 +55,9 @@ class Wiring:
     """Tach edges carry their exact time, so that only their arrival waits for the turn: a client
     sees them at most this much late."""
 
+    foresight_s = 0.0
+    """An edge is put on its pin with its true time afterwards."""
+
     def __init__(self, board: Board, pins: PinMap) -> None:
         self._board = board
         self._pins = pins

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from ..timely import answer_in_time
 from .board import Board
 from .chip import LAST_USER_GPIO, PI_4B, Chip
 from .process import VirtualPigpiod
@@ -68,6 +69,7 @@ def pigpiod(
     ended = _end_by_signal()
     with Trace(board, recorded) as trace:
         _start(daemon)
+        answer_in_time()
         typer.echo(
             f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it"
         )

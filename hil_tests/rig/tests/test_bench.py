@@ -18,7 +18,7 @@ from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.joint import PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.tach_player import DELAY_S
+from hil_tests.rig.tach_player import FORESIGHT_S
 from hil_tests.rig.wiring import PinMap
 
 PINS = PinMap()
@@ -167,17 +167,16 @@ def test_tach_edges_arrive_with_their_gaps_true_to_the_sample(
     now = began
     while now < planned[-1] + 0.01:
         now = time.monotonic()
-        due = [edge for edge in edges if edge[0] <= now]
-        edges = edges[len(due) :]
-        wires.apply(PlantOutputs(tach_edges=due, until_s=now, speed_rpm=900.0))
+        coming = [edge for edge in edges if now < edge[0] <= now + FORESIGHT_S]
+        wires.apply(PlantOutputs(until_s=now, coming_edges=coming, speed_rpm=900.0))
         time.sleep(0.003)
     until(lambda: len(ticks) >= 100, 1.0 + 100 * 0.0055)
     pi.stop()
     gaps = [(b - a) & 0xFFFFFFFF for a, b in pairwise(ticks)]
-    # A computer that stops this test for longer than the player's delay makes one gap longer.
-    late = sum(abs(gap - 5500) > 5 for gap in gaps)
-    assert late <= 2 * wires.underruns
-    assert DELAY_S < 0.1
+    # A turn that comes too late lets the tach go on as it was, and the next one mends its phase.
+    changed = [gap for gap in gaps if abs(gap - 5500) > 20]
+    assert len(changed) <= 2 * (wires.underruns + 1)
+    assert all(3000 < gap < 8000 for gap in changed)
 
 
 def test_enable_that_stays_high_too_long_opens_the_e_stop_line_for_good(

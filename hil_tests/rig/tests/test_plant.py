@@ -86,6 +86,21 @@ def test_monostable_stops_the_motor_when_the_enable_pulses_end() -> None:
     assert run(plant, held, now_s, 0.6).speed_rpm == 0.0
 
 
+def test_a_computer_that_was_away_is_no_reason_for_the_monostable_to_fall() -> None:
+    plant = Plant("standard", seed=2, monostable_s=0.1)
+    now_s, pulses = 0.0, 0
+    plant.update(now_s, IDLE)
+    slowest_rpm = 2000.0
+    for k in range(300):
+        now_s += 0.105 if k in (200, 250) else 0.005
+        pulses += k % 2
+        pulsed = PlantInputs(motor_duty=0.765, motor_enabled=True, enable_pulses=pulses)
+        outputs = plant.update(now_s, pulsed)
+        if k > 150:
+            slowest_rpm = min(slowest_rpm, outputs.speed_rpm)
+    assert slowest_rpm > 650.0
+
+
 def test_tach_edges_lie_between_the_updates() -> None:
     plant = Plant("standard", seed=2)
     now_s, last_s = 0.0, 0.0

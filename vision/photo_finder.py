@@ -27,9 +27,9 @@ _SMALL_EDGE = 40.0
 """Dice smaller than this at the last of these sides: it is worth to look at a larger one."""
 _MOST_ENLARGED = 2.0
 _SLANTED_SIDE = 900
-_STRETCH = 1.5
+_STRETCHES = (1.5, 2.2)
 """Dice seen from far aside have flat top faces, flatter than the model knows them: it also looks at
-the picture drawn so much taller."""
+the picture drawn so much taller; and even more where that shows two faces of one die."""
 _LEAST_SIDE = 160
 """Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 
@@ -42,7 +42,9 @@ _GOOD_EDGES = (30.0, 130.0)
 _CUBE = (0.16, 0.25)
 """How far two faces may be from one cube's, see `_is_one_cube`: if both look much like a top face,
 and else. Two dice side by side have 0.33, seen from straight above."""
-_SURELY_TWO = 0.75
+_MOST_COMPARED = 40
+_SURELY_TWO = 0.70
+_NEAREST_TWO = 0.95
 _LEAST_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
 _PADDING = (114, 114, 114)
@@ -92,7 +94,10 @@ class PhotoFinder:
         found: list[_Candidate] = []
         for scale in scales:
             found += self._at_scale(image, scale)
-        found += self._at_scale(image, min(_SLANTED_SIDE / longest, _MOST_ENLARGED), _STRETCH)
+        slanted = min(_SLANTED_SIDE / longest, _MOST_ENLARGED)
+        found += self._at_scale(image, slanted, _STRETCHES[0])
+        if _shows_fronts(found):
+            found += self._at_scale(image, slanted, _STRETCHES[1])
         edges = [c.die.edge_px for c in found if c.die.score > 0.35]
         fine = min(_FINE_SIDE / longest, _MOST_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
@@ -251,6 +256,12 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
     return kept
 
 
+def _shows_fronts(candidates: Sequence[_Candidate]) -> bool:
+    """True if top and front of some die were both found: the view is slanted."""
+    dice = [c.die for c in _distinct([c for c in candidates if c.worth > 0.2])][:_MOST_COMPARED]
+    return any(_is_top_of(a, b) for a in dice for b in dice if _gap(a, b) < 1.2 * b.edge_px)
+
+
 def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     """True if both are faces of one cube and this one is above the other in the picture."""
     return (
@@ -267,8 +278,11 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     complex numbers, have squares that add up to nothing. Two dice side by side fail it, except
     where the view slants by 45 degrees.
     """
-    gaps = np.linalg.norm(a.corners[:, None] - b.corners[None], axis=2)
     edge = (a.edge_px + b.edge_px) / 2
+    are_sure = min(a.score, b.score) > _SURELY_TWO
+    if not are_sure and _gap(a, b) < _NEAREST_TWO * edge:
+        return True  # nearer than dice can lie, whatever became of the corners
+    gaps = np.linalg.norm(a.corners[:, None] - b.corners[None], axis=2)
     best = (np.inf, 0, 0)
     for i in range(4):
         for j in range(4):  # both run clockwise, so the shared edge runs the other way in b
@@ -283,7 +297,7 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     along_b = pb[(j + 2) % 4] - pb[(j + 1) % 4]
     edges = np.array((shared, along_a, along_b))
     strain = float(abs((edges**2).sum()) / (np.abs(edges) ** 2).sum())
-    return strain < (_CUBE[0] if min(a.score, b.score) > _SURELY_TWO else _CUBE[1])
+    return strain < _CUBE[0 if are_sure else 1]
 
 
 def _is_side_of(die: FoundDie, other: FoundDie) -> bool:

@@ -98,6 +98,8 @@ class PhotoReader:
             if worth(die) >= t.faint:
                 return f"something else may be a die ({worth(die):.2f} sure)"
         for face in alone:
+            if face.face.confidence >= t.above_confidence and _is_just_above(face, found):
+                return f"one may be the side of a die that shows a {face.face.value}"
             if face.face.confidence >= t.missed_confidence and _is_die_apart(face, found):
                 return f"the second reader sees one more, a {face.face.value}"
         return ""
@@ -139,6 +141,16 @@ class PhotoReader:
             if die.model and die.second
         )
         return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
+    """True if a face of the second reader's may be the top of a found die, of which the model then
+    saw a side: photographs are taken upright."""
+    for die in found:
+        x, y = (face.centre - die.centre) / die.edge_px
+        if abs(x) < 0.6 and -1.15 < y < -0.4 and 0.4 < face.edge_px / die.edge_px < 1.5:
+            return True
+    return False
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

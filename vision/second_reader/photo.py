@@ -52,8 +52,11 @@ _AROUND = np.concatenate(
 _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 
 _LEAST_FULL = 0.50
-_MOST_EMPTY = 0.50
-_MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.10, 4: 0.16, 5: 0.18, 6: 0.20}
+_MOST_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
+"""Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
+_BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
+"""How far the estimated face may reach out of the picture, in its diagonals."""
+_MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
 _MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
 """Four pips and more in their places prove a die by themselves."""
 _LEAST_LIKENESS = 0.60
@@ -93,6 +96,13 @@ class PhotoDie:
     face: Face
     aspect: float
     """Shorter over longer side of the pips' lattice; 1 seen from straight above."""
+    pip: np.ndarray
+    """(3,) CIE Lab: colour of the pips."""
+    body: np.ndarray
+    """(3,) CIE Lab: colour of the face."""
+    has_pips_above: bool = False
+    """True if like pips, of no face that was found, lie just above this one in the picture: then
+    it may be the side of a die whose top was missed, as photographs are taken upright."""
     evidence: tuple[float, ...] = ()
     """What `confidence` was computed from; see `_EVIDENCE`."""
 
@@ -133,8 +143,23 @@ def read_photo(image: np.ndarray) -> list[PhotoDie]:
         passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
     kept = _without_overlap(passed)
     kept = _without_overlap(kept + _examine(lab, spots, _aces(lab, spots, kept, usual)))
+    hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in kept]
+    is_free = np.array(
+        [
+            all(cv2.pointPolygonTest(hull, (float(x), float(y)), False) < 0 for hull in hulls)
+            for x, y in spots.xy
+        ]
+    )
+    free = spots.take(np.nonzero(is_free)[0])
     return sorted(
-        (replace(die, corners=(die.corners + 0.5) / scale - 0.5) for die in kept),
+        (
+            replace(
+                die,
+                corners=(die.corners + 0.5) / scale - 0.5,
+                has_pips_above=_has_pips_above(die, free),
+            )
+            for die in kept
+        ),
         key=lambda die: float(die.centre[0]),
     )
 
@@ -149,6 +174,15 @@ def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
     order = np.argsort(edges)
     half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
     return float(edges[order][min(int(half), len(dice) - 1)])
+
+
+def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
+    x, y = (free.xy - die.centre).T / die.edge_px
+    size = die.face.pip_diameter * die.edge_px
+    alike = (free.diameter < 1.5 * size) & (free.diameter > 0.45 * size)
+    for mine, theirs in ((die.pip, free.inner), (die.body, free.outer)):
+        alike &= np.linalg.norm(theirs - mine, axis=1) < 0.4 * die.face.contrast
+    return bool((alike & (np.abs(x) < 0.55) & (y < -0.5) & (y > -1.15)).any())
 
 
 # ── Proposals ───────────────────────────────────────────────────────────────
@@ -275,7 +309,7 @@ def _aces(
     ends = np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf)  # in diameters
     found = []
     for n, i in enumerate(lone):
-        if noise[n] > 0.25 * contrast[n]:
+        if noise[n] > 0.25 * contrast[n] or _has_neighbour(spots, i):
             continue
         d = float(size[n])
         fit = _fit_square(ends[n], None if usual is None else usual / d)
@@ -286,6 +320,18 @@ def _aces(
             for angle in _BLOB_ANGLES:
                 found.append(_ace(spots, i, edge, angle, np.eye(2), 0.5))
     return found
+
+
+def _has_neighbour(spots: Spots, i: int) -> bool:
+    """True if another such pip is so near that both are on one face."""
+    d = float(spots.diameter[i])
+    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+    alike = (gaps > 0.8 * d) & (gaps < 2.4 * d)
+    alike &= (spots.diameter > d / _SIZE_RATIO) & (spots.diameter < d * _SIZE_RATIO)
+    contrast = float(spots.contrast[i])
+    for colours in (spots.inner, spots.outer):
+        alike &= np.linalg.norm(colours - colours[i], axis=1) < _LIKE_INNER * contrast
+    return bool(alike.any())
 
 
 def _ace(
@@ -351,7 +397,7 @@ def _judge(
     members = list(proposal.members)
     corners = _corners(proposal)
     height, width = lab.shape[:2]
-    margin = 0.06 * float(np.hypot(*(corners[2] - corners[0])))
+    margin = _BEYOND[proposal.value] * float(np.hypot(*(corners[2] - corners[0])))
     if (
         corners.min() < -margin
         or corners[:, 0].max() > width + margin
@@ -386,7 +432,7 @@ def _judge(
             empty = max(empty, float(off[near].mean()))
     if proposal.value == 4 and _is_part_of_six(spots, proposal):
         return None
-    if full < _LEAST_FULL or empty > _MOST_EMPTY:
+    if full < _LEAST_FULL or empty > _MOST_EMPTY[proposal.value]:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
@@ -425,7 +471,7 @@ def _judge(
         grain=grain,
         spots=len(members),
     )
-    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), evidence)
+    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), pip, body, evidence=evidence)
 
 
 def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:

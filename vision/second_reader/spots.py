@@ -28,6 +28,8 @@ _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
 _RADII = (1.75, 4.9)
 """Radii that a level measures, its own pixels."""
 _LEAST_CONTRAST = 6.0
+_MOST_TOUCHED = 5
+"""Rays that may run on into neighbours where all the others show a clear, round spot."""
 _MOST_UNROUND = 0.20
 _MOST_ELLIPTIC = 0.42
 
@@ -152,8 +154,10 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     radii = _crossings(share)
     seen = np.isfinite(radii)
     middle = np.nanmedian(np.where(seen.any(axis=1)[:, None], radii, 1.0), axis=1)
-    filled = np.where(seen, radii, middle[:, None])
-    lost = (~seen | (np.abs(filled - middle[:, None]) > 0.6 * middle[:, None])).sum(axis=1)
+    # Where a neighbour touches, a ray runs on into it.
+    is_lost = ~seen | (np.abs(radii - middle[:, None]) > 0.6 * middle[:, None])
+    filled = np.where(is_lost, middle[:, None], radii)
+    lost = is_lost.sum(axis=1)
     mean = filled.mean(axis=1)
     first_x, first_y = (filled * _COSINES).mean(axis=1) * 2, (filled * _SINES).mean(axis=1) * 2
     second_x = (filled * np.cos(2 * _ANGLES)).mean(axis=1) * 2
@@ -166,10 +170,11 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
         + second_y[:, None] * np.sin(2 * _ANGLES)
     )
     unround = np.sqrt(((filled - smooth) ** 2).mean(axis=1)) / mean
+    is_clear = (lost <= _MOST_TOUCHED) & (contrast > 25.0) & (unround < 0.07)
     keep = (
         (mean > _RADII[0])
         & (mean < _RADII[1])
-        & (lost <= 2)
+        & ((lost <= 2) | is_clear)
         & (unround < _MOST_UNROUND)
         & (np.hypot(second_x, second_y) < _MOST_ELLIPTIC * mean)
         & (np.hypot(first_x, first_y) < 0.8 * mean)

@@ -37,6 +37,8 @@ color:#fff;background:var(--good);vertical-align:2px;margin-right:8px}
 .badge.failed{background:var(--bad)}.badge.skipped{background:var(--warn)}
 .why{background:#fdecea;border-radius:6px;padding:10px 14px;margin:10px 0;font-weight:600;
 color:#7c1710;white-space:pre-wrap}
+.why dl{display:grid;grid-template-columns:150px 1fr;gap:4px 12px;margin:0}
+.why dt{font-weight:400}.why dd{margin:0}.why dd.plain{font-weight:400;color:var(--ink)}
 .why.skipped{background:#fff4dd;color:#5e3d00;font-weight:400}
 table{border-collapse:collapse;width:100%;font-size:14px}
 th{text-align:left;font-weight:600;color:var(--soft);border-bottom:1px solid var(--rule);
@@ -164,7 +166,7 @@ def _test(number: int, test: Test) -> str:
     if test["promise"]:
         parts.append(f'<div class="soft">{escape(test["promise"])}</div>')
     if test["reason"]:
-        parts.append(f'<div class="why {kind}">{escape(test["reason"])}</div>')
+        parts.append(f'<div class="why {kind}">{_why(test, kind)}</div>')
     evidence = test["evidence"]
     if evidence and kind == "failed":
         parts.append(_overview(test))
@@ -185,9 +187,46 @@ def _test(number: int, test: Test) -> str:
     return "".join(parts)
 
 
+def _why(test: Test, kind: str) -> str:
+    """Why it failed, at one glance: what was to be, what was instead, and what came just before."""
+    if kind == "skipped":
+        return escape(str(test["reason"]))
+    expected, _, found = str(test["reason"]).removeprefix("expected: ").partition(FOUND)
+    rows = [("Expected", expected, ""), ("Found instead", found, "")]
+    if not found:
+        rows = [("What stopped it", expected, "")]
+    before = _before_the_end(test["story"])
+    for kinds, said in ((("did",), "Last act before"), (("saw", "held"), "Last seen before")):
+        last = next((line for line in reversed(before) if line["kind"] in kinds), None)
+        if last is not None:
+            at_s = last["t"] - _origin(test)
+            rows.append((said, f"{last['who']}: {last['text']} ({at_s:.2f} s)", "plain"))
+    drawn = "".join(
+        f'<dt>{name}</dt><dd class="{look}">{escape(text)}</dd>' for name, text, look in rows
+    )
+    return f"<dl>{drawn}</dl>"
+
+
+FOUND = " - but found: "
+"""Between what was expected and what was found, as `Story.expect` joins them."""
+
+
+def _before_the_end(story: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The lines before the last failed one, or all. A journal read afterwards explains, and is
+    nothing that anybody saw."""
+    failed = [number for number, line in enumerate(story) if line["kind"] == "failed"]
+    lines = story[: failed[-1]] if failed else story
+    return [line for line in lines if line["who"] != "journal"]
+
+
+def _origin(test: Test) -> float:
+    """The zero of a test's times: its first line, which may be of the preparation."""
+    return min([float(test["t0"]), *(float(line["t"]) for line in test["story"])])
+
+
 def _story(test: Test) -> str:
     lines = [
-        f'<li class="{line["kind"]}"><span class="when">{line["t"] - test["t0"]:.2f} s</span>'
+        f'<li class="{line["kind"]}"><span class="when">{line["t"] - _origin(test):.2f} s</span>'
         f"<span>{escape(line['who'])}</span>"
         f'<span class="what">{_mark(line["kind"])}{escape(line["text"])}</span></li>'
         for line in test["story"]
@@ -236,15 +275,23 @@ def _limits(taken: Mapping[str, Any]) -> tuple[str, str]:
 def _overview(test: Test) -> str:
     evidence = test["evidence"]
     t0, t1 = test["t0"], test["t0"] + max(test["seconds"], 0.1)
+    marks = _fault_marks(evidence) + _failures(test)
     drawn = drawings.trace(
         evidence.get("signals", ()),
         t0,
         t1,
-        origin=t0,
+        origin=_origin(test),
         lamps=evidence.get("lamps", ()),
-        marks=_fault_marks(evidence) + _failures(test),
+        marks=marks,
     )
-    return f"<h3>All of it on the lines</h3>{drawn}" if drawn else ""
+    if not drawn:
+        return ""
+    key = (
+        "The controller drives the first two lines and the lights; the machine answers on the rest."
+    )
+    if any(t0 <= t <= t1 for t, _, _ in marks):
+        key += " Red: the rig broke a part, by its name, or ✗ the test found what must not be."
+    return f'<h3>All of it on the lines</h3><div class="soft">{key}</div>{drawn}'
 
 
 def _fault_marks(evidence: Mapping[str, Any]) -> list[tuple[float, str, str]]:
@@ -267,8 +314,8 @@ def _tosses(test: Test) -> list[str]:
         t0, t1 = toss["t_start"] - 0.5, toss["t_rest"] + 1.5
         parts.append(
             f'<div class="toss"><h3>Toss {toss["toss"]}: the dice truly show {dice}</h3>'
-            f'<div class="soft">begun at {toss["t_start"] - test["t0"]:.2f} s, at rest at '
-            f"{toss['t_rest'] - test['t0']:.2f} s, {toss['turns']:g} strokes</div>"
+            f'<div class="soft">begun at {toss["t_start"] - _origin(test):.2f} s, at rest at '
+            f"{toss['t_rest'] - _origin(test):.2f} s, {toss['turns']:g} strokes</div>"
         )
         parts.append(f'<div class="pictures">{_pictures(toss)}</div>')
         parts.append(
@@ -276,7 +323,7 @@ def _tosses(test: Test) -> list[str]:
                 toss["signals"],
                 t0,
                 t1,
-                origin=test["t0"],
+                origin=_origin(test),
                 lamps=[change for change in evidence.get("lamps", ()) if t0 <= change["t"] <= t1],
                 marks=[
                     (toss["t_start"], "moves", "begin"),

@@ -22,6 +22,7 @@ import pexpect
 
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import Plan, Session
+from hil_tests.report.story import Story
 from hil_tests.rig.control import ask
 from shaker_ctl import console
 from shaker_ctl.adapters.serial_port import SerialPort
@@ -102,8 +103,13 @@ def mend_it(session: Session, fault: str) -> None:
 class Person:
     """Somebody at a terminal program; `screen` is what they saw."""
 
-    def __init__(self, session: Session, port: str, program: tuple[str, ...]) -> None:
+    def __init__(
+        self, session: Session, port: str, program: tuple[str, ...], story: Story | None = None
+    ) -> None:
+        """`story` is told what is typed and what the console answers."""
         self._session = session
+        self._story = story or Story()
+        self._who = f"{port} console"
         self._seen = StringIO()
         device = session.rig["console"][port]["person"]
         self._child = pexpect.spawn(
@@ -123,32 +129,40 @@ class Person:
 
     def type(self, line: str, *, timeout_s: float = 20) -> str:
         """Give a line; return what came until the prompt, after long work too."""
+        self._story.did(self._who, line)
         self._child.send(line + "\r")
-        self._child.expect(re.escape(line))
-        self._child.expect(PROMPT, timeout=timeout_s)
+        self._expect(re.escape(line))
+        self._expect(PROMPT, timeout_s=timeout_s)
+        self._tell(str(self._child.before))
         return str(self._child.before) + str(self._child.after)
 
     def interrupt(self, line: str, *, after_s: float) -> str:
         """Begin something long, give it up by Ctrl-C, and return what the console said to that."""
+        self._story.did(self._who, line)
         self._child.send(line + "\r")
-        self._child.expect(r"\bok .*\r\n")
+        self._expect(r"\bok .*\r\n")
         time.sleep(after_s)
+        self._story.did(self._who, f"Ctrl-C after {after_s:g} s")
         self._child.send("\x03")
-        self._child.expect(PROMPT)
+        self._expect(PROMPT)
+        self._tell(str(self._child.before))
         return str(self._child.before)
 
     def login(self, role: str, name: str) -> None:
+        self._story.did(self._who, f"login {role} {name}")
         self._child.send(f"login {role} {name}\r")
-        self._child.expect("Passphrase: ")
+        self._expect("Passphrase: ")
         self._child.send(self._session.passphrases[name] + "\r")
-        self._child.expect(f"ok {name}, {role}")
-        self._child.expect(PROMPT)
+        self._expect(f"ok {name}, {role}")
+        self._expect(PROMPT)
+        self._who = name
 
     def hear(self, pattern: str, *, timeout_s: float = 30) -> re.Match[str]:
         """Wait until the console says so unasked, and draws the prompt again."""
-        self._child.expect(pattern, timeout=timeout_s)
+        self._expect(pattern, timeout_s=timeout_s)
         found: re.Match[str] = self._child.match
-        self._child.expect(PROMPT)
+        self._tell(found[0])
+        self._expect(PROMPT)
         return found
 
     def wait_for(self, line: str, pattern: str, *, timeout_s: float = 30) -> str:
@@ -156,9 +170,22 @@ class Person:
         deadline = time.monotonic() + timeout_s
         while not re.search(pattern, said := self.type(line)):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"`{line}` never said {pattern!r}: {said}")
+                wanted = f"`{line}` shows {pattern!r} within {timeout_s:g} s"
+                self._story.expect(wanted, False, _one_line(said))
             time.sleep(1.0)
         return said
+
+    def _expect(self, pattern: str, *, timeout_s: float = 20) -> None:
+        try:
+            self._child.expect(pattern, timeout=timeout_s)
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            last = _one_line(str(self._child.before)) or "nothing"
+            wanted = f"the console shows {pattern!r} within {timeout_s:g} s"
+            self._story.expect(wanted, False, last)
+
+    def _tell(self, said: str) -> None:
+        if text := _one_line(said):
+            self._story.saw("console", text)
 
     def leave(self) -> None:
         self._child.close(force=True)
@@ -168,9 +195,21 @@ class Person:
         return screen(self._seen.getvalue())
 
 
+TOLD = 300
+"""Characters of an answer that a story keeps."""
+
+
+def _one_line(said: str) -> str:
+    """What a terminal showed, on one line of bearable length: its end counts."""
+    text = " / ".join(line.strip() for line in screen(said).splitlines() if line.strip())
+    return text if len(text) <= TOLD else f"…{text[-TOLD:]}"
+
+
 @contextmanager
-def person(session: Session, port: str, program: tuple[str, ...]) -> Iterator[Person]:
-    someone = Person(session, port, program)
+def person(
+    session: Session, port: str, program: tuple[str, ...], story: Story | None = None
+) -> Iterator[Person]:
+    someone = Person(session, port, program, story)
     try:
         yield someone
     finally:
@@ -197,14 +236,15 @@ def screen(raw: str) -> str:
 # ── From a jam at night to the table open again ─────────────────────────────
 
 
-def jam_at_night(session: Session) -> str:
+def jam_at_night(session: Session, story: Story | None = None) -> str:
     """The table plays, the cam jams in a toss. A technician comes, then the floorperson."""
     open_table(session)
     watcher = client(session, "dealer")
     break_it(session, "jam")
+    (story or Story()).did("rig", "breaks: jam - the cam is mechanically stuck")
     watcher.wait(lambda status: status["life"] == "out of service", timeout_s=60)
     watcher.close()
-    with person(session, "technician", PICOCOM) as tom:
+    with person(session, "technician", PICOCOM, story) as tom:
         tom.type("hello")
         said = tom.type("status")
         found = CODES.search(screen(said))
@@ -234,10 +274,10 @@ def jam_at_night(session: Session) -> str:
 # ── Three rounds, one of them disputed ──────────────────────────────────────
 
 
-def three_rounds(session: Session) -> str:
+def three_rounds(session: Session, story: Story | None = None) -> str:
     """A dealer at the table's own terminal; in the second round they misread a die."""
     open_table(session)
-    with person(session, "dealer", MINITERM) as dan:
+    with person(session, "dealer", MINITERM, story) as dan:
         dan.login("dealer", "dan")
         for number in (1, 2, 3):
             dan.wait_for("bets", "ok ")

@@ -8,6 +8,7 @@ code beyond the client of its console.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -202,7 +203,7 @@ class Table:
         for fault in console.ask("faults")["faults"]:
             self.story.saw("console", f"fault {fault['code']}: {fault.get('cause', '')}")
         for kept in console.ask("journal last 6")["records"]:
-            self.story.saw("journal", f"{kept['kind']}: {kept['text']}")
+            self.story.saw("journal", plain(f"{kept['kind']}: {kept['text']}"))
 
     def mend(self, *codes: str) -> None:
         """The technician clears these faults, and returns the table to a new inspection.
@@ -280,7 +281,9 @@ class Table:
     def inject(self, fault: str) -> None:
         """Break something, now or after an event."""
         self.ask_rig(f"inject {fault}")
-        self.story.did("rig", f"breaks: {fault}")
+        name = fault.split()[0]
+        what = next(one["summary"] for one in self.ask_rig("faults") if one["name"] == name)
+        self.story.did("rig", f"breaks: {fault} - {what}")
 
     def heal(self, fault: str = "all") -> None:
         """Mend it."""
@@ -419,6 +422,11 @@ class Table:
             "text": str(played["reason"]),
             "picture": path.read_bytes() if path is not None and path.exists() else None,
         }
+
+
+def plain(text: str) -> str:
+    """A record's names as words: `ShakerFault -> StopMotor` is `shaker fault -> stop motor`."""
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1]}", text).lower()
 
 
 def all_flat(toss: Mapping[str, Any]) -> bool:

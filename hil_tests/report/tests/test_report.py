@@ -135,6 +135,29 @@ def test_a_fault_is_marked_where_it_came():
     assert 'class="mark fault"' in drawn
 
 
+def test_a_failure_says_what_was_to_be_what_was_and_what_came_just_before():
+    told = [
+        {"t": 98.0, "who": "fay", "text": "inspect all", "kind": "did"},
+        {"t": 99.0, "who": "console", "text": "the lamps are read back", "kind": "saw"},
+        {"t": 101.0, "who": "rig", "text": "breaks: jam", "kind": "did"},
+        {"t": 101.5, "who": "journal", "text": "read afterwards", "kind": "saw"},
+        {"t": 102.0, "who": "expected", "text": "the motor stops", "kind": "failed"},
+    ]
+    drawn = page.draw(report(trial("failed", story=told)))
+    why = drawn[drawn.index('<div class="why') : drawn.index("</dl>")]
+    words = re.sub(r"<[^>]*>", "|", why)
+    assert re.search(r"Expected\|+the motor stops\|+Found instead\|+it runs", words)
+    assert re.search(r"Last act before\|+rig: breaks: jam \(3\.00 s\)", words)
+    assert re.search(r"Last seen before\|+console: the lamps are read back \(1\.00 s\)", words)
+
+
+def test_times_begin_with_the_preparation():
+    told = [{"t": 90.0, "who": "fay", "text": "inspect all", "kind": "did"}]
+    drawn = page.draw(report(trial(story=told)))
+    assert "0.00 s</span>" in drawn
+    assert "-10.00 s" not in drawn
+
+
 def test_a_histogram_shows_a_limit_within_reach_and_not_one_far_away():
     values = [10.0, 11.0, 12.0, 11.5]
     assert "upper limit" in drawings.histogram(values, "ms", upper=13.0)

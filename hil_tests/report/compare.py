@@ -48,7 +48,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
-    """What changed from one report to the other, in the order of the later one."""
+    """What changed from one report to the other: what is worse first, else in the later's order."""
     old = {test["node"]: test for test in before["tests"]}
     new = {test["node"]: test for test in after["tests"]}
     found = [
@@ -62,7 +62,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
             found.append(Change(test["title"], "new", "-", outcome, outcome not in OKAY))
             continue
         found += _changed(old[node], test)
-    return found
+    return sorted(found, key=lambda change: not change.is_worse)
 
 
 OKAY = ("passed", "skipped")
@@ -106,7 +106,8 @@ def table(before: dict[str, Any], after: dict[str, Any], found: list[Change]) ->
         "what",
         f"{before['rig']} {before['at'][:16]}",
         f"{after['rig']} {after['at'][:16]}",
-        title=f"{len(found)} changes in {len(after['tests'])} tests",
+        title=f"{len(found)} changes in {len(after['tests'])} tests, "
+        f"{sum(change.is_worse for change in found)} of them worse",
     )
     for change in found:
         drawn.add_row(

@@ -143,7 +143,7 @@ def run(
 
 @app.command()
 def inject(
-    fault: Annotated[list[str], typer.Argument(help="NAME [KEY=VALUE]... [after COUNT EVENT]")],
+    fault: Annotated[list[str], typer.Argument(help="NAME KEY=VALUE ... after COUNT EVENT.")],
     folder: FolderOption = DEFAULT_FOLDER,
 ) -> None:
     """Break something on a running rig, such as: inject tach_silent after 12 edges"""

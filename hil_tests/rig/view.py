@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -61,6 +62,8 @@ def plain_addresses(addresses: Status) -> list[str]:
         f"control     {addresses['control']}",
         f"truth       {addresses['truth']}",
         f"seed        {addresses['seed']}",
+        "by hand     shaker-rig inject tach_silent after 12 edges --dir "
+        f"{Path(addresses['truth']).parent}",
     ]
 
 
@@ -108,9 +111,12 @@ def picture(addresses: Status, status: Status) -> RenderableType:
     else:
         what.add_row("lamps", "a real box")
     clients = f"{status['gpio_clients']} clients; " if status["gpio_clients"] >= 0 else ""
-    what.add_row("GPIO", f"{clients}{status['late_turns']} late turns")
+    late = f"{status['late_turns']} late turns"
+    if status["underruns"]:
+        late += f", tach speed held {status['underruns']} times"
+    what.add_row("GPIO", f"{clients}{late}")
     what.add_row("faults", Text(faults or "none", style="bold red" if faults else "green"))
-    hint = "shaker-rig inject tach_silent after 12 edges · hands press estop · heal · faults"
+    hint = "shaker-rig faults · inject … · heal · hands press estop · status · quit"
     return Group(
         Panel(where, title="shaker rig", title_align="left"),
         Panel(what, title="now", title_align="left"),

@@ -48,8 +48,11 @@ def pigpiod(
 ) -> None:
     """Serve a virtual Raspberry Pi's pins to pigpio clients until Ctrl-C.
 
-    Then any pigpio program works against it: `PIGPIO_PORT=8888 pigs r 4`, or in Python
-    `pigpio.pi("localhost", 8888)`.
+    Then any pigpio program works against it:
+
+    PIGPIO_PORT=8888 pigs r 4
+
+    python -c "import pigpio; print(pigpio.pi('localhost', 8888).read(4))"
     """
     if model not in MODELS:
         raise typer.BadParameter(f"{model} is not known here; use one of {', '.join(MODELS)}")

@@ -66,10 +66,11 @@ def _columns(trace: Trace, gpio: int) -> tuple[np.ndarray, np.ndarray]:
 def _draw_time_axis(picture: np.ndarray, span_us: int) -> None:
     bottom = picture.shape[0] - ROW_PX
     step_us = _round_step(span_us / 8)
+    unit, scale = ("s", 1e6) if step_us >= 1e6 else ("ms", 1e3)
     for at_us in np.arange(0, span_us, step_us):
         x = LABEL_PX + int(PLOT_PX * at_us / max(span_us, 1))
         picture[:bottom, x] = _GRID
-        _text(picture, f"{at_us / 1000:.6g} ms", (x - 20, bottom + 24), 0.42)
+        _text(picture, f"{at_us / scale:.6g} {unit}", (x - 20, bottom + 24), 0.42)
 
 
 def _round_step(wanted_us: float) -> float:

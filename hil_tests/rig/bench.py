@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+import statistics
 import struct
 import threading
 import time
@@ -39,9 +40,8 @@ PAUSE_S = 0.012
 STILL_WINDOWS = 3
 """A line without a whole period in this many windows has no PWM: its level counts. One such window
 says nothing: its reports may still be on their way."""
-SLOWEST_PERIOD_US = 2000
-"""A longer gap between rising edges is a pause between windows and no period: PWM of 500 Hz and
-more can be measured."""
+LEAST_PERIODS = 3
+"""Fewer periods of one length in a window are no PWM: 3 kHz and more can be measured."""
 
 GUARD_TURN_MS = 20
 GUARD_TURNS = 25
@@ -149,9 +149,10 @@ class PwmListener:
 def duty_of(edges: list[tuple[int, int]]) -> float | None:
     """Share of the whole periods in `edges` (tick in us, level) that was high, 0.0-1.0.
 
-    None where no period is whole. Ticks wrap at 2**32.
+    None where fewer than `LEAST_PERIODS` of one length are whole. Others are none: outside a window
+    every report of EN also carries the PWM's level of that moment. Ticks wrap at 2**32.
     """
-    high_us = whole_us = 0
+    periods: list[tuple[int, int]] = []
     rise: int | None = None
     fall: int | None = None
     for tick, level in edges:
@@ -159,12 +160,15 @@ def duty_of(edges: list[tuple[int, int]]) -> float | None:
             fall = tick
             continue
         if rise is not None and fall is not None:
-            period_us = (tick - rise) & 0xFFFFFFFF
-            if period_us <= SLOWEST_PERIOD_US:
-                whole_us += period_us
-                high_us += (fall - rise) & 0xFFFFFFFF
+            periods.append(((tick - rise) & 0xFFFFFFFF, (fall - rise) & 0xFFFFFFFF))
         rise, fall = tick, None
-    return high_us / whole_us if whole_us else None
+    if len(periods) < LEAST_PERIODS:
+        return None
+    usual_us = statistics.median(whole_us for whole_us, _ in periods)
+    true = [(whole, high) for whole, high in periods if abs(whole - usual_us) <= usual_us / 4]
+    if len(true) < max(LEAST_PERIODS, len(periods) // 2):
+        return None
+    return sum(high for _, high in true) / sum(whole for whole, _ in true)
 
 
 class BenchWires:

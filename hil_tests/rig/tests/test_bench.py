@@ -89,14 +89,24 @@ def outputs(**said: bool) -> PlantOutputs:
     return PlantOutputs(until_s=time.monotonic(), **said)  # type: ignore[arg-type]
 
 
+def periods(from_us: int, count: int, high: int = 25, whole: int = 50) -> list[tuple[int, int]]:
+    """So many whole periods of PWM, with the rise that ends the last."""
+    starts = [from_us + n * whole for n in range(count)]
+    edges = [edge for start in starts for edge in ((start, 1), (start + high, 0))]
+    return [(tick % 2**32, level) for tick, level in [*edges, (from_us + count * whole, 1)]]
+
+
 @pytest.mark.parametrize(
     ("edges", "duty"),
     [
-        ([(0, 1), (38, 0), (50, 1), (88, 0), (100, 1)], 0.76),
-        ([(90, 0), (100, 1), (110, 0), (150, 1)], 0.2),
-        ([(0, 1), (25, 0), (50, 1), (9_000, 0), (9_050, 1), (9_075, 0), (9_100, 1)], 0.5),
-        ([(0xFFFF_FFF0, 1), (9, 0), (34, 1)], 0.5),
-        ([(0, 1), (25, 0)], None),
+        (periods(0, 3, high=38), 0.76),
+        ([(90, 0), *periods(100, 3, high=10), (345, 1)], 0.2),
+        ([*periods(0, 3), *periods(9_000, 3)], 0.5),
+        (periods(0xFFFF_FFF0, 4), 0.5),
+        # Reports of EN in a pause between windows, and just before one.
+        ([(0, 1), (10, 0), (10_000, 1), (10_010, 0), (20_000, 1), (20_010, 0)], None),
+        ([(8_300, 1), (8_310, 0), *periods(10_000, 20, high=42), (12_000, 0)], 0.84),
+        (periods(0, 2), None),
         ([], None),
     ],
 )

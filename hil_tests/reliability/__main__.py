@@ -109,6 +109,7 @@ def crash(
             left.extend(missed(kept.appends(), tried))
         return bool(left)
 
+    broken = 0
     for bench, witness in _tables(folder, console, until_s, more):
         crashes = Crashes(bench, witness, SEED + len(kept.all))
         while more() and time.monotonic() < until_s:
@@ -116,13 +117,24 @@ def crash(
             if point is not None and point.kind in beyond and point.what.isdigit():
                 continue
             tried += [point.name] if point is not None else []
-            done = crashes.at_random() if point is None else crashes.at(point)
+            is_back = True
+            try:
+                done = crashes.at_random() if point is None else crashes.at(point)
+            except (BenchError, ShakerError, OSError) as error:
+                name = "random" if point is None else point.name
+                done = Crash(name, wrong=[f"the table did not come back: {error}"])
+                is_back = False
             if done.is_beyond:
                 if point is not None:
                     beyond.add(point.kind)
                 continue
             kept.add(done)
             console.print(_crash_line(done), highlight=False, soft_wrap=True)
+            if not is_back:
+                broken += 1
+                break  # to the next table
+        if broken >= MOST_FAILURES:
+            break
     _report_crashes(kept, left, console)
 
 
@@ -272,6 +284,7 @@ def _results(
     tables = _tables(
         kept.folder, console, until_s, lambda: bool(waiting), lambda: waiting[0][0].profile
     )
+    broken = 0
     for bench, witness in tables:
         trials = Trials(bench, witness)
         here = bench.session.plan.profile
@@ -281,11 +294,14 @@ def _results(
                 try:
                     result = trials.play(*row)
                 except (BenchError, ShakerError, OSError) as error:
+                    broken += 1
                     yield row, _not_played(row, error)
-                    raise
+                    break  # to the next table
                 yield row, result
         finally:
             trials.close()
+        if broken >= MOST_FAILURES:
+            return
 
 
 def _not_played(row: Row, error: Exception) -> Result:

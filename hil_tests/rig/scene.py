@@ -131,8 +131,10 @@ class Scene:
         if view.cover_open < 1.0:
             edge = int(self.lens.width * view.cover_open)
             picture[:, edge:] = self._flap[:, edge:]
-            soft = slice(max(0, edge - 6), edge)
-            picture[:, soft] = cv2.addWeighted(picture[:, soft], 0.5, self._flap[:, soft], 0.5, 0)
+            if edge > 0:  # a cover that has opened by less than a column shows no edge of its own
+                soft = slice(max(0, edge - 6), edge)
+                mixed = cv2.addWeighted(picture[:, soft], 0.5, self._flap[:, soft], 0.5, 0)
+                picture[:, soft] = mixed
         return picture
 
     def _painter(self, style: str) -> DiePainter:

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from hil_tests.demo.session import Plan
-from hil_tests.reliability.bench import MEMINFO, BenchError, TestedSession, _may_show_memory
+from hil_tests.reliability.bench import (
+    MEMINFO,
+    Bench,
+    BenchError,
+    TestedSession,
+    _may_show_memory,
+)
 
 SAY = """
 import sys
@@ -52,3 +58,36 @@ def test_where_nobody_may_have_a_view_of_their_own_the_fault_is_not_brought_abou
     assert session.seen_from_inside(["true"]) == ["true"]
     with pytest.raises(BenchError, match="unshare"):
         session.show_memory(12_000)
+
+
+class Obeyed(Bench):
+    """A bench whose table obeys; what was said to it is looked at."""
+
+    def __init__(self, session: TestedSession) -> None:
+        super().__init__(session)
+        self.said: list[str] = []
+
+    def act(self, role: str, line: str) -> bool:
+        self.said.append(f"{role}: {line}")
+        return True
+
+
+def out_of_service(*faults: str) -> dict[str, object]:
+    return {"life": "out of service", "faults": list(faults), "pending": None, "round": 7}
+
+
+def test_a_technician_tests_the_lamps_before_a_lamp_fault_is_cleared(
+    session: TestedSession,
+) -> None:
+    bench = Obeyed(session)
+    for _ in range(2):
+        for faults in (["lamp-readback"], ["lamp-readback"], []):
+            bench.mend_step(out_of_service(*faults))
+    once = ["lamp test", "fault clear lamp-readback", "return-to-service"]
+    assert bench.said == [f"technician: {line}" for line in [*once, *once]]
+
+
+def test_other_faults_are_cleared_at_once(session: TestedSession) -> None:
+    bench = Obeyed(session)
+    bench.mend_step(out_of_service("motor-stall"))
+    assert bench.said == ["technician: fault clear motor-stall"]

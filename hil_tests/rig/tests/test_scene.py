@@ -103,6 +103,12 @@ def test_resting_picture_changes_by_grain_alone(scene: Scene) -> None:
     assert np.abs(first.mean() - second.mean()) < 0.3
 
 
+@pytest.mark.parametrize("opened", [0.0005, 0.001, 0.004, 0.01, 0.5, 0.9995])
+def test_a_cover_may_stand_anywhere_on_its_way(scene: Scene, opened: float) -> None:
+    view = TableView(cover_open=opened, hand=0.0, coin=False, lid_open=False, style="white")
+    assert scene.render(0.055, at_rest(), view).shape == (480, 640, 3)
+
+
 def test_closed_cover_is_nearly_black_and_a_hand_hides_the_floor(scene: Scene) -> None:
     samples = at_rest()
     closed = TableView(cover_open=0.0, hand=0.0, coin=False, lid_open=False, style="white")

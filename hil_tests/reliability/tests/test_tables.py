@@ -1,0 +1,83 @@
+"""A table that breaks down costs its row, not the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from hil_tests.reliability import __main__ as program
+from hil_tests.reliability.bench import BenchError
+from hil_tests.reliability.catalogue import BY_NAME, Fault
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.required import Seen
+from hil_tests.reliability.results import Results
+from hil_tests.reliability.trial import Result
+
+JAM, TACH, COVER = (BY_NAME[n] for n in ("motor-jam", "tach-silent", "cover-contact-opens"))
+
+
+class Played:
+    """Trials of which the jam breaks the table; says at which table each was played."""
+
+    at: list[tuple[str, str]]
+
+    def __init__(self, bench: Any, _: Any) -> None:
+        self._profile = bench.session.plan.profile
+
+    def play(self, fault: Fault, moment: Moment) -> Result:
+        self.at.append((fault.name, self._profile))
+        if fault is JAM:
+            raise BenchError("it smokes")
+        return Result(fault.name, moment.value, Seen().as_dict(), [])
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> type[Played]:
+    def tables(
+        _folder: Any, _console: Any, _until_s: float, more: Any, profile: Any
+    ) -> Iterator[tuple[Any, None]]:
+        while more():
+            plan = SimpleNamespace(profile=profile())
+            yield SimpleNamespace(session=SimpleNamespace(plan=plan)), None
+
+    monkeypatch.setattr(program, "_tables", tables)
+    monkeypatch.setattr(program, "Trials", Played)
+    Played.at = []
+    return Played
+
+
+def run(tmp_path: Path, *faults: Fault) -> list[Result]:
+    rows = [(fault, Moment.TOSS) for fault in faults]
+    found = program._results(rows, float("inf"), Results(tmp_path), Console())
+    return [result for _, result in found]
+
+
+def test_the_rows_after_a_table_that_did_not_come_back_are_played_at_a_new_one(
+    tmp_path: Path, played: type[Played]
+) -> None:
+    jam, tach = run(tmp_path, JAM, TACH)
+    assert "it smokes" in jam.differences[0]
+    assert tach.is_as_required
+
+
+def test_rows_are_played_at_the_table_that_they_are_about(
+    tmp_path: Path, played: type[Played]
+) -> None:
+    run(tmp_path, TACH, COVER, TACH)
+    assert played.at == [
+        ("tach-silent", "pa-625a"),
+        ("tach-silent", "pa-625a"),
+        ("cover-contact-opens", "md"),
+    ]
+
+
+def test_a_run_is_given_up_when_tables_keep_breaking(tmp_path: Path, played: type[Played]) -> None:
+    assert len(run(tmp_path, *[JAM] * 9)) == program.MOST_FAILURES

@@ -19,11 +19,11 @@ from vision.calibration import Calibration
 from vision.classifier import DieFinder, FoundDie
 from vision.errors import VisionError
 from vision.frame import Frame
-from vision.overlay import colour_of, describe, draw_reading
+from vision.overlay import colour_of, describe, draw_reading, enlargement
 from vision.photo_reader import PhotoReader
 from vision.reader import Seen, TableReader
 from vision.reading import DieEvidence
-from vision.second_reader.photo import read_photo
+from vision.second_reader.photo import photo_scale, read_photo
 from vision.second_reader.spots import find_spots, to_lab
 from vision.second_reader.table import rectify
 
@@ -33,15 +33,19 @@ _CARD = (206, 236)
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)
+_SURE = 0.45
+"""Fainter faces of the second reader are drawn faintly."""
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 
 
 def explain(image: np.ndarray, seen: Seen) -> np.ndarray:
     """One picture of all steps; `image` is what `seen` was made from."""
     observation = seen.observation
+    times = enlargement(image)
+    large = cv2.resize(image, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
     panels = [
-        _panel("1  the model: top faces, values, flat?", _model_view(image, seen.model)),
-        _panel("2  the second reader, from the picture alone", _second_view(image, seen)),
+        _panel("1  the model: top faces, values, flat?", _model_view(large, seen.model, times)),
+        _panel("2  the second reader, from the picture alone", _second_view(large, seen, times)),
         _panel("3  both together", draw_reading(image, observation, observation.opinion)),
     ]
     top = np.concatenate(panels, axis=1)
@@ -80,45 +84,48 @@ def _panel(title: str, picture: np.ndarray) -> np.ndarray:
     return panel
 
 
-def _model_view(image: np.ndarray, dice: Sequence[FoundDie]) -> np.ndarray:
+def _model_view(image: np.ndarray, dice: Sequence[FoundDie], times: int) -> np.ndarray:
     picture = image.copy()
     thick = max(1, image.shape[1] // 500)
     for die in dice:
-        corners = np.round(die.corners).astype(np.int32)
+        corners = np.round(die.corners * times).astype(np.int32)
         cv2.polylines(picture, [corners], True, (60, 220, 250), thick, cv2.LINE_AA)
-        middle = die.centre
+        foot = _point((die.centre + die.down) * times)
         cv2.arrowedLine(
-            picture, _point(middle), _point(middle + die.down), (250, 120, 60), thick, cv2.LINE_AA
+            picture, _point(die.centre * times), foot, (250, 120, 60), thick, cv2.LINE_AA
         )
         text = f"{die.value} {die.value_p.max():.2f} flat {die.flat_p:.2f}"
-        at = (int(corners[:, 0].min()), int(corners[:, 1].min()) - 4)
+        at = (int(corners[:, 0].min()), max(12 * thick, int(corners[:, 1].min()) - 4))
         cv2.putText(picture, text, at, _FONT, 0.42 * thick, (60, 220, 250), thick, cv2.LINE_AA)
     return picture
 
 
-def _second_view(image: np.ndarray, seen: Seen) -> np.ndarray:
+def _second_view(image: np.ndarray, seen: Seen, times: int) -> np.ndarray:
     picture = (image * 0.45).astype(np.uint8)
     thick = max(1, image.shape[1] // 500)
     if seen.second is not None:
         ground = seen.second.ground
         contours, _ = cv2.findContours(ground.mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
         for contour in contours:
-            outline = np.round(ground.to_frame(contour.reshape(-1, 2))).astype(np.int32)
+            outline = np.round(ground.to_frame(contour.reshape(-1, 2)) * times).astype(np.int32)
             cv2.polylines(picture, [outline], True, (230, 200, 60), thick, cv2.LINE_AA)
         for die in seen.second.dice:
-            corners = np.round(die.corners).astype(np.int32)
+            corners = np.round(die.corners * times).astype(np.int32)
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
         return picture
-    scale = min(2.0, 1024 / max(image.shape[:2]))
-    spots = find_spots(to_lab(cv2.resize(image, None, fx=scale, fy=scale)))
+    original = cv2.resize(image, None, fx=1 / times, fy=1 / times, interpolation=cv2.INTER_AREA)
+    scale = photo_scale(original)
+    spots = find_spots(to_lab(cv2.resize(original, None, fx=scale, fy=scale)))
     for place, diameter in zip(spots.xy, spots.diameter, strict=True):
-        radius = max(1, round(float(diameter) / 2 / scale))
-        cv2.circle(picture, _point(place / scale), radius, (200, 160, 60), 1, cv2.LINE_AA)
-    for found in read_photo(image):
-        corners = np.round(found.corners).astype(np.int32)
-        cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
-        at, text = _point(corners[0]), str(found.face.value)
-        cv2.putText(picture, text, at, _FONT, 0.7 * thick, (90, 230, 90), thick)
+        radius = max(1, round(float(diameter) / 2 / scale * times))
+        cv2.circle(picture, _point(place / scale * times), radius, (200, 160, 60), 1, cv2.LINE_AA)
+    for found in read_photo(original):
+        corners = np.round(found.corners * times).astype(np.int32)
+        is_sure = found.face.confidence >= _SURE
+        colour = (90, 230, 90) if is_sure else (90, 130, 90)
+        cv2.polylines(picture, [corners], True, colour, thick if is_sure else 1, cv2.LINE_AA)
+        at, text = _point(found.centre * times), str(found.face.value)
+        cv2.putText(picture, text, at, _FONT, (0.7 if is_sure else 0.4) * thick, colour, thick)
     return picture
 
 

@@ -17,16 +17,23 @@ _WHITE = (245, 245, 245)
 _DARK = (24, 24, 24)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _BAR_PX = 26
+_LEAST_WIDTH = 640
 
 
 def draw_reading(image: np.ndarray, observation: Observation, verdict: Verdict) -> np.ndarray:
     """A copy of the picture with each die's top face, both readers' votes and the verdict."""
-    picture = image.copy()
-    scale = max(0.45, min(1.6, image.shape[1] / 1280))
+    times = enlargement(image)
+    picture = cv2.resize(image, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
+    scale = max(0.45, min(1.6, picture.shape[1] / 1280))
     for index, die in enumerate(observation.dice):
         is_culprit = isinstance(verdict, NoRoll) and verdict.die == index
-        _draw_die(picture, die, is_culprit, scale)
+        _draw_die(picture, die, is_culprit, scale, times)
     return _with_bar(picture, describe(verdict), colour_of(verdict), scale)
+
+
+def enlargement(image: np.ndarray) -> int:
+    """How many times a picture is enlarged before words are written on it."""
+    return max(1, -(-_LEAST_WIDTH // image.shape[1]))
 
 
 def describe(verdict: Verdict) -> str:
@@ -47,8 +54,10 @@ def colour_of(verdict: Verdict) -> tuple[int, int, int]:
     return _RED if isinstance(verdict, Unreadable) else _AMBER
 
 
-def _draw_die(picture: np.ndarray, die: DieEvidence, is_culprit: bool, scale: float) -> None:
-    corners = np.round(np.array(die.corners)).astype(np.int32)
+def _draw_die(
+    picture: np.ndarray, die: DieEvidence, is_culprit: bool, scale: float, times: int
+) -> None:
+    corners = np.round((np.array(die.corners) + 0.5) * times - 0.5).astype(np.int32)
     model = str(die.model.value) if die.model else "-"
     second = str(die.second.value or "?") if die.second else "-"
     agrees = die.model is not None and die.second is not None and model == second
@@ -59,19 +68,22 @@ def _draw_die(picture: np.ndarray, die: DieEvidence, is_culprit: bool, scale: fl
     y = int(corners[:, 1].min()) - 5
     if y < 14:
         y = int(corners[:, 1].max()) + 14
-    label = f"model {model}  pips {second}"
+    label = model if agrees else f"model {model}  pips {second}"
     if die.measured is not None and (is_culprit or die.not_flat):
         label += f"  lean {die.measured.lean_deg:.0f}"
-    size, _ = cv2.getTextSize(label, _FONT, scale * 0.85, 1)
+    height = scale * (1.25 if agrees else 0.85)
+    size, _ = cv2.getTextSize(label, _FONT, height, thick)
     x = max(2, min(x, picture.shape[1] - size[0] - 2))
-    cv2.putText(picture, label, (x, y), _FONT, scale * 0.85, _DARK, 3, cv2.LINE_AA)
-    cv2.putText(picture, label, (x, y), _FONT, scale * 0.85, colour, 1, cv2.LINE_AA)
+    cv2.putText(picture, label, (x, y), _FONT, height, _DARK, thick + 2, cv2.LINE_AA)
+    cv2.putText(picture, label, (x, y), _FONT, height, colour, thick, cv2.LINE_AA)
 
 
 def _with_bar(
     picture: np.ndarray, text: str, colour: tuple[int, int, int], scale: float
 ) -> np.ndarray:
     height = round(_BAR_PX * max(1.0, scale / 0.5))
+    width, _ = cv2.getTextSize(text, _FONT, scale, 1)[0]
+    scale *= min(1.0, (picture.shape[1] - 22) / width)
     bar = np.full((height, picture.shape[1], 3), _DARK, np.uint8)
     cv2.rectangle(bar, (0, 0), (6, height), colour, -1)
     cv2.putText(bar, text, (14, round(height * 0.68)), _FONT, scale, _WHITE, 1, cv2.LINE_AA)

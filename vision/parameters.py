@@ -96,9 +96,10 @@ class PhotoThresholds:
     calls something a die."""
     faint: float = 0.18
     """From here on it may be one, and a picture with such a thing is not verified."""
-    score: float = 0.40
-    value_p: float = 0.80
-    flat_p: float = 0.02
+    score: float = 0.30
+    value_p: float = 0.50
+    """Low, as a second reader that agrees is worth more than a surer model."""
+    flat_p: float = 0.15
     """Photographs are taken from anywhere: a die seen obliquely looks less flat."""
     pip_confidence: float = 0.20
     missed_confidence: float = 0.65

@@ -10,6 +10,7 @@ the plain reading is the model's alone, the verified one needs both readers, die
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -34,6 +35,22 @@ _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoEvidence:
+    """What both readers say of one photograph, before anything is concluded."""
+
+    dice: tuple[DieEvidence, ...]
+    """Of the model's dice, from left to right, each with the second reader's vote on it."""
+    found: tuple[FoundDie, ...]
+    """The same dice, as the model found them."""
+    below_pips: tuple[bool, ...]
+    """Of the same dice: if the second reader sees pips above this face that are on no face."""
+    faint: tuple[FoundDie, ...]
+    """What else the model takes for a die, though not surely."""
+    alone: tuple[PhotoDie, ...]
+    """Faces that the second reader alone sees."""
+
+
 class PhotoReader:
     """Reads photographs. One instance per thread."""
 
@@ -48,99 +65,121 @@ class PhotoReader:
         clock.lap("model")
         second = read_photo(frame.image)
         clock.lap("second reader")
-        evidence, alone = self._gather(found, second)
-        opinion = self._judge(evidence, self._missed(found, faint, alone), dice)
+        evidence = compare(found, faint, second)
+        opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
-        return Seen(observe(frame, None, evidence, opinion, clock), tuple(found), None)
+        return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
+
+    def gather(self, image: np.ndarray) -> PhotoEvidence:
+        """What both readers say of a (H, W, 3) uint8 BGR picture."""
+        return compare(*self._finder.find(image, self.thresholds.found), read_photo(image))
 
     def find(self, image: np.ndarray) -> list[FoundDie]:
         """The plain reading: what the model alone finds, from left to right."""
         return self._finder.find(image, self.thresholds.found)[0]
 
-    def _gather(
-        self, found: Sequence[FoundDie], second: Sequence[PhotoDie]
-    ) -> tuple[tuple[DieEvidence, ...], list[PhotoDie]]:
-        """Evidence per die of the model, left to right, and what only the second reader sees."""
-        centres = np.array([die.centre for die in found]).reshape(-1, 2)
-        others = np.array([die.centre for die in second]).reshape(-1, 2)
-        reach = _REACH * max((die.edge_px for die in found), default=0.0)
-        pairs = {
-            i: j
-            for i, j in match(centres, others, reach).items()
-            if np.hypot(*(centres[i] - others[j])) < _REACH * found[i].edge_px
-        }
-        evidence = []
-        for i, die in enumerate(found):
-            other = second[pairs[i]] if i in pairs else None
-            evidence.append(
-                DieEvidence(
-                    corners=tuple((float(x), float(y)) for x, y in die.corners),
-                    x_mm=0.0,
-                    y_mm=0.0,
-                    turn_deg=turn_deg(die.corners),
-                    model=ModelVote(
-                        die.value, float(die.value_p.max()), float(die.flat_p), float(die.score)
-                    ),
-                    second=None
-                    if other is None
-                    else SecondVote(other.face.value, other.face.confidence, None, other.face.note),
-                    measured=None,
-                )
+
+def compare(
+    found: Sequence[FoundDie], faint: Sequence[FoundDie], second: Sequence[PhotoDie]
+) -> PhotoEvidence:
+    """Both readers' findings, matched by place."""
+    centres = np.array([die.centre for die in found]).reshape(-1, 2)
+    others = np.array([die.centre for die in second]).reshape(-1, 2)
+    reach = _REACH * max((die.edge_px for die in found), default=0.0)
+    pairs = {
+        i: j
+        for i, j in match(centres, others, reach).items()
+        if np.hypot(*(centres[i] - others[j])) < _REACH * found[i].edge_px
+    }
+    dice = []
+    for i, die in enumerate(found):
+        other = second[pairs[i]] if i in pairs else None
+        dice.append(
+            DieEvidence(
+                corners=tuple((float(x), float(y)) for x, y in die.corners),
+                x_mm=0.0,
+                y_mm=0.0,
+                turn_deg=turn_deg(die.corners),
+                model=ModelVote(
+                    die.value, float(die.value_p.max()), float(die.flat_p), float(die.score)
+                ),
+                second=None
+                if other is None
+                else SecondVote(other.face.value, other.face.confidence, None, other.face.note),
+                measured=None,
             )
-        return tuple(evidence), [second[j] for j in range(len(second)) if j not in pairs.values()]
-
-    def _missed(
-        self, found: Sequence[FoundDie], faint: Sequence[FoundDie], alone: Sequence[PhotoDie]
-    ) -> str:
-        """What else in the picture may be a die, in words; empty: nothing."""
-        t = self.thresholds
-        for die in faint:
-            if worth(die) >= t.faint:
-                return f"something else may be a die ({worth(die):.2f} sure)"
-        for face in alone:
-            if face.face.confidence >= t.above_confidence and _is_just_above(face, found):
-                return f"one may be the side of a die that shows a {face.face.value}"
-            if face.face.confidence >= t.missed_confidence and _is_die_apart(face, found):
-                return f"the second reader sees one more, a {face.face.value}"
-        return ""
-
-    def _judge(self, dice: Sequence[DieEvidence], missed: str, wanted: int | None) -> Verdict:
-        t = self.thresholds
-        if not dice:
-            return Unreadable(Reason.COUNT, "no dice")
-        if wanted is not None and len(dice) != wanted:
-            return Unreadable(Reason.COUNT, f"{len(dice)} dice")
-        for number, die in enumerate(dice, 1):
-            assert die.model is not None
-            place = f"die {number} from the left"
-            if die.model.flat_p < t.flat_p:
-                return Unreadable(
-                    Reason.NOT_FLAT_DOUBTFUL, f"{place} may not lie flat ({die.model.flat_p:.2f})"
-                )
-            if die.model.value_p < t.value_p or die.model.score < t.score:
-                return Unreadable(
-                    Reason.DOUBTFUL, f"{place}: {die.model.value_p:.2f} sure of {die.model.value}"
-                )
-            if die.second is None or die.second.value is None:
-                return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
-            if die.second.value != die.model.value:
-                return Unreadable(
-                    Reason.READERS_DISAGREE,
-                    f"{place}: the model reads {die.model.value}, "
-                    f"the second reader {die.second.value}",
-                )
-            if die.second.confidence < t.pip_confidence:
-                return Unreadable(
-                    Reason.DOUBTFUL, f"{place}: pips stand out by {die.second.confidence:.2f} only"
-                )
-        if missed:
-            return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
-        confidence = min(
-            min(die.model.value_p, die.model.score, die.second.confidence)
-            for die in dice
-            if die.model and die.second
         )
-        return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+    return PhotoEvidence(
+        dice=tuple(dice),
+        found=tuple(found),
+        below_pips=tuple(i in pairs and second[pairs[i]].has_pips_above for i in range(len(found))),
+        faint=tuple(faint),
+        alone=tuple(second[j] for j in range(len(second)) if j not in pairs.values()),
+    )
+
+
+def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:
+    """What the evidence proves under these thresholds. `wanted`: how many dice there must be."""
+    dice = evidence.dice
+    if not dice:
+        return Unreadable(Reason.COUNT, "no dice")
+    if wanted is not None and len(dice) != wanted:
+        return Unreadable(Reason.COUNT, f"{len(dice)} dice")
+    for number, die in enumerate(dice, 1):
+        doubt = _doubt(die, t, f"die {number} from the left")
+        if doubt is not None:
+            return doubt
+        if evidence.below_pips[number - 1]:
+            return Unreadable(
+                Reason.DOUBTFUL,
+                f"die {number} from the left may be seen from the side: it has pips above",
+            )
+    missed = _missed(evidence, t)
+    if missed:
+        return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
+    confidence = min(
+        min(die.model.value_p, die.model.score, die.second.confidence)
+        for die in dice
+        if die.model and die.second
+    )
+    return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _doubt(die: DieEvidence, t: PhotoThresholds, place: str) -> Unreadable | None:
+    """Why one die proves nothing, if so."""
+    model, second = die.model, die.second
+    assert model is not None
+    if model.flat_p < t.flat_p:
+        return Unreadable(
+            Reason.NOT_FLAT_DOUBTFUL, f"{place} may not lie flat ({model.flat_p:.2f})"
+        )
+    if model.value_p < t.value_p or model.score < t.score:
+        return Unreadable(Reason.DOUBTFUL, f"{place}: {model.value_p:.2f} sure of {model.value}")
+    if second is None or second.value is None:
+        return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
+    if second.value != model.value:
+        return Unreadable(
+            Reason.READERS_DISAGREE,
+            f"{place}: the model reads {model.value}, the second reader {second.value}",
+        )
+    if second.confidence < t.pip_confidence:
+        return Unreadable(
+            Reason.DOUBTFUL, f"{place}: pips stand out by {second.confidence:.2f} only"
+        )
+    return None
+
+
+def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
+    """What else in the picture may be a die, in words; empty: nothing."""
+    for die in evidence.faint:
+        if worth(die) >= t.faint:
+            return f"something else may be a die ({worth(die):.2f} sure)"
+    for face in evidence.alone:
+        if face.face.confidence >= t.above_confidence and _is_just_above(face, evidence.found):
+            return f"one may be the side of a die that shows a {face.face.value}"
+        if face.face.confidence >= t.missed_confidence and _is_die_apart(face, evidence.found):
+            return f"the second reader sees one more, a {face.face.value}"
+    return ""
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

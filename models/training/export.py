@@ -20,7 +20,7 @@ import torch
 
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.model_card import CLASSES, digest_of
-from vision.parameters import ReadingThresholds
+from vision.parameters import PhotoThresholds, ReadingThresholds
 from vision.tilt import (
     LAYER_FLAT,
     LAYER_STACKED,
@@ -139,6 +139,7 @@ def register(path: Path, out: Path, training: dict) -> None:
         },
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "reading": reading_thresholds(),
+        "photo": photo_thresholds(),
         "training": training or content.get("training", {}),
         "figures": content.get("figures", {}),
     }  # fmt: skip
@@ -161,6 +162,14 @@ def reading_thresholds() -> dict[str, float | str]:
         "skew_not_flat": SKEW_NOT_FLAT,
         "curve": "figures/evidence.png",
     }
+
+
+def photo_thresholds() -> dict[str, float | str]:
+    """The same of a photograph without a calibration."""
+    values: dict[str, float | str] = {
+        name: float(value) for name, value in asdict(PhotoThresholds()).items()
+    }
+    return values | {"curve": "figures/photo_curve.png"}
 
 
 def main() -> None:

@@ -129,9 +129,14 @@ class _Proposal:
     """Of aces: share of the rays that end where a square's edge would be."""
 
 
+def photo_scale(image: np.ndarray) -> float:
+    """By how much a picture is enlarged or shrunk before it is read."""
+    return min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
+
+
 def read_photo(image: np.ndarray) -> list[PhotoDie]:
     """Every die face in a (H, W, 3) uint8 BGR picture, from left to right."""
-    scale = min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
+    scale = photo_scale(image)
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
     spots = find_spots(lab)
@@ -179,10 +184,10 @@ def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
 def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
     x, y = (free.xy - die.centre).T / die.edge_px
     size = die.face.pip_diameter * die.edge_px
-    alike = (free.diameter < 1.5 * size) & (free.diameter > 0.45 * size)
+    alike = (free.diameter < 1.4 * size) & (free.diameter > 0.62 * size)
     for mine, theirs in ((die.pip, free.inner), (die.body, free.outer)):
-        alike &= np.linalg.norm(theirs - mine, axis=1) < 0.4 * die.face.contrast
-    return bool((alike & (np.abs(x) < 0.55) & (y < -0.5) & (y > -1.15)).any())
+        alike &= np.linalg.norm(theirs - mine, axis=1) < 0.3 * die.face.contrast
+    return bool((alike & (np.abs(x) < 0.45) & (y < -0.5) & (y > -1.05)).any())
 
 
 # ── Proposals ───────────────────────────────────────────────────────────────

@@ -80,7 +80,7 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
 
 
-def find_spots(lab: np.ndarray, most: int = 1400) -> Spots:
+def find_spots(lab: np.ndarray, most: int = 800) -> Spots:
     """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first."""
     parts: list[Spots] = []
     scale = 1.0

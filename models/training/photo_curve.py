@@ -1,0 +1,136 @@
+"""`python -m models.training.photo_curve`: what each limit of a verified photograph buys and costs.
+
+Owns: reading labelled photographs and rendered scenes once with both readers, judging what they
+said under many limits, and the picture of it, `models/figures/photo_curve.png`, that stands behind
+`vision.parameters.PhotoThresholds`. Must not know how either reader works.
+
+Pictures are counted as `vision.evaluate` counts them. A rendered die that leans, is stacked or
+mostly hidden has no value; photographs have neither, so their pictures show nothing about `flat_p`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+from tqdm import tqdm
+
+from models.training.scenes import rows
+from vision.classifier import DieFinder
+from vision.evaluate import Counts, Label, compare, read_corrections, read_labels
+from vision.parameters import PhotoThresholds
+from vision.photo_reader import PhotoEvidence, PhotoReader, judge
+
+_SWEEPS = {
+    "value_p": (0.0, 0.99),
+    "pip_confidence": (0.0, 0.8),
+    "score": (0.0, 0.9),
+    "flat_p": (0.0, 0.9),
+    "missed_confidence": (0.2, 1.0),
+    "above_confidence": (0.2, 1.0),
+}
+_STEPS = 25
+_LEAST_VISIBLE = 0.3
+"""Rendered dice of which less is seen are not counted as missed."""
+
+Read = tuple[list[Label], PhotoEvidence]
+
+
+def scene_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
+    """A rendered set's pictures with labels as photographs have them."""
+    for path, row in rows(folder):
+        labels = []
+        for die in row["dice"]:
+            if die["visible"] < _LEAST_VISIBLE:
+                continue
+            corners = np.array(die["corners"])
+            is_plain = die["tilt_deg"] < 1.5 and die["visible"] > 0.7 and not die["stacked"]
+            x, y = corners.mean(axis=0)
+            size = float(np.ptp(corners, axis=0).max())
+            labels.append(Label((float(x), float(y)), size, die["value"] if is_plain else None))
+        yield path, labels
+
+
+def read_all(pictures: Sequence[tuple[Path, list[Label]]]) -> list[Read]:
+    """Both readers' word on every picture."""
+    reader = PhotoReader(DieFinder())
+    found = []
+    for path, labels in tqdm(pictures, unit="picture"):
+        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+        if image is None:
+            raise FileNotFoundError(path)
+        found.append((labels, reader.gather(image)))
+    return found
+
+
+def count(read: Sequence[Read], thresholds: PhotoThresholds) -> Counts:
+    """The counts of `vision.evaluate` under these limits."""
+    counts = Counts()
+    for labels, evidence in read:
+        compare(counts, labels, evidence.found, judge(evidence, thresholds, None))
+    return counts
+
+
+def draw(sets: dict[str, list[Read]], out: Path) -> None:
+    """One plot a limit: coverage of the exactly read pictures (lines) and wrong accepted (crosses,
+    counts); the dashed line is where the limit stands."""
+    figure, axes = plt.subplots(2, 3, figsize=(13, 7), constrained_layout=True)
+    chosen = PhotoThresholds()
+    for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=True):
+        values = np.linspace(low, high, _STEPS)
+        counts_axis = axis.twinx()
+        for colour, (label, read) in enumerate(sets.items()):
+            counts = [count(read, replace(chosen, **{name: float(v)})) for v in values]
+            share = [c.accepted_exact / max(c.exact, 1) for c in counts]
+            axis.plot(values, share, color=f"C{colour}", label=label)
+            wrong = [c.wrong_accepted for c in counts]
+            counts_axis.plot(values, wrong, "x", color=f"C{colour}", markersize=4)
+        axis.axvline(getattr(chosen, name), color="0.4", linestyle="--", linewidth=1)
+        axis.set(xlabel=name, ylim=(0, 1.02))
+        counts_axis.set_ylim(-0.2, max(10.0, counts_axis.get_ylim()[1]))
+        axis.grid(alpha=0.3)
+    axes[0, 0].set_ylabel("verified, of the exactly read (lines)")
+    axes[1, 0].set_ylabel("verified, of the exactly read (lines)")
+    axes[0, 2].legend(fontsize=8)
+    figure.suptitle("Crosses: pictures accepted with a value or count that is not the label's")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(out, dpi=110)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--photos", nargs="*", type=Path, default=[], metavar="FOLDER")
+    parser.add_argument("--scenes", nargs="*", type=Path, default=[], metavar="FOLDER")
+    parser.add_argument("--corrections", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="read each so many-th picture only")
+    parser.add_argument("--out", type=Path, default=Path("models/figures/photo_curve.png"))
+    given = parser.parse_args()
+    cv2.setNumThreads(1)
+    corrections = read_corrections(given.corrections) if given.corrections else None
+    sets: dict[str, list[Read]] = {}
+    for folder in given.photos:
+        pictures = list(read_labels(folder, corrections))[:: given.every]
+        sets[folder.name] = read_all(pictures)
+    for folder in given.scenes:
+        sets[folder.name.rsplit("-", 1)[0]] = read_all(list(scene_labels(folder))[:: given.every])
+    if not sets:
+        parser.error("name sets with --photos or --scenes")
+    for name, read in sets.items():
+        counts = count(read, PhotoThresholds())
+        print(name, json.dumps(counts.to_json()))
+    draw(sets, given.out)
+
+
+if __name__ == "__main__":
+    main()

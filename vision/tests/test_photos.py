@@ -1,0 +1,315 @@
+"""Photographs without a calibration: both readers alone, what they must say together, and the
+counts that `python -m vision.evaluate` makes of it."""
+
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.classifier import DieFinder, FoundDie
+from vision.errors import VisionError
+from vision.evaluate import main, read_corrections, read_labels
+from vision.frame import Frame
+from vision.photo_finder import PhotoFinder, worth
+from vision.photo_reader import PhotoReader
+from vision.reading import Reason, Unreadable, Verified
+from vision.second_reader.photo import read_photo
+from vision.second_reader.spots import find_spots, to_lab
+from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw, toss
+from vision.tests.truth import found_die
+
+IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)
+BLUE = Look(face=(150, 60, 25), pip=(240, 240, 240))
+FAINT = Look(face=(120, 122, 124), pip=(96, 97, 98))
+LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN, "ivory": IVORY, "blue": BLUE, "faint": FAINT}
+
+
+def three(look: Look = WHITE, values: tuple[int, int, int] = (2, 5, 4)) -> list[Die]:
+    places = ((-22.0, -8.0, 20.0), (4.0, 14.0, 65.0), (24.0, -10.0, 40.0))
+    return [
+        Die(x, y, turn, value, look=look)
+        for (x, y, turn), value in zip(places, values, strict=True)
+    ]
+
+
+def values_of(image: np.ndarray) -> list[int | None]:
+    return [die.face.value for die in read_photo(image)]
+
+
+class Says:
+    """In place of the model's part: it says what it was told to, true or not."""
+
+    def __init__(self, found: list[FoundDie], faint: tuple[FoundDie, ...] = ()) -> None:
+        self._found, self._faint = found, list(faint)
+
+    def find(self, image: np.ndarray, least_worth: float):
+        return sorted(self._found, key=lambda die: float(die.centre[0])), self._faint
+
+
+def reader_that_hears(found: list[FoundDie], faint: tuple[FoundDie, ...] = ()) -> PhotoReader:
+    reader = PhotoReader(finder=None)
+    reader._finder = Says(found, faint)
+    return reader
+
+
+def truth(dice: list[Die], values: list[int] | None = None, flat_p: float = 0.9) -> list[FoundDie]:
+    said = values or [die.value for die in dice]
+    return [
+        found_die(die, TABLE, value, flat_p, np.zeros(2, np.float32))
+        for die, value in zip(dice, said, strict=True)
+    ]
+
+
+# ── The second reader ───────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("value", range(1, 7))
+def test_every_face_of_every_style_is_read(name, value):
+    dice = [Die(3.0, -4.0, 27.0, value, look=LOOKS[name])]
+    assert values_of(draw(dice)) == [value]
+
+
+@pytest.mark.parametrize("scale", [0.4, 0.7, 1.5, 4.0])
+def test_dice_of_any_size_are_read(scale):
+    image = cv2.resize(draw(three()), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    assert values_of(image) == [2, 5, 4]
+
+
+def test_faces_lie_where_they_were_drawn():
+    dice = three()
+    for found, die in zip(read_photo(draw(dice)), truth(dice), strict=True):
+        assert np.hypot(*(found.centre - die.centre)) < 0.08 * die.edge_px
+
+
+def test_tosses_are_seldom_misread():
+    rng = np.random.default_rng(5)
+    right = wrong = of = 0
+    for seed in range(12):
+        dice = toss(rng)
+        seen = read_photo(draw(dice, seed=seed))
+        for die in truth(dice):
+            near = [s for s in seen if np.hypot(*(s.centre - die.centre)) < 0.4 * die.edge_px]
+            right += any(s.face.value == die.value for s in near)
+            wrong += any(s.face.value != die.value for s in near)
+            of += 1
+    assert right >= 0.9 * of
+    assert wrong <= 0.03 * of
+
+
+def test_two_dice_on_an_even_table_are_no_giant_two():
+    dice = [Die(-18, 0, 10, 1, look=BLUE), Die(18, 4, 50, 1, look=BLUE)]
+    assert values_of(draw(dice)) == [1, 1]
+
+
+def test_the_middle_of_a_five_is_no_ace():
+    image = draw([Die(0, 0, 15, 5)])
+    ring = read_photo(image)
+    assert [die.face.value for die in ring] == [5]
+
+
+@pytest.mark.parametrize("kind", ["grain", "stripes"])
+def test_a_floor_without_dice_has_no_sure_faces(kind):
+    rng = np.random.default_rng(3)
+    image = rng.normal(120, 25, (300, 400)).astype(np.float32)
+    image = cv2.GaussianBlur(image, (0, 0), 2.0 if kind == "grain" else 0.1)
+    if kind == "stripes":
+        image += 40 * np.sin(np.arange(400) / 7)
+    picture = cv2.cvtColor(np.clip(image, 0, 255).astype(np.uint8), cv2.COLOR_GRAY2BGR)
+    assert all(die.face.confidence < 0.65 for die in read_photo(picture))
+
+
+@pytest.mark.parametrize("diameter", [5, 11, 24, 60])
+def test_a_spot_is_measured_whatever_its_size_and_contrast(diameter):
+    picture = np.full((240, 320, 3), 140, np.uint8)
+    cv2.circle(picture, (160, 120), round(diameter / 2 * 16) // 16, (112,) * 3, -1, cv2.LINE_AA)
+    spots = find_spots(to_lab(picture))
+    gaps = np.hypot(*(spots.xy - (160, 120)).T)
+    best = int(gaps.argmin())
+    assert gaps[best] < 1.0
+    assert spots.diameter[best] == pytest.approx(diameter, rel=0.25, abs=1.0)
+
+
+def test_pips_above_a_face_are_told():
+    """Seen from far aside: the front of a die, with the top's pips above it."""
+    picture = np.full((400, 400, 3), (90, 140, 170), np.uint8)
+    cv2.rectangle(picture, (140, 120), (240, 290), (40, 120, 30), -1)
+    for x, y in ((165, 215), (215, 215), (165, 265), (215, 265)):
+        cv2.circle(picture, (x, y), 11, (240, 240, 240), -1, cv2.LINE_AA)
+    front = [die for die in read_photo(picture) if die.face.value == 4]
+    assert [die.has_pips_above for die in front] == [False]
+    cv2.ellipse(picture, (190, 155), (11, 6), 0, 0, 360, (240, 240, 240), -1, cv2.LINE_AA)
+    faces = read_photo(picture)
+    front = [die for die in faces if die.face.value == 4]
+    top = [die for die in faces if die.centre[1] < 175]
+    assert front[0].has_pips_above or top
+
+
+# ── Both readers ────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_what_both_readers_see_is_verified(name):
+    dice = three(LOOKS[name])
+    opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice))).observation.opinion
+    assert opinion == Verified((2, 5, 4), pytest.approx(opinion.confidence))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("lie", ["swapped", "wrong value", "missed", "reflection", "side"])
+def test_a_lying_model_is_not_believed(lie, seed):
+    rng = np.random.default_rng(seed)
+    dice = three(values=tuple(int(v) for v in rng.permutation(6)[:3] + 1))
+    values = [die.value for die in dice]
+    found = truth(dice)
+    if lie == "swapped":
+        found = truth(dice, [values[1], values[0], values[2]])
+    elif lie == "wrong value":
+        found = truth(dice, [values[0], values[1] % 6 + 1, values[2]])
+    elif lie == "missed":
+        found = found[:2]
+    elif lie == "reflection":
+        found += truth([Die(-5.0, -34.0, 10.0, 3)])
+    else:
+        found[1] = truth([Die(dice[1].x, dice[1].y + 14, 65.0, dice[1].value)])[0]
+    opinion = reader_that_hears(found).look(Frame(draw(dice))).observation.opinion
+    assert isinstance(opinion, Unreadable)
+
+
+def test_a_die_that_looks_tilted_is_not_verified():
+    dice = three()
+    opinion = (
+        reader_that_hears(truth(dice, flat_p=0.05)).look(Frame(draw(dice))).observation.opinion
+    )
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.NOT_FLAT_DOUBTFUL
+
+
+def test_something_that_may_be_a_die_is_not_passed_over():
+    dice = three()
+    found = truth(dice)
+    faint = truth([Die(-5.0, -34.0, 10.0, 3)])[0]
+    faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.23, faint.down)
+    assert worth(faint) < 0.24
+    opinion = reader_that_hears(found, (faint,)).look(Frame(draw(dice))).observation.opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.COUNT
+
+
+def test_another_number_of_dice_is_refused():
+    dice = three()
+    opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice)), 2).observation.opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.COUNT
+
+
+# ── The model on photographs ────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def finder() -> PhotoFinder:
+    return PhotoFinder(DieFinder())
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 5.0])
+def test_the_model_finds_dice_of_any_size(finder, scale):
+    dice = three()
+    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    image = cv2.resize(draw(dice), None, fx=scale, fy=scale, interpolation=interpolation)
+    found, _ = finder.find(image, 0.24)
+    assert [die.value for die in found] == [2, 5, 4]
+    for seen, die in zip(found, truth(dice), strict=True):
+        assert np.hypot(*(seen.centre / scale - die.centre)) < 0.1 * die.edge_px
+        assert seen.edge_px / scale == pytest.approx(die.edge_px, rel=0.12)
+
+
+def test_a_picture_of_one_die_alone_is_read(finder):
+    image = draw([Die(0, 0, 25, 3)])[195:290, 275:370]
+    found, _ = finder.find(image, 0.24)
+    assert [die.value for die in found] == [3]
+    assert np.hypot(*(found[0].centre - 47)) < 8
+
+
+# ── Counting ────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tree with two sets of drawn dice, one of them without boxes."""
+    dice = three()
+    boxes = [
+        [*(float(v) for v in d.corners.min(axis=0)), *(float(v) for v in d.corners.max(axis=0))]
+        for d in truth(dice)
+    ]
+    for name, has_boxes in (("boxes", True), ("deeper/bare", False)):
+        place = tmp_path / name
+        (place / "images").mkdir(parents=True)
+        cv2.imwrite(str(place / "images" / "a.png"), draw(dice))
+        cv2.imwrite(str(place / "images" / "b.png"), draw(dice, seed=2))
+        rows = []
+        for image, values in (("a", [2, 5, 4]), ("b", [2, 6, None])):
+            row = [
+                {"bbox": box if has_boxes else None, "value": value, "flat": True}
+                for box, value in zip(boxes, values, strict=True)
+            ]
+            rows.append(json.dumps({"image": f"images/{image}.png", "dice": row}))
+        (place / "labels.jsonl").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def evaluated(capsys, *arguments: str) -> dict:
+    assert main([*arguments, "--json", "--jobs", "1"]) == 0
+    return json.loads(capsys.readouterr().out)["sets"]
+
+
+def test_evaluation_counts_every_set_below_a_folder(folder, tmp_path, capsys):
+    sets = evaluated(capsys, str(folder), "--sheets", str(tmp_path / "sheets"))
+    assert list(sets) == ["boxes", "bare"]
+    for counts in sets.values():
+        assert list(counts) == [
+            "images", "exact", "dice", "found", "valued", "right", "spurious", "accepted",
+            "wrong_accepted", "refused",
+        ]  # fmt: skip
+        assert (counts["images"], counts["dice"], counts["found"]) == (2, 6, 6)
+        assert (counts["exact"], counts["spurious"]) == (1, 0)
+        assert counts["valued"] == 5, "a label without a value counts for detection only"
+        assert counts["right"] == 4, "one label of the drawn dice is wrong on purpose"
+        assert counts["accepted"] + sum(counts["refused"].values()) == 1
+        assert counts["wrong_accepted"] == 0
+
+
+def test_processes_count_the_same(folder, capsys):
+    alone = evaluated(capsys, str(folder))
+    assert main([str(folder), "--json", "--jobs", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["sets"] == alone
+
+
+def test_corrected_labels_are_applied_on_request(folder, tmp_path, capsys):
+    corrections = tmp_path / "corrections.jsonl"
+    row = {"set": "boxes", "image": "images/b.png", "die": 1, "old": 6, "new": 5, "why": "five"}
+    corrections.write_text(json.dumps(row))
+    sets = evaluated(capsys, str(folder / "boxes"), "--corrections", str(corrections))
+    assert (sets["boxes"]["valued"], sets["boxes"]["right"]) == (5, 5)
+
+
+def test_a_correction_of_another_label_is_refused(folder, tmp_path):
+    corrections = tmp_path / "corrections.jsonl"
+    row = {"set": "boxes", "image": "images/b.png", "die": 1, "old": 3, "new": 5, "why": "five"}
+    corrections.write_text(json.dumps(row))
+    with pytest.raises(VisionError, match="die 1 is labelled 6, the correction expects 3"):
+        list(read_labels(folder / "boxes", read_corrections(corrections)))
+
+
+def test_the_published_corrections_are_read_and_say_why():
+    path = Path(__file__).parents[2] / "models" / "label_corrections.jsonl"
+    assert read_corrections(path)
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        assert row["why"]
+        assert row["old"] != row["new"]
+
+
+def test_a_folder_without_labels_is_named(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 2
+    assert str(tmp_path) in capsys.readouterr().err

@@ -55,6 +55,9 @@ STICK = "/media/shaker-journal"
 EXPOSURE = 1.5
 """Most that `systemd-analyze security` may find of the table's unit, of 10."""
 
+BULBS_S = 0.3
+"""After it, bulbs that were switched on glow."""
+
 OFF_S = 0.150
 """Longest drive of a motor whose controller is gone."""
 
@@ -476,7 +479,9 @@ def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
         enter_what_lies_there(dealer, machine)
         return None
 
-    before = until(lit, 120.0, every_s=0.2)
+    until(lit, 120.0, every_s=0.2)
+    time.sleep(BULBS_S)
+    before = machine.look()["lamp"]
     low_before = computer.pins_taken_low()
     began_s = time.monotonic()
     computer.run("systemctl", "stop", "shaker-ctl")

@@ -38,14 +38,18 @@ WINDOW_S = 0.0015
 PAUSE_S = 0.012
 """Between two windows. Listening always would be forty thousand reports a second."""
 STILL_WINDOWS = 3
-"""A line without a whole period in this many windows has no PWM: its level counts. One such window
-says nothing: its reports may still be on their way."""
+"""A line that is at one level, without an edge, in this many windows has no PWM: its level counts.
+One such window says nothing: its reports may still be on their way."""
 LEAST_PERIODS = 3
 """Fewer periods of one length in a window are no PWM: 3 kHz and more can be measured."""
 
 GUARD_TURN_MS = 20
 GUARD_TURNS = 25
 """The daemon opens all contacts after this many turns without news from the rig: half a second."""
+
+DRIVER_FILTER_S = 0.002
+"""EN that is low for longer than this is low. Two daemons in one process may stretch the pulses of
+10 us to a turn of that interpreter."""
 
 ANSWER_S = 2.0
 
@@ -90,11 +94,11 @@ class PwmListener:
     def is_open(self) -> bool:
         return self._thread.is_alive()
 
-    def duty(self, gpio: int) -> float | None:
-        """Share of whole periods that was high since the last call; None where there was none."""
+    def take(self, gpio: int) -> list[tuple[int, int]]:
+        """Return the edges since the last call, as (tick, level)."""
         with self._lock:
             edges, self._edges[gpio] = self._edges[gpio], []
-        return duty_of(edges)
+        return edges
 
     def close(self) -> None:
         """End the connection and with it the handle. Idempotent."""
@@ -196,7 +200,7 @@ class BenchWires:
         self._levels: dict[int, int] = {}
         self._enabled_since_s: float | None = None
         self._duty = {pins.motor_pwm: 0.0, pins.ring_light: 0.0}
-        self._still = dict.fromkeys(self._duty, 0)
+        self._still = dict.fromkeys(self._duty, (0.0, 0))
         self._listener_of_changes: Callable[[], None] = lambda: None
         self._ended = threading.Event()
         self.trouble = ""
@@ -247,8 +251,7 @@ class BenchWires:
         """See `Wires`. PWM is as of the last window, some 15 ms ago, a PWM's end 45 ms ago."""
         pins = self._pins
         word = self._pi.read_bank_1()
-        # The controller pulses EN low for microseconds; asking again takes longer than that.
-        is_enabled = bool(word >> pins.motor_enable & 1) or bool(self._pi.read(pins.motor_enable))
+        is_enabled = bool(word >> pins.motor_enable & 1) or self._is_only_pulsed()
         self._limit_run(is_enabled)
         self._reports.drain()
         return PlantInputs(
@@ -292,6 +295,17 @@ class BenchWires:
             self._pi.set_pull_up_down(gpio, pigpio.PUD_UP)
         self._levels.clear()
 
+    def _is_only_pulsed(self) -> bool:
+        """Whether EN, just seen low, is high again at once: the controller pulses it low for some
+        microseconds, which a driver's logic does not see."""
+        if self._enabled_since_s is None:
+            return False
+        until_s = time.monotonic() + DRIVER_FILTER_S
+        while not self._pi.read(self._pins.motor_enable):
+            if time.monotonic() > until_s:
+                return False
+        return True
+
     def _limit_run(self, is_enabled: bool) -> None:
         now_s = time.monotonic()
         if not is_enabled:
@@ -329,12 +343,14 @@ class BenchWires:
 
     def _measure(self, gpio: int, level: float) -> None:
         """Take what the window said; what is still on its way belongs to the next one."""
-        duty = self._reports.duty(gpio)
+        edges = self._reports.take(gpio)
+        duty = duty_of(edges)
         if duty is not None:
-            self._duty[gpio], self._still[gpio] = duty, 0
-            return
-        self._still[gpio] += 1
-        if self._still[gpio] >= STILL_WINDOWS:
+            self._duty[gpio] = duty
+        before, windows = self._still[gpio]
+        windows = 0 if edges or level != before else windows + 1
+        self._still[gpio] = (level, windows)
+        if windows >= STILL_WINDOWS:
             self._duty[gpio] = level
 
     def _arm_guard(self) -> int:

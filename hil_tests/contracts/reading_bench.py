@@ -7,6 +7,7 @@ against what is true. The one place where rig and reader meet without a service 
 from __future__ import annotations
 
 import argparse
+import copy
 import itertools
 import math
 import sys
@@ -123,6 +124,13 @@ class RigCamera:
     @property
     def style(self) -> str:
         return self._view.style
+
+    def with_dice(self, style: str) -> RigCamera:
+        """The same camera over the same compartment with other dice; painting the compartment
+        takes a second, which it shares."""
+        other = copy.copy(self)
+        other._view = replace(self._view, style=style)
+        return other
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """Points (..., 3) in the rig's millimetres to pixels (..., 2), by the rig's own lens."""

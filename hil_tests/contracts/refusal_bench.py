@@ -311,7 +311,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cv2.setNumThreads(1)
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, options.seed, 40)
-    cameras = [RigCamera(geometry, style, options.seed) for style in STYLES]
+    first = RigCamera(geometry, STYLES[0], options.seed)
+    cameras = [first.with_dice(style) for style in STYLES]
     reader = TableReader(DieFinder(options.model), cameras[0].calibration)
     accepted_all = 0
     sys.stdout.write(

@@ -183,7 +183,8 @@ def run(
     """Every sweep, point by point."""
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, seed, count)
-    usual = [RigCamera(geometry, style, seed) for style in STYLES]
+    first = RigCamera(geometry, STYLES[0], seed)
+    usual = [first.with_dice(style) for style in STYLES]
     reader = TableReader(finder, usual[0].calibration)
     for sweep, (_, levels) in SWEEPS.items():
         if only and sweep not in only:
@@ -198,7 +199,8 @@ def run(
                     floor_px_per_mm=Lens().floor_px_per_mm * times,
                     height_mm=Lens().height_mm / times if times < 1 else Lens().height_mm,
                 )
-                cameras = [RigCamera(geometry, style, seed, lens) for style in STYLES[:2]]
+                first = RigCamera(geometry, STYLES[0], seed, lens)
+                cameras = [first.with_dice(style) for style in STYLES[:2]]
                 judge = TableReader(finder, cameras[0].calibration)
             shots = pictures(sweep, level, cameras, pool, count, seed)
             yield sweep, measure(judge, level, shots, level if sweep == DIE_TILT else 0.0)

@@ -55,6 +55,9 @@ _LEAN_X, _LEAN_Y = np.meshgrid(_LEANS, _LEANS, indexing="ij")
 _LEAN = np.hypot(_LEAN_X, _LEAN_Y)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
+_LINEAR = (np.arange(256) / 255.0) ** _GAMMA
+_COARSE = 3
+"""Of so many samples along a ray one tells whether floor or a neighbour is there."""
 
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
@@ -98,6 +101,7 @@ def measure_sides(
     middle = np.array(place[:2])
     strips = _strips(calibration, middle, turned)
     profiles, lengths = _profiles(image, ground, others, middle, turned, calibration)
+    ends = _ends(profiles, lengths, strips)
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -106,15 +110,16 @@ def measure_sides(
     beyond = 0.0
     contrasts = []
     for side, (axis, sign) in enumerate(_TOWARDS):
-        found = _shown(profiles[side], lengths[side], float(strips[side]))
-        if found is None:
+        known = ~np.isnan(ends.at_mm[side])
+        strip = float(strips[side])
+        shown = _shown(ends.at_mm[side][known], profiles[side][known], strip)
+        if shown is None:
             continue
-        shown, contrast = found
-        contrasts.append(contrast)
+        contrasts.append(float(np.median(ends.contrast[side][known])))
         seen[axis] = True
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         lean = _LEAN_X if axis == 0 else _LEAN_Y
-        wanted = _wanted(strips[side] + sign * per_deg * lean, px_per_mm)
+        wanted = _wanted(strip + sign * per_deg * lean, px_per_mm)
         cost += np.minimum(0.5 * ((shown - wanted) / noise) ** 2, _MOST_ODD)
     if not any(seen):
         return NOTHING_SEEN
@@ -164,67 +169,72 @@ def _profiles(
         borderMode=cv2.BORDER_REPLICATE,
     )  # fmt: skip
     blocks = colours.reshape(4, _BLOCKS, _RAYS, len(_S), 3)
-    ordered = np.sort(blocks, axis=2).astype(np.float32)
-    median = (ordered[:, :, _RAYS // 2 - 1] + ordered[:, :, _RAYS // 2]) / 2
-    view = np.rint(ground.to_view(rays)).astype(np.intp)
+    median = np.sort(blocks, axis=2)[:, :, _RAYS // 2].astype(np.float32)
+    view = np.rint(ground.to_view(rays[:, ::_COARSE])).astype(np.intp)
     x = np.clip(view[..., 0], 0, ground.inside.shape[1] - 1)
     y = np.clip(view[..., 1], 0, ground.inside.shape[0] - 1)
     is_free = ground.inside[y, x]
     if others is not None:
         is_free &= ~others[y, x]
-    free = is_free.reshape(4, _BLOCKS, _RAYS, len(_S)).all(axis=2)
-    return median, np.logical_and.accumulate(free, axis=2).sum(axis=2)
+    free = is_free.reshape(4, _BLOCKS, _RAYS, -1).all(axis=2)
+    lengths = _COARSE * np.logical_and.accumulate(free, axis=2).sum(axis=2)
+    return median, np.minimum(lengths, len(_S))
 
 
-def _shown(profiles: np.ndarray, lengths: np.ndarray, strip: float) -> tuple[float, float] | None:
-    """How far outward of the top edge this side's strip ends, mm, and the grey levels between top
-    face and floor; None: it cannot be told."""
-    reach = int(np.searchsorted(_S, max(strip, 0.0) + 5.0))
-    least = int(np.searchsorted(_S, max(strip, 0.0) + _LEAST_SEEN_MM))
-    found: list[float] = []
-    good: list[np.ndarray] = []
-    contrasts: list[float] = []
-    for profile, length in zip(profiles, lengths, strict=True):
-        count = min(int(length), reach)
-        if count < least:
-            continue
-        away = _off_floor(profile[:count])
-        contrasts.append(float(away[:_TOP].mean()))
-        at = _end(away, min(max(_LEVEL_SHARE * contrasts[-1], _LEVELS[0]), _LEVELS[1]))
-        if at is not None:
-            found.append(at)
-            good.append(profile[:least])
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Where each block's profile becomes floor."""
+
+    at_mm: np.ndarray
+    """(4, _BLOCKS); NaN where it cannot be told."""
+    contrast: np.ndarray
+    """(4, _BLOCKS) grey levels between the top face and the floor in any light."""
+
+
+def _ends(profiles: np.ndarray, lengths: np.ndarray, strips: np.ndarray) -> _Ends:
+    """All blocks at once; what the floor looks like, the far end of each profile says."""
+    foot = np.maximum(strips, 0.0)
+    reach = np.searchsorted(_S, foot + 5.0)
+    least = np.searchsorted(_S, foot + _LEAST_SEEN_MM)
+    count = np.minimum(lengths, reach[:, None]).reshape(-1)
+    is_long = count >= np.repeat(least, _BLOCKS)
+    light = _LINEAR[profiles.reshape(-1, len(_S), 3).astype(np.uint8)]
+    tail = np.maximum(count, _TAIL)[:, None] - np.arange(1, _TAIL + 1)
+    floor = np.median(light[np.arange(len(light))[:, None], tail], axis=1)
+    dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
+    shade = np.clip(np.einsum("bkc,bc->bk", light, floor) / dot[:, None], 0.0, 1.1)
+    shaded = 255.0 * (shade[..., None] * floor[:, None]) ** (1 / _GAMMA)
+    away = np.linalg.norm(profiles.reshape(shaded.shape) - shaded, axis=2)
+    contrast = away[:, :_TOP].mean(axis=1)
+    level = np.clip(_LEVEL_SHARE * contrast, *_LEVELS)
+    near = (away <= level[:, None]) & (np.arange(len(_S)) < count[:, None])
+    total = np.cumsum(np.pad(near, ((0, 0), (1, 0))), axis=1)
+    is_run = total[:, _RUN:] - total[:, :-_RUN] == _RUN
+    first = is_run.argmax(axis=1)
+    rows = np.arange(len(first))
+    before = away[rows, np.maximum(first - 1, 0)]
+    here = away[rows, first]
+    over = (level - here) / np.maximum(before - here, 1e-6)
+    # A run from the very start lies inside the top face: this is no edge of a die.
+    is_known = is_long & is_run.any(axis=1) & (first > 0)
+    at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
+    return _Ends(at.reshape(4, _BLOCKS), contrast.reshape(4, _BLOCKS))
+
+
+def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | None:
+    """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
+    None: it cannot be told."""
     if len(found) < _LEAST_BLOCKS:
         return None
-    found.sort()
-    shown = found[1]
-    if shown > max(strip, 0.0) + _WIDE_MM and found[3 if len(found) > 3 else 2] > shown + _EVEN_MM:
+    ordered = np.sort(found)
+    shown = float(ordered[1])
+    if shown > max(strip, 0.0) + _WIDE_MM and ordered[min(3, len(found) - 1)] > shown + _EVEN_MM:
         return None  # a lean widens all of a side alike; this is something beside it
-    if strip > 0.6 and shown < strip - 0.25 and _has_foot(np.median(good, axis=0), strip):
-        return None
-    return shown, float(np.median(contrasts))
-
-
-def _off_floor(profile: np.ndarray) -> np.ndarray:
-    """(K,) grey levels between a profile's (K, 3) colours and the floor's at its end, lit or in
-    any shadow."""
-    light = (profile / 255.0) ** _GAMMA
-    floor = np.median(light[-_TAIL:], axis=0)
-    shade = np.clip(light @ floor / max(float(floor @ floor), 1e-9), 0.0, 1.1)
-    shaded = 255.0 * (shade[:, None] * floor) ** (1 / _GAMMA)
-    return np.asarray(np.linalg.norm(profile - shaded, axis=1))
-
-
-def _end(away: np.ndarray, level: float) -> float | None:
-    """Where a run of floor begins, mm, from (K,) distances in grey levels; None: nowhere, or
-    already inside the top face."""
-    total = np.concatenate([[0], np.cumsum(away <= level)])
-    runs = np.flatnonzero(total[_RUN:] - total[:-_RUN] == _RUN)
-    if not len(runs) or runs[0] == 0:
-        return None
-    first = int(runs[0])
-    over = (level - away[first]) / max(float(away[first - 1] - away[first]), 1e-6)
-    return float(_S[first] - _STEP_MM * over)
+    if strip > 0.6 and shown < strip - 0.25:
+        least = int(np.searchsorted(_S, strip + _LEAST_SEEN_MM))
+        if _has_foot(np.median(profiles[:, :least], axis=0), strip):
+            return None
+    return shown
 
 
 def _has_foot(profile: np.ndarray, strip: float) -> bool:

@@ -1,0 +1,91 @@
+"""What shows beside a top face tells how a die lies, and nothing else does."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.parameters import ReadingThresholds
+from vision.second_reader.sides import Sides
+from vision.second_reader.table import SecondReader
+from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
+
+LIMITS = ReadingThresholds()
+PLACES = [(0, 0), (30, -8), (-22, 24), (4, -36)]
+LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return SecondReader(TABLE)
+
+
+def seen(reader: SecondReader, picture: np.ndarray, place: tuple[float, float]) -> Sides:
+    dice = reader.read(picture).dice
+    gaps = [np.hypot(die.pose.x_mm - place[0], die.pose.y_mm - place[1]) for die in dice]
+    assert gaps, "the second reader sees no die"
+    assert min(gaps) < 5.0
+    return dice[int(np.argmin(gaps))].sides
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_flat_die_shows_what_the_calibration_foretells(reader, place, look):
+    picture = draw([Die(*place, 25, 5, look=LOOKS[look])])
+    sides = seen(reader, picture, place)
+    assert sides.axes == 2
+    assert sides.evidence > LIMITS.sides_flat
+    assert sides.lean_deg <= 2.5
+
+
+@pytest.mark.parametrize("axis", [25, 115, 205, 295, 70])
+@pytest.mark.parametrize("tilt", [6, 8, 10])
+def test_a_leaning_die_shows_more_on_one_side(reader, tilt, axis):
+    picture = draw([Die(0, 0, 25, 5, tilt_deg=tilt, tilt_axis_deg=axis)])
+    sides = seen(reader, picture, (0, 0))
+    assert sides.evidence < LIMITS.sides_flat
+    assert sides.lean_deg == pytest.approx(tilt, abs=2.5)
+
+
+def test_a_die_that_leans_towards_the_lens_shows_too_little(reader):
+    # At the wall its top faces the lens: no side is wide, but one that must be seen is missing.
+    picture = draw([Die(34, 0, 0, 4, tilt_deg=-8, tilt_axis_deg=90)])
+    sides = seen(reader, picture, (34, 0))
+    assert sides.evidence < LIMITS.sides_flat
+    assert sides.beyond_mm < LIMITS.sides_beyond_mm
+
+
+def test_a_shadow_is_no_side_face(reader):
+    picture = draw([Die(0, 0, 0, 6)]).astype(np.float32)
+    shade = np.ones(picture.shape[:2], np.float32)
+    cv2.rectangle(shade, (350, 190), (395, 290), 0.6, cv2.FILLED)
+    shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), 2.0))
+    top = np.zeros(picture.shape[:2], np.uint8)
+    corners = np.array([(-8, -8, 16), (8, -8, 16), (8, 8, 16), (-8, 8, 16)], float)
+    cv2.fillConvexPoly(top, TABLE.to_px(corners).astype(np.int32), 1)
+    shade[top > 0] = 1.0
+    sides = seen(reader, (picture * shade[..., None]).astype(np.uint8), (0, 0))
+    assert sides.evidence > LIMITS.sides_flat
+
+
+def test_a_thing_beside_part_of_a_die_is_no_side_face(reader):
+    picture = draw([Die(0, 0, 0, 3)])
+    cv2.rectangle(picture, (361, 215), (384, 235), (40, 90, 120), cv2.FILLED)
+    sides = seen(reader, picture, (0, 0))
+    assert not (sides.evidence < LIMITS.sides_not_flat and sides.beyond_mm > LIMITS.sides_beyond_mm)
+
+
+@pytest.mark.parametrize("gap_mm", [1.0, 2.0, 4.0])
+def test_a_neighbour_is_no_side_face(reader, gap_mm):
+    picture = draw([Die(-8, 0, 0, 2), Die(8 + gap_mm, 0, 0, 3)])
+    for place in ((-8, 0), (8 + gap_mm, 0)):
+        assert seen(reader, picture, place).evidence > LIMITS.sides_flat
+
+
+def test_a_die_of_the_floors_colour_is_known_as_such(reader):
+    green = Look(face=(74, 140, 58), pip=(235, 235, 235))
+    sides = seen(reader, draw([Die(5, 5, 20, 6, look=green)]), (5, 5))
+    assert sides.contrast < LIMITS.sides_contrast
+    white = seen(reader, draw([Die(5, 5, 20, 6)]), (5, 5))
+    assert white.contrast > LIMITS.sides_contrast

@@ -51,6 +51,10 @@ _AROUND = np.concatenate(
 """(56, 2): places beyond the edges of the face."""
 _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 
+_RADII = (0.27, 0.68)
+_ACE_RADII = (0.19, 1.05)
+"""Radii of pips, in spacings of the lattice."""
+_LEAST_CONTRAST = 7.0
 _LEAST_FULL = 0.50
 _MOST_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
 """Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
@@ -63,6 +67,8 @@ _LEAST_LIKENESS = 0.60
 
 _EDGE_OF_BLOB = 0.76
 """Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
+_LEAST_SLANT = 0.12
+"""Stretch of the pips from which a view counts as slanted."""
 _MOST_UNLIKE = 1.9
 """Largest ratio between a die's edge and the usual one of its picture."""
 _BLOB_ANGLES = np.arange(4) * (np.pi / 8)
@@ -100,11 +106,11 @@ class PhotoDie:
     """(3,) CIE Lab: colour of the pips."""
     body: np.ndarray
     """(3,) CIE Lab: colour of the face."""
+    members: frozenset[int]
+    """Which of the picture's spots are its pips: no two faces share one."""
     has_pips_above: bool = False
     """True if like pips, of no face that was found, lie just above this one in the picture: then
     it may be the side of a die whose top was missed, as photographs are taken upright."""
-    evidence: tuple[float, ...] = ()
-    """What `confidence` was computed from; see `_EVIDENCE`."""
 
     @property
     def centre(self) -> np.ndarray:
@@ -412,18 +418,15 @@ def _judge(
     pip = np.median(spots.inner[members], axis=0)
     lu, lv = float(np.hypot(*proposal.u)), float(np.hypot(*proposal.v))
     radius = float(np.median(spots.diameter[members])) / 2 / np.sqrt(lu * lv)
-    if (
-        not (0.19 if proposal.value == 1 else 0.27)
-        < radius
-        < (1.05 if proposal.value == 1 else 0.68)
-    ):
+    low, high = _ACE_RADII if proposal.value == 1 else _RADII
+    if not low < radius < high:
         return None
     layout = np.array(proposal.layout, np.float32)
     gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
     ground = gaps > 1.3 * radius + 0.08
     body = np.median(patch[ground], axis=0)
     contrast = float(np.linalg.norm(pip - body))
-    if contrast < 7.0:
+    if contrast < _LEAST_CONTRAST:
         return None
     off = np.linalg.norm(patch - body, axis=-1) / contrast
     share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
@@ -447,26 +450,12 @@ def _judge(
     likeness = float(np.corrcoef(drawn.ravel(), np.clip(share, -0.5, 1.5).ravel())[0, 1])
     if likeness < _LEAST_LIKENESS:
         return None
-    offsets = spots.xy[members] - proposal.middle
-    inverse = np.linalg.inv(np.stack([proposal.u, proposal.v]))
-    lattice = offsets @ inverse
-    residual = float(np.linalg.norm(lattice[:, None] - layout, axis=-1).min(axis=1).max())
-    sizes = spots.diameter[members]
     ends = float((np.linalg.norm(rim - body, axis=-1) > max(0.2 * contrast, 5.0)).mean())
-    evidence = (
-        full - empty,
-        likeness,
-        1.0 - odd / _MOST_ODD[proposal.value],
-        1.0 - grain / _MOST_GRAIN[proposal.value],
-        min(contrast, 40.0) / 40.0,
-        1.0 - residual / 0.4,
-        1.0 - float(spots.unround[members].max()) / 0.2,
-        min(float(np.median(sizes)), 12.0) / 12.0,
-        proposal.square,
-        ends,
-        min(lu, lv) / max(lu, lv),
-    )
     confidence = max(0.0, min(1.0, (full - empty) * likeness))
+    if proposal.value <= 3:  # so few pips occur by chance: that the face ends counts as well
+        confidence *= 0.6 + 0.4 * min(1.0, 2 * ends)
+    if proposal.value == 1:
+        confidence *= 0.6 + 0.4 * proposal.square
     face = Face(
         value=proposal.value,
         confidence=confidence,
@@ -476,11 +465,17 @@ def _judge(
         grain=grain,
         spots=len(members),
     )
-    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), pip, body, evidence=evidence)
+    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), pip, body, frozenset(members))
 
 
 def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:
-    """True if two more such pips continue the rows of a four: it is part of a slanted six."""
+    """True if two more such pips continue the rows of a four: it is part of a slanted six.
+
+    Seen from above the rows of a six are too near each other for that; there it is the next die.
+    """
+    slant = np.hypot(*np.median(spots.stretch[list(proposal.members)], axis=0))
+    if slant < _LEAST_SLANT:
+        return False
     near = spots.xy - proposal.middle
     size = float(np.median(spots.diameter[list(proposal.members)]))
     alike = (spots.diameter < _SIZE_RATIO * size) & (spots.diameter > size / _SIZE_RATIO)
@@ -507,11 +502,15 @@ def _without_overlap(dice: Sequence[PhotoDie]) -> list[PhotoDie]:
     centres = np.array([die.centre for die in order]).reshape(-1, 2)
     edges = np.array([die.edge_px for die in order])
     kept: list[int] = []
+    taken: set[int] = set()
     for i in range(len(order)):
+        if taken & order[i].members:
+            continue
         gaps = np.hypot(*(centres[kept] - centres[i]).T)
         reach = np.maximum(
             0.62 * np.minimum(edges[kept], edges[i]), 0.45 * np.maximum(edges[kept], edges[i])
         )
         if (gaps > reach).all():
             kept.append(i)
+            taken |= order[i].members
     return [order[i] for i in kept]

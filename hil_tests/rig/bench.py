@@ -175,6 +175,26 @@ def duty_of(edges: list[tuple[int, int]]) -> float | None:
     return sum(high for _, high in true) / sum(whole for whole, _ in true)
 
 
+class PwmLine:
+    """What one pin carries, window by window: PWM, or a level."""
+
+    def __init__(self) -> None:
+        self.duty = 0.0
+        self._level = 0.0
+        self._still = 0
+
+    def note(self, edges: list[tuple[int, int]], level: float) -> None:
+        """Take a window: its edges, and the level (0.0 or 1.0) after it. What is still on its way
+        belongs to the next one."""
+        duty = duty_of(edges)
+        if duty is not None:
+            self.duty = duty
+        self._still = 0 if edges or level != self._level else self._still + 1
+        self._level = level
+        if self._still >= STILL_WINDOWS:
+            self.duty = level
+
+
 class BenchWires:
     """Wires from a machine here to a controller on the pins of the daemon at `host`:`port`.
 
@@ -199,8 +219,7 @@ class BenchWires:
         self._motor_run_s = motor_run_s
         self._levels: dict[int, int] = {}
         self._enabled_since_s: float | None = None
-        self._duty = {pins.motor_pwm: 0.0, pins.ring_light: 0.0}
-        self._still = dict.fromkeys(self._duty, (0.0, 0))
+        self._pwm = {pins.motor_pwm: PwmLine(), pins.ring_light: PwmLine()}
         self._listener_of_changes: Callable[[], None] = lambda: None
         self._ended = threading.Event()
         self.trouble = ""
@@ -255,9 +274,9 @@ class BenchWires:
         self._limit_run(is_enabled)
         self._reports.drain()
         return PlantInputs(
-            motor_duty=self._duty[pins.motor_pwm],
+            motor_duty=self._pwm[pins.motor_pwm].duty,
             motor_enabled=is_enabled,
-            ring_light=self._duty[pins.ring_light],
+            ring_light=self._pwm[pins.ring_light].duty,
             cover_open_drive=bool(word >> pins.cover_drive & 1),
             latch_release=bool(word >> pins.latch_release & 1),
             enable_pulses=self._reports.enable_pulses,
@@ -333,25 +352,13 @@ class BenchWires:
                 pi.notify_begin(reports.handle, reports.always)
                 pi.update_script(self._guard, [GUARD_TURNS])
                 word = pi.read_bank_1()
-                for gpio in self._duty:
-                    self._measure(gpio, float(word >> gpio & 1))
+                for gpio, line in self._pwm.items():
+                    line.note(reports.take(gpio), float(word >> gpio & 1))
                 if not reports.is_open:
                     raise OSError("the reports ended")
         except (OSError, struct.error, pigpio.error, AttributeError) as error:
             if not self._ended.is_set():
                 self.trouble = f"the rig's daemon was lost: {error!r}. Is its pigpiod running?"
-
-    def _measure(self, gpio: int, level: float) -> None:
-        """Take what the window said; what is still on its way belongs to the next one."""
-        edges = self._reports.take(gpio)
-        duty = duty_of(edges)
-        if duty is not None:
-            self._duty[gpio] = duty
-        before, windows = self._still[gpio]
-        windows = 0 if edges or level != before else windows + 1
-        self._still[gpio] = (level, windows)
-        if windows >= STILL_WINDOWS:
-            self._duty[gpio] = level
 
     def _arm_guard(self) -> int:
         """Store and start the script that opens all contacts when this process falls silent."""

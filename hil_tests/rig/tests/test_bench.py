@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -13,7 +14,7 @@ from itertools import pairwise
 import pigpio
 import pytest
 
-from hil_tests.rig.bench import BenchError, BenchWires, duty_of
+from hil_tests.rig.bench import DRIVER_FILTER_S, BenchError, BenchWires, PwmLine, duty_of
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.joint import PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
@@ -112,6 +113,36 @@ def periods(from_us: int, count: int, high: int = 25, whole: int = 50) -> list[t
 )
 def test_duty_is_that_of_whole_periods(edges: list[tuple[int, int]], duty: float | None) -> None:
     assert duty_of(edges) == (None if duty is None else pytest.approx(duty, abs=0.01))
+
+
+def test_pwm_that_only_begins_is_no_level_and_a_level_that_stays_is_no_pwm() -> None:
+    line = PwmLine()
+    for _ in range(5):
+        line.note([], 0.0)
+    line.note([], 1.0)  # its reports are still on their way, and it happens to be high
+    assert line.duty == 0.0
+    line.note(periods(0, 30, high=10), 0.0)
+    assert line.duty == pytest.approx(0.2)
+    line.note([(2_000, 1)], 1.0)
+    line.note([], 1.0)
+    line.note([], 1.0)
+    assert line.duty == pytest.approx(0.2)
+    line.note([], 1.0)
+    assert line.duty == 1.0
+
+
+def test_a_long_pulse_of_enable_is_no_fall(bench: Bench, wires: BenchWires) -> None:
+    bench.pi.write(PINS.motor_enable, 1)
+    until(lambda: wires.inputs().motor_enabled)
+    threading.Timer(0.001, lambda: bench.pi.write(PINS.motor_enable, 1)).start()
+    bench.pi.write(PINS.motor_enable, 0)
+    began = time.monotonic()
+    is_enabled = wires.inputs().motor_enabled
+    took_s = time.monotonic() - began
+    assert is_enabled or took_s > DRIVER_FILTER_S
+    bench.pi.write(PINS.motor_enable, 0)
+    time.sleep(0.01)
+    assert not wires.inputs().motor_enabled
 
 
 @pytest.mark.parametrize("percent", [12, 50, 76, 97])

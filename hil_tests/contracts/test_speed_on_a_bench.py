@@ -1,0 +1,82 @@
+"""The controller's speed loop on a bench's wires: tach as queued waves, duty as measured windows.
+
+In simulated time: the rig's motor, looked ahead of and played through waves; the controller's own
+meter, loop and watch at the other end.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hil_tests.rig.motor import MotorDrive
+from hil_tests.rig.tach_player import FORESIGHT_S, TachPlayer
+from hil_tests.rig.tests.wave_daemon import GPIO, TURN_S, Daemon, Driven
+from shaker_ctl.motion import controller, profile
+from shaker_ctl.motion.controller import ControlState
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.speed import SpeedMeter
+from shaker_ctl.motion.watch import DriveWatch, Sample
+
+P = MotionParameters()
+REPORT_S = 0.001
+"""From an edge to its report."""
+DUTY_LATE_S = (0.006, 0.018)
+"""Age of what the bench knows of the PWM."""
+SETTLED_S = 0.5
+WITHIN_RPM = 40.0
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_the_cam_keeps_to_its_plan_and_no_watch_complains(seed: int) -> None:
+    chance = random.Random(seed)
+    plan = profile.unfold(profile.draw(P.shake, chance), P.shake)
+    daemon = Daemon()
+    began_s = daemon.now_s
+    machine = Driven(began_s)
+    player = TachPlayer(daemon, GPIO, daemon.clock)
+    meter = SpeedMeter(P.pulses_per_turn)
+    watch = DriveWatch(P.watch, reach_rpm=P.shake.band_low_rpm, started_s=began_s)
+    state, asked, taken = ControlState(), [(began_s, 0.0)], 0
+    loop_s = began_s + P.control.loop_s
+    off_rpm = 0.0
+    while daemon.now_s < began_s + plan.duration_s:
+        turn_s = daemon.now_s
+        known = [duty for at_s, duty in asked if at_s <= turn_s - chance.uniform(*DUTY_LATE_S)]
+        machine.drive = MotorDrive(known[-1] if known else 0.0, True)
+        player.play(machine(turn_s), upto_s=turn_s + FORESIGHT_S)
+        daemon.now_s = max(daemon.now_s, turn_s + TURN_S) + chance.uniform(0.0, 0.004)
+        rises = daemon.rises()
+        while loop_s <= daemon.now_s:
+            at_s = loop_s - began_s
+            come = [round(at * 1e6) for at in rises if at <= loop_s - REPORT_S][taken:]
+            taken += len(come)
+            meter.add(come, loop_s)
+            target_rpm = plan.speed_rpm(at_s)
+            state, duty = controller.step(
+                state,
+                target_rpm=target_rpm,
+                acceleration_rpm_s=plan.acceleration_rpm_s(at_s),
+                speed_rpm=meter.control_rpm(loop_s),
+                elapsed_s=P.control.loop_s,
+                parameters=P.control,
+            )
+            asked.append((loop_s, duty))
+            verdict = watch.judge(
+                Sample(
+                    now_s=loop_s,
+                    target_rpm=target_rpm,
+                    speed_rpm=meter.speed_rpm(loop_s),
+                    turn_rpm=meter.turn_rpm(),
+                    silence_s=meter.silence_s(loop_s, began_s),
+                    edges=meter.edges,
+                    irregular_share=meter.irregular_share(),
+                    driver_fault=False,
+                )
+            )
+            assert verdict is None
+            if SETTLED_S < at_s < plan.duration_s:
+                off_rpm = max(off_rpm, abs(meter.turn_rpm() - target_rpm))
+            loop_s += P.control.loop_s
+    assert off_rpm < WITHIN_RPM

@@ -130,17 +130,17 @@ def calibrate(
     heights = [view.raised_mm for view in views]
     base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
     first = _first_guess(base, found, heights)
-    expect = _Expected(base, height_sigma_mm)
+    expect = Expected(base, height_sigma_mm)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         return np.concatenate([_misses(x, base, found, heights).ravel() / CORNER_PX, expect(x)])
 
-    x, covariance = _least_squares(residuals, first)
+    x, covariance = least_squares(residuals, first)
     kept = _without_strays(_misses(x, base, found, heights), found)
     if kept is not found:
         found = kept
-        x, covariance = _least_squares(residuals, x)
-    fitted = _calibration_of(x, base)
+        x, covariance = least_squares(residuals, x)
+    fitted = camera_of(x, base)
     misses = _misses(x, base, found, heights)
     error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
     if error_px > MOST_ERROR_PX:
@@ -182,12 +182,12 @@ def _without_strays(misses: np.ndarray, found: _Found) -> _Found:
 # ── The unknowns: log of the scale, height, centre (2), k1, tilt (2); then of each view the card's
 #    place (2) and turn. The first card's place is the compartment's.
 
-_CAMERA = 7
+CAMERA = 7
 _CARD = 3
 
 
-def _calibration_of(x: np.ndarray, base: Calibration) -> Calibration:
-    place = x[_CAMERA : _CAMERA + 2]
+def camera_of(x: np.ndarray, base: Calibration) -> Calibration:
+    place = x[CAMERA : CAMERA + 2]
     return replace(
         base,
         floor_px_per_mm=float(np.exp(x[0])),
@@ -206,17 +206,17 @@ def _misses(
     heights: Sequence[float],
 ) -> np.ndarray:
     """(N, 2) seen minus expected, pixels."""
-    camera = replace(_calibration_of(x, base), compartment_mm=(0.0, 0.0))
+    camera = replace(camera_of(x, base), compartment_mm=(0.0, 0.0))
     missed = []
     for number, ((places, px), z) in enumerate(zip(found, heights, strict=True)):
-        at_x, at_y, turn = x[_CAMERA + number * _CARD : _CAMERA + (number + 1) * _CARD]
+        at_x, at_y, turn = x[CAMERA + number * _CARD : CAMERA + (number + 1) * _CARD]
         c, s = np.cos(turn), np.sin(turn)
         lying = places @ np.array([[c, s], [-s, c]]) + (at_x, at_y)
         missed.append(px - camera.to_px(np.c_[lying, np.full(len(lying), z)]))
     return np.concatenate(missed)
 
 
-class _Expected:
+class Expected:
     """What is known without the picture, as residuals in sigmas."""
 
     def __init__(self, base: Calibration, height_sigma_mm: float) -> None:
@@ -226,7 +226,7 @@ class _Expected:
         self._sigma = np.array([height_sigma_mm, axis, axis, DISTORTION, TILT_DEG, TILT_DEG])
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray((x[1:_CAMERA] - self._at) / self._sigma)
+        return np.asarray((x[1:CAMERA] - self._at) / self._sigma)
 
 
 def _first_guess(
@@ -250,7 +250,7 @@ def _first_guess(
     return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *cards])
 
 
-def _least_squares(
+def least_squares(
     residuals: Callable[[np.ndarray], np.ndarray], start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Levenberg's and Marquardt's method with a numeric derivative; the estimate and its covariance

@@ -121,6 +121,13 @@ class QualityGate:
         fitted to all rays together, so that dice and glints on some of them do not matter. What
         the rim looks like is what most rays show at that place.
         """
+        shift, in_sight = self.rim_shift(grey)
+        if shift is None:
+            return None, in_sight
+        return float(np.hypot(shift[0], shift[1]) + abs(shift[2])), in_sight
+
+    def rim_shift(self, grey: np.ndarray) -> tuple[np.ndarray | None, float]:
+        """As `rim`, with where the rim is instead of how far: (3,) right, down, and larger, px."""
         profile = self._along_rays(grey, np.zeros(_RAYS))
         step = np.abs(profile)
         at = self._steps[2:-2][step.argmax(axis=1)]
@@ -146,9 +153,7 @@ class QualityGate:
         usual = np.median(profile, axis=0)
         size = np.linalg.norm(profile, axis=1) * np.linalg.norm(usual)
         in_sight = float(((profile @ usual) > _SAME_RIM * np.maximum(size, 1e-6)).mean())
-        if not is_found:
-            return None, in_sight
-        return float(np.hypot(shift[0], shift[1]) + abs(shift[2])), in_sight
+        return (shift if is_found else None), in_sight
 
     def _along_rays(self, grey: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """(_RAYS, n) steps of grey along the rays, each ray moved outward by its shift, pixels."""

@@ -1,9 +1,10 @@
-"""A calibration made on the rig's picture agrees with the rig's own lens, and the reader works with
-it: straight, tilted and distorted cameras, three compartments.
+"""A calibration made on the rig's pictures, of a card or of dice, agrees with the rig's own lens,
+and the reader works with it: straight, tilted and distorted cameras, three compartments.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from vision.calibrate import Fit, View, calibrate
 from vision.calibration import Calibration, CalibrationError
 from vision.classifier import DieFinder
 from vision.consensus import agree
+from vision.dice_calibration import calibrate_by_dice
 from vision.frame import Frame
 from vision.quality import QualityGate
 from vision.reader import TableReader
@@ -37,6 +39,9 @@ RAISED_TOP_PX = 0.9
 """With a second picture, of the card raised by 40 mm."""
 
 RAISED_MM = 40.0
+
+DICE_FLOOR_PX, DICE_TOP_PX = 1.2, 2.2
+"""By ten pictures of three dice, with a ruler's height: 3 % of a die's edge."""
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -78,13 +83,22 @@ def measured(geometry: str, lens: Lens, views: int, folder: Path, card_mm: float
     return calibrate(taken, target, start)
 
 
-def off_px(fit: Fit, lens: Lens, radius_mm: float, z_mm: float) -> float:
-    """Largest distance between the calibration and the truth over the compartment, pixels. The rig
-    lays its card 0.3 mm right of and 0.2 mm below the compartment's middle."""
+CARD_MM = (0.3, 0.2)
+"""The rig lays its card so far right of and below the compartment's middle."""
+
+
+def off_px(
+    fit: Fit,
+    lens: Lens,
+    radius_mm: float,
+    z_mm: float,
+    middle_mm: tuple[float, float] = CARD_MM,
+) -> float:
+    """Largest distance between the calibration and the truth over the compartment, pixels."""
     steps = np.linspace(-radius_mm, radius_mm, 9)
     grid = np.array([(x, y, z_mm) for x in steps for y in steps if np.hypot(x, y) < radius_mm - 2])
     true = lens.project(grid * (1, -1, 1))
-    return float(np.hypot(*(fit.calibration.to_px(grid - (0.3, 0.2, 0.0)) - true).T).max())
+    return float(np.hypot(*(fit.calibration.to_px(grid - (*middle_mm, 0.0)) - true).T).max())
 
 
 @pytest.mark.parametrize(
@@ -140,3 +154,73 @@ def test_a_card_that_is_half_hidden_is_said(tmp_path: Path) -> None:
     start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
     with pytest.raises(CalibrationError, match="lay it flat"):
         calibrate([View(image)], target, start)
+
+
+# ── By the dice ─────────────────────────────────────────────────────────────
+
+
+def upright(random: np.random.Generator) -> np.ndarray:
+    """A die that lies flat on any face, turned any way: (3, 3)."""
+    faces = np.linalg.qr(random.permutation(np.eye(3)) * random.choice((-1.0, 1.0), 3))[0]
+    faces[0] *= np.sign(np.linalg.det(faces))
+    angle = random.uniform(0.0, 2.0 * np.pi)
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)]) @ faces
+
+
+def apart(random: np.random.Generator, radius_mm: float, die_mm: float) -> np.ndarray:
+    """Three places (3, 2) of dice that touch neither each other nor the wall."""
+    while True:
+        at = random.uniform(-radius_mm, radius_mm, (3, 2))
+        gaps = np.hypot(*(at - np.roll(at, 1, axis=0)).T)
+        if gaps.min() > 1.6 * die_mm and np.hypot(*at.T).max() < radius_mm - 0.75 * die_mm:
+            return at
+
+
+def dice_pictures(geometry: str, lens: Lens, count: int, style: str = "white") -> list[np.ndarray]:
+    """Pictures of three flat dice each, every time in other places."""
+    size, random = GEOMETRIES[geometry], np.random.default_rng(7)
+    pictures = []
+    for _ in range(count):
+        samples = np.zeros(1, SAMPLE)
+        samples["light"] = 1.0
+        samples["position_mm"][0, :, :2] = apart(random, size.radius_mm, size.die_mm)
+        samples["position_mm"][0, :, 2] = size.die_mm / 2
+        samples["rotation"][0] = [upright(random) for _ in range(3)]
+        view = dataclasses.replace(SEEN, style=style)
+        pictures.append(scene_of(geometry, lens).render(0.0, samples, view))
+    return pictures
+
+
+@pytest.mark.parametrize(
+    ("lens", "style"),
+    [(STRAIGHT, "white"), (ASKEW, "white"), (STRAIGHT, "red")],
+    ids=["straight", "askew", "red"],
+)
+def test_the_dice_themselves_place_every_point(lens: Lens, style: str) -> None:
+    """The height by a ruler that is 2 mm wrong, the scale 9 % off to begin with."""
+    start = Calibration((640, 480), 4.0, lens.height_mm + 2.0, (320.0, 240.0), 50.0, 16.0)
+    fit = calibrate_by_dice(dice_pictures("standard", lens, 10, style), DieFinder(), start)
+    middle_mm = (0.0, 0.0)
+    assert off_px(fit, lens, 50.0, 0.0, middle_mm) <= DICE_FLOOR_PX
+    assert off_px(fit, lens, 50.0, 16.0, middle_mm) <= DICE_TOP_PX
+    assert fit.calibration.floor_px_per_mm == pytest.approx(4.4, rel=0.01)
+    assert QualityGate(fit.calibration).judge(picture(scene_of("standard", lens))).fault is None
+
+
+def test_too_few_dice_and_dice_on_a_heap_are_said() -> None:
+    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
+    pictures = dice_pictures("standard", STRAIGHT, 1)
+    with pytest.raises(CalibrationError, match="take more pictures"):
+        calibrate_by_dice(pictures, DieFinder(), start)
+    with pytest.raises(CalibrationError, match="all over the floor"):
+        calibrate_by_dice([picture(scene_of("standard", STRAIGHT), HEAP)] * 24, DieFinder(), start)
+
+
+HEAP = [(-11.0, 0.0), (11.0, 0.0), (0.0, 20.0)]
+
+
+def test_a_die_of_another_size_than_the_settings_say_is_noticed() -> None:
+    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 18.0)
+    with pytest.raises(CalibrationError, match="die_mm or compartment_radius_mm"):
+        calibrate_by_dice(dice_pictures("standard", STRAIGHT, 10), DieFinder(), start)

@@ -95,7 +95,7 @@ def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
 
 def table_text(fit: Fit, today: date, picture: Path | None) -> str:
     """The table as it stands in a settings file."""
-    lines = [HEADER, f"# Measured by `shaker-ctl calibrate camera`: {fit.line}"]
+    lines = [HEADER, f"# Measured by `shaker-ctl calibrate`: {fit.line}"]
     table: dict[str, Any] = fit.calibration.to_table()
     for key, value in table.items():
         rounded = [_short(v) for v in value] if isinstance(value, list) else _short(value)

@@ -1,7 +1,9 @@
-"""`shaker-ctl calibrate`: print the target, and measure the camera with it."""
+"""`shaker-ctl calibrate`: print the target, and measure the camera with it or with the dice."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,14 +15,19 @@ import typer
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.camera_parameters import CameraParameters
-from shaker_ctl.errors import CameraError, SettingsError
+from shaker_ctl.adapters.gpio_backend import make_pins
+from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.doctor.examination import refuse_beside_a_service
+from shaker_ctl.errors import CameraError, GpioLinkError, SettingsError
 from vision.calibrate import Fit, View
 from vision.calibrate import calibrate as measure
 from vision.calibration import Calibration, CalibrationError
 from vision.target import Target
 from vision.target_paper import RULE_MM, pdf, png
 
-app = typer.Typer(no_args_is_help=True, help="Calibrate the camera with a printed target.")
+app = typer.Typer(
+    no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
+)
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file of the table.", show_default=False)
@@ -90,16 +97,19 @@ def camera(
 ) -> None:
     """Measure the camera by the printed target and write the table camera.calibration.
 
-    Stop the service and open the lid. Take the dice out, lay the card flat onto the floor, light as
-    in play. With --raised, a second picture is taken of the card on something of that height; it
-    replaces the ruler. The table is then due an inspection.
+    Stop the service and open the lid. Take the dice out, lay the card flat onto the floor; the ring
+    light is switched on. With --raised, a second picture is taken of the card on something of that
+    height; it replaces the ruler. The table is then due an inspection.
     """
-    p = settings.load(config).camera
-    start = Calibration.from_table(p.calibration_table())
-    if height is not None:
-        start = replace(start, height_mm=height)
+    found = settings.load(config)
+    start = _start(found.camera, height)
     heights = [card] if raised is None else [card, card + raised]
-    views = _photos(photo, heights) if photo else _take(p, heights, yes)
+    if photo:
+        views = _photos(photo, heights)
+    else:
+        words = ["Lay the card flat on the floor", f"Lay it level, raised by {raised or 0:g} mm"]
+        taken = _take(found, words[: len(heights)], yes)
+        views = [View(image, z) for image, z in zip(taken, heights, strict=True)]
     try:
         fit = measure(views, Target(start.compartment_radius_mm, rule / RULE_MM), start)
     except CalibrationError as error:
@@ -109,33 +119,103 @@ def camera(
     _keep(fit, views, config, picture, yes)
 
 
+@app.command()
+def dice(
+    config: Annotated[Path, typer.Option("--config", help="Settings file, which is changed.")],
+    height: Annotated[
+        float | None,
+        typer.Option(help="Lens above the floor by a ruler, mm (±3); else as in the settings."),
+    ] = None,
+    pictures: Annotated[
+        int, typer.Option(help="How many to take, of dice in other places.", min=1)
+    ] = 10,
+    photo: Annotated[
+        list[Path] | None,
+        typer.Option(help="Use these pictures, such as a table's own of its rounds.", exists=True),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where the first picture is kept; else beside the settings.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, neither to lay nor to write.")] = (
+        False
+    ),
+) -> None:
+    """Measure the camera by dice that lie flat, and write the table camera.calibration.
+
+    For a table without a printed card. Stop the service and open the lid; before each picture lay
+    the dice flat somewhere else, also near the wall, so that none touches another. die_mm and
+    compartment_radius_mm in the settings must be right. The table is then due an inspection.
+    """
+    from vision.classifier import DieFinder
+    from vision.dice_calibration import calibrate_by_dice
+
+    found = settings.load(config)
+    start = _start(found.camera, height)
+    if photo:
+        images = [_read(file) for file in photo]
+    else:
+        words = [
+            f"Lay the dice flat, apart, in new places ({n + 1} of {pictures})"
+            for n in range(pictures)
+        ]
+        images = _take(found, words, yes)
+    try:
+        fit = calibrate_by_dice(images, DieFinder(), start)
+    except CalibrationError as error:
+        raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
+    typer.echo(fit.line)
+    _compare(fit, start)
+    _keep(fit, [View(images[0])], config, picture, yes)
+
+
+def _start(p: CameraParameters, height: float | None) -> Calibration:
+    """What the settings say, with the height that a person has measured now."""
+    start = Calibration.from_table(p.calibration_table())
+    return start if height is None else replace(start, height_mm=height)
+
+
 def _photos(files: list[Path], heights: list[float]) -> list[View]:
     if len(files) != len(heights):
         raise SettingsError(
             f"{len(files)} pictures for {len(heights)} heights of the card",
             remedy="Give one --photo, or two with --raised",
         )
-    views = []
-    for file, height in zip(files, heights, strict=True):
-        image = cv2.imread(str(file))
-        if image is None:
-            raise CameraError(f"{file} is no picture", remedy="Name a JPEG or PNG file")
-        views.append(View(np.asarray(image), height))
-    return views
+    return [View(_read(file), height) for file, height in zip(files, heights, strict=True)]
 
 
-def _take(p: CameraParameters, heights: list[float], yes: bool) -> list[View]:
+def _read(file: Path) -> np.ndarray:
+    image = cv2.imread(str(file))
+    if image is None:
+        raise CameraError(f"{file} is no picture", remedy="Name a JPEG or PNG file")
+    return np.asarray(image)
+
+
+def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
+    """One picture for each of `words`, which say what to lay where, with the ring light on."""
     from shaker_ctl.adapters.camera_calibration import take_picture
 
-    views = []
-    for number, height in enumerate(heights):
-        where = (
-            "flat on the floor" if number == 0 else f"raised by {height - heights[0]:g} mm, level"
-        )
-        if not yes:
-            typer.prompt(f"Lay the card {where}. Enter", default="", show_default=False)
-        views.append(View(take_picture(p), height))
-    return views
+    refuse_beside_a_service(found)
+    images = []
+    with _lit(found.gpio):
+        for asked in words:
+            if not yes:
+                typer.prompt(f"{asked}. Enter", default="", show_default=False)
+            images.append(take_picture(found.camera))
+    return images
+
+
+@contextlib.contextmanager
+def _lit(gpio: GpioParameters) -> Iterator[None]:
+    """Have the ring light as in play, where the pins can be reached."""
+    with contextlib.ExitStack() as held:
+        try:
+            pins = make_pins(gpio)
+            pins.link.open()
+            held.callback(pins.link.close)
+            pins.outputs.set_light(1.0)
+        except (GpioLinkError, SettingsError) as error:
+            typer.echo(f"the ring light stays as it is ({error}): light the floor as in play")
+        yield
 
 
 def _compare(fit: Fit, before: Calibration) -> None:
@@ -158,7 +238,7 @@ def _keep(fit: Fit, views: list[View], config: Path, picture: Path | None, yes: 
     typer.echo(table)
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)
-    drawn = np.concatenate([draw_fit(v, f) for v, f in zip(views, fit.found, strict=True)], axis=1)
+    drawn = np.concatenate([draw_fit(v, f) for v, f in zip(views, fit.found, strict=False)], axis=1)
     if not cv2.imwrite(str(kept), drawn):
         raise SettingsError(
             f"cannot write the picture {kept}", remedy="Run it as root, or name another --picture"

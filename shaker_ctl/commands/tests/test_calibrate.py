@@ -16,6 +16,7 @@ from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError, SettingsError
 from vision.calibration import Calibration
 from vision.target import Target
+from vision.tests.drawing import TABLE, Die, draw
 
 TRUE = Calibration(
     (640, 480), 4.35, 303.0, (323.0, 238.0), 50.0, 16.0, k1=-0.1, tilt_deg=(1.0, -0.5)
@@ -105,3 +106,44 @@ def test_a_picture_knows_its_resolution_and_shows_the_target(tmp_path: Path) -> 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="neither"):
         invoke("target", "--radius", 50, "--out", tmp_path / "target.svg")
+
+
+def test_the_camera_is_measured_by_the_dice_of_a_tables_own_pictures(
+    config: Path, tmp_path: Path
+) -> None:
+    places = ((-28, -16), (24, -20), (0, 26), (-30, 14), (30, 10), (4, -30), (0, 0))
+    arguments: list[object] = ["dice", "--config", config, "--height", 300, "--yes"]
+    for number in range(8):
+        at = [places[(number * 3 + die) % len(places)] for die in range(3)]
+        dice = [Die(x, y, 25.0 * number + 40.0 * n, 1 + n) for n, (x, y) in enumerate(at)]
+        file = tmp_path / f"{number}.png"
+        cv2.imwrite(str(file), draw(dice, seed=number))
+        arguments += ["--photo", file]
+    output = invoke(*arguments)
+    found = Calibration.from_table(settings.load(config).camera.calibration_table())
+    assert found.floor_px_per_mm == pytest.approx(TABLE.floor_px_per_mm, rel=0.01)
+    grid = np.array([(x, y, 16.0) for x in (-30, 0, 30) for y in (-30, 0, 30)], float)
+    assert np.hypot(*(found.to_px(grid) - TABLE.to_px(grid)).T).max() < 2.2
+    assert "px/mm" in output
+
+
+def test_pictures_without_dice_are_said_and_nothing_written(config: Path, tmp_path: Path) -> None:
+    blank = tmp_path / "blank.png"
+    cv2.imwrite(str(blank), np.full((480, 640, 3), 90, np.uint8))
+    before = config.read_text()
+    with pytest.raises(CameraError, match="only 0 dice"):
+        invoke("dice", "--config", config, "--photo", blank, "--yes")
+    assert config.read_text() == before
+
+
+def test_where_the_pins_cannot_be_reached_the_light_is_left_and_that_is_said(
+    config: Path, tmp_path: Path
+) -> None:
+    """No GPIO daemon listens and no camera is there: the first is told, the second ends it."""
+    config.write_text(
+        f"[camera]\ndevice = '{tmp_path / 'none'}'\nopen_timeout_s = 0.5\n"
+        f"[gpio]\nbackend = 'pigpio'\nport = 1\n[service]\nruntime_dir = '{tmp_path}'\n"
+    )
+    found = CliRunner().invoke(app, ["camera", "--config", str(config), "--yes"])
+    assert "the ring light stays as it is" in found.output
+    assert isinstance(found.exception, CameraError)

@@ -40,7 +40,7 @@ from shaker_ctl.adapters.gpio_parameters import GpioParameters
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
-from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.events import Event, ShakerFault
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
@@ -60,6 +60,11 @@ ATTEMPTS = 4
 
 HUNG_SYNC_S = 2.0
 """A journal sync that must neither stop a motor nor delay a stop."""
+
+GOES_ON_S = 0.3
+"""Long enough for many turns of a state thread that nothing holds, and far less than the sync."""
+
+WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
 
 LONG_SHAKE = ShakeParameters(shortest_s=6.0, longest_s=6.0)
 
@@ -106,17 +111,31 @@ def victim(parameters: str) -> None:
         while hung["motion"]:
             time.sleep(1.0)
 
+    turns = 0
+
     def beat() -> None:
         """The state thread's turns: each hands a record over and goes on."""
+        nonlocal turns
         while not hung["state"]:
             journal.append("turn", {})
+            turns += 1
             heartbeat.beat()
             time.sleep(0.02)
 
-    def post(event: Event) -> None:
-        reason = getattr(event, "reason", "")
-        sys.stdout.write(f"{type(event).__name__} {reason}\n")
+    def say(line: str) -> None:
+        sys.stdout.write(line + "\n")
         sys.stdout.flush()
+
+    def post(event: Event) -> None:
+        said = getattr(event, "reason", "") or getattr(event, "code", "")
+        say(f"{type(event).__name__} {said}")
+        if medium.hangs and isinstance(event, ShakerFault):
+            threading.Thread(target=tell_whether_it_goes_on, args=(turns,), daemon=True).start()
+
+    def tell_whether_it_goes_on(before: int) -> None:
+        """A state thread that waits for the sync stands still; one that was only late does not."""
+        time.sleep(GOES_ON_S)
+        say(WENT_ON if turns > before + 1 else STOOD_STILL)
 
     motion = MotionThread(
         motor=pins.motor,
@@ -201,12 +220,20 @@ def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
     rig.machine.wake()
 
 
+class ComputerLateError(Exception):
+    """The victim's toss ended because this computer was late: nothing is known."""
+
+
 def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
     """The motor must go on through the sync, and the e-stop must not wait for its end."""
     _tell("hang-journal")(rig, process)
     time.sleep(HUNG_SYNC_S / 2)
     if not rig.machine.inputs.motor_enabled:
-        raise RuntimeError("the motor stopped while the journal hung")
+        assert process.stdout is not None
+        why = process.stdout.readline().strip()
+        if why == "ShakerFault controller-late" and process.stdout.readline().strip() == WENT_ON:
+            raise ComputerLateError(why)
+        raise RuntimeError(f"the motor stopped while the journal hung: {why or 'nobody said why'}")
     _estop(rig, process)
 
 
@@ -300,7 +327,10 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
         if not line.is_granted:
             return None
         began_s = time.monotonic()
-        act(rig, process)
+        try:
+            act(rig, process)
+        except ComputerLateError:
+            return None
         ended_s = time.monotonic()
         return line.off_since(2.0) - (ended_s if ended_s - began_s > SETTLED_S else began_s)
     finally:

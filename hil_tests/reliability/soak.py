@@ -59,6 +59,10 @@ SAMPLE_S = 5.0
 LOOK_S = 0.1
 PASSING_S = (0.5, 2.5)
 EVERY_S = (4.0, 12.0)
+PATIENCE_S = 12.0
+"""How long people watch a round that does not go on before they look at the machine. A cam that
+jams in the instant in which it brakes leaves dice that nobody could call at rest."""
+
 SHARE_STOPPING = 0.25
 """One in four faults stops the table; each such costs an inspection of a quarter of a minute."""
 
@@ -184,6 +188,8 @@ class Soak:
     _next_fault_s: float = 0.0
     _next_sample_s: float = 0.0
     _stopping: bool = False
+    _stands: tuple[str, int | None] = ("", None)
+    _stands_since_s: float = 0.0
 
     def run(self, seconds: float) -> None:
         """Play for so long; raises `BenchError` where the table does not come back."""
@@ -223,6 +229,7 @@ class Soak:
             self._mend(status)
             return
         self._stopping = self._stopping and status["phase"] != "ready"
+        self._look_after_it(status, now_s)
         if now_s >= self._next_fault_s and status["phase"] not in ("ready", ""):
             self._throw_in(now_s)
         if status["phase"] == "ready":
@@ -235,6 +242,15 @@ class Soak:
             self.bench.act("dealer", f"{verb} {status['round']}")
         elif not self.bench.prompt(status):
             self.bench.settle(status)
+
+    def _look_after_it(self, status: Reply, now_s: float) -> None:
+        """Mend whatever is wrong with the machine where a round does not go on."""
+        stands = (status["phase"], status["round"])
+        if stands != self._stands:
+            self._stands, self._stands_since_s = stands, now_s
+        elif now_s - self._stands_since_s > PATIENCE_S:
+            self._stands_since_s = now_s
+            self.bench.mend_everything()
 
     def _mend(self, status: Reply) -> None:
         """People find it out of service, or an inspection due: they mend, inspect, open.

@@ -12,6 +12,7 @@ import pytest
 from hil_tests.reliability.soak import (
     ALLOWED,
     PASSING,
+    PATIENCE_S,
     STOPPING,
     Soak,
     Use,
@@ -116,3 +117,14 @@ def test_a_fault_that_came_into_force_a_round_late_is_mended_all_the_same() -> N
     soak._mend({"life": "inspection due"})
     soak._mend({"life": "out of service"})
     assert people.mended == ["inspection due", "everything", "out of service"]
+
+
+def test_a_round_that_does_not_go_on_is_looked_after() -> None:
+    people = People()
+    soak = Soak(cast("Any", people), cast("Any", None), random.Random(1))
+    for now_s in (0.0, 5.0, 11.0):
+        soak._look_after_it({"phase": "awaiting dealer", "round": 71}, now_s)
+    soak._look_after_it({"phase": "collecting", "round": 71}, 14.0)
+    assert people.mended == []
+    soak._look_after_it({"phase": "collecting", "round": 71}, 14.0 + PATIENCE_S + 0.1)
+    assert people.mended == ["everything"]

@@ -82,19 +82,19 @@ class ReadingThresholds:
     the most 0.27 (a glint, which since counts for less). What is smaller is not noticed.
     """
     foreign_at_wall_dice: float = 0.5
-    """The same for pieces that touch the wall: the rough compartment's ridges measure 0.34."""
-    blocked_dice: float = 5.5
-    """Foreground that cannot be three dice and their shadows, in dice."""
+    """The same for pieces at the wall as short as ridges: the rough compartment's measure 0.34."""
+    blocked_dice: float = 7.5
+    """Foreground that cannot be three dice, their shadows (4.3 at the most) and a chip, in dice."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
 
-    found: float = 0.24
-    """Score times certainty of the value, means over the closer looks, from which the plain reading
-    calls something a die."""
-    faint: float = 0.18
+    found: float = 0.22
+    """Score times squared certainty of the value, means over the closer looks, from which the plain
+    reading calls something a die: the cells of a mesh score 0.6, but with a value of 0.5."""
+    faint: float = 0.15
     """From here on it may be one, and a picture with such a thing is not verified."""
     score: float = 0.30
     value_p: float = 0.50

@@ -43,6 +43,16 @@ _SAME_RIM = 0.4
 _RIM_OUTLIER_PX = 8.0
 _RAYS = 90
 _RIM_SEARCH_PX = 22
+_RIM_SHIFT_PX = 3.5
+_RIM_SHIFTS = np.array(
+    [(0.0, 0.0)]
+    + [
+        (r * np.cos(turn), r * np.sin(turn))
+        for r in range(4, _RIM_SEARCH_PX, 3)
+        for turn in np.linspace(0, 2 * np.pi, 4 * r, endpoint=False)
+    ]
+)
+"""Places that a bumped camera's rim may have, pixels to the right and down."""
 _LEAST_RIM_STEP = 4.0
 _LEAST_RIM_RAYS = 0.35
 
@@ -87,7 +97,10 @@ class QualityGate:
         flat_rows = rows_without_grain(grey)
         if (median < BLACK_MEDIAN and dark > 0.3) or dark > BLACK_SHARE:
             is_hidden = float(np.searchsorted(shares, 0.9)) > SEEN_LEVEL
-            fault = Reason.BLOCKED if is_hidden else Reason.BLACK
+            # What hides the compartment is not as wide as the picture and as straight as a row.
+            is_cut = float((grey.max(axis=1) <= BLACK_LEVEL).mean()) > TORN_ROWS
+            hidden = Reason.TORN if is_cut else Reason.BLOCKED
+            fault = hidden if is_hidden else Reason.BLACK
             detail = f"median grey {median:.0f} of 255, {dark:.0%} of the compartment is black"
         elif clipped > CLIPPED_SHARE or median > WHITE_MEDIAN:
             fault = Reason.OVER_EXPOSED
@@ -138,7 +151,12 @@ class QualityGate:
         if seen.mean() < _LEAST_RIM_RAYS:
             return None, 1.0
         base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
-        keep = seen.copy()
+        # Where the strongest steps are partly another ring's, a fit to all ends between the two.
+        # So the shift that most rays agree with comes first; none at all, unless another is better.
+        fits = np.abs(at[:, None] - self._direction @ _RIM_SHIFTS.T) < _RIM_SHIFT_PX
+        votes = (fits & seen[:, None]).sum(axis=0)
+        likeliest = int(votes.argmax())
+        keep = seen & fits[:, likeliest if votes[likeliest] > 1.2 * votes[0] else 0]
         shift = np.zeros(3)
         for _ in range(4):
             if keep.sum() < 8:

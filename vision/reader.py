@@ -25,6 +25,7 @@ from vision.calibration import Calibration
 from vision.classifier import FoundDie
 from vision.edges import refine
 from vision.frame import Frame
+from vision.model_view import ModelView
 from vision.parameters import ReadingThresholds
 from vision.quality import QualityGate
 from vision.reading import (
@@ -94,12 +95,7 @@ class TableReader:
         self._finder = finder
         self._gate = QualityGate(calibration)
         self._second = SecondReader(calibration)
-        self._crop = self._compartment()
-
-    @property
-    def compartment(self) -> tuple[slice, slice]:
-        """Rows and columns of a frame that the model sees."""
-        return self._crop
+        self.view = ModelView(calibration)
 
     def read(self, frame: Frame, dice: int | None = 3) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
@@ -130,27 +126,8 @@ class TableReader:
         clock.lap("verdict")
         return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
 
-    def _compartment(self) -> tuple[slice, slice]:
-        """The part of the picture where dice can be: the model need not see the rest."""
-        turn = np.linspace(0, 2 * np.pi, 61)
-        ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) * (
-            self.calibration.compartment_radius_mm
-        )
-        reach = self.calibration.to_px(
-            np.concatenate([ring, np.full((61, 1), 2.2 * self.calibration.die_mm)], axis=1)
-        )
-        low = np.maximum(np.floor(reach.min(axis=0)), 0).astype(int)
-        high = np.minimum(np.ceil(reach.max(axis=0)), self.calibration.image_size).astype(int)
-        return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
-
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
-        rows, columns = self._crop
-        shift = np.array((columns.start, rows.start), np.float32)
-        found = self._finder.find(np.ascontiguousarray(image[rows, columns]))
-        moved = (
-            FoundDie(d.corners + shift, d.value, d.value_p, d.flat_p, d.score, d.down)
-            for d in found
-        )
+        moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
         dice = (die for die in moved if self._can_be_a_die(die))
         return tuple(sorted(self._one_each(list(dice)), key=lambda die: float(die.centre[0])))
 
@@ -339,6 +316,9 @@ class TableReader:
             return _blocked(second)
         seen = [die for die in dice if die.model is not None]
         if wanted is not None and len(seen) > wanted:
+            read = [die for die in seen if die.second is not None and die.second.value is not None]
+            if len(read) == wanted:
+                return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
             return Unreadable(Reason.COUNT, f"{len(seen)} dice")
         lying = [
             (i, die)

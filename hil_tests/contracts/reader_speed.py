@@ -85,8 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cv2.setNumThreads(threads)
         finder = DieFinder(options.model, threads)
         reader, second = TableReader(finder, camera.calibration), SecondReader(camera.calibration)
-        rows, columns = reader.compartment
-        crop = np.ascontiguousarray(frame[rows, columns])
+        crop = reader.view.show(frame)
         say(f"{threads} thread{'s' * (threads > 1)}: best and median of {options.times} ms\n")
         works: list[tuple[str, Callable[[], object]]] = []
         for side in (320, 640):
@@ -97,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 (f"YOLOv8n-sized, {side} x {side}", partial(yolo, batch)),
             ]
         works += [
-            (f"model, {crop.shape[1]} x {crop.shape[0]} (compartment)", partial(finder.find, crop)),
+            (f"model, {crop.shape[1]} x {crop.shape[0]} (a frame's)", partial(finder.find, crop)),
             ("second reader, a frame", partial(second.read, frame)),
             ("whole reading, a frame", partial(reader.read, Frame(frame, 0.0, 0))),
             ("blobs and clusters, a frame", partial(blobs_and_clusters, frame)),

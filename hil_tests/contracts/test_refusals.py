@@ -10,7 +10,7 @@ from hil_tests.contracts.refusal_bench import KINDS, STYLES, cases, flat_tosses,
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.classifier import DieFinder
 from vision.reader import TableReader
-from vision.reading import Verified
+from vision.reading import Unreadable, Verified
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +18,15 @@ def table():
     cv2.setNumThreads(1)
     geometry = GEOMETRIES["standard"]
     first = RigCamera(geometry, STYLES[0], 3)
-    cameras = [first.with_dice(style) for style in STYLES]
+    cameras = [first.with_dice(style) for style in STYLES[:3]]
     return cameras, flat_tosses(geometry, 3, 8), TableReader(DieFinder(), cameras[0].calibration)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_but_three_readable_dice_is_accepted(table, kind):
+def test_nothing_but_three_readable_dice_is_accepted_and_the_reason_is_right(table, kind):
     cameras, pool, reader = table
-    for frames in cases(kind, 2, 3, pool, cameras):
-        assert not isinstance(judge(reader, frames), Verified), kind
+    verdicts = [judge(reader, frames) for frames in cases(kind, 2, 3, pool, cameras)]
+    assert not any(isinstance(verdict, Verified) for verdict in verdicts)
+    right = [isinstance(v, Unreadable) and v.reason in KINDS[kind][1] for v in verdicts]
+    # What lies under a smear may also look like something else: one of the two will do.
+    assert any(right) if kind == "touching, seam smeared" else all(right), verdicts

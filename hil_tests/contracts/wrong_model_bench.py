@@ -25,6 +25,7 @@ from hil_tests.rig.geometry import GEOMETRIES
 from vision.calibration import Calibration
 from vision.classifier import DieFinder, FoundDie
 from vision.frame import Frame
+from vision.model_view import ModelView
 from vision.reader import Finder, TableReader
 from vision.reading import NoRoll, Verified
 
@@ -146,8 +147,7 @@ class WrongModel:
         self._finder, self._calibration = finder, calibration
         self._random = np.random.default_rng(0)
         self._lie: Lie | None = None
-        self.shift = np.zeros(2, np.float32)
-        """Pixels of the frame at the corner of what the finder is shown."""
+        self._view = ModelView(calibration)
         self.has_lied = False
 
     def tell(self, lie: Lie, seed: int) -> None:
@@ -156,12 +156,12 @@ class WrongModel:
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]:
         """What the real model found, wrong in one way."""
-        found = [_moved(die, self.shift) for die in self._finder.find(image)]
+        found = [self._view.to_frame(die) for die in self._finder.find(image)]
         told = None
         if found and self._lie is not None:
             told = self._lie(found, self._calibration, self._random)
         self.has_lied = told is not None
-        return [_moved(die, -self.shift) for die in (found if told is None else told)]
+        return [self._view.from_frame(die) for die in (found if told is None else told)]
 
 
 class Deceived:
@@ -170,8 +170,6 @@ class Deceived:
     def __init__(self, finder: Finder, calibration: Calibration) -> None:
         self._wrong = WrongModel(finder, calibration)
         self._reader = TableReader(self._wrong, calibration)
-        rows, columns = self._reader.compartment
-        self._wrong.shift = np.array((columns.start, rows.start), np.float32)
 
     def trial(self, picture: np.ndarray, lie: Lie, seed: int) -> str:
         """`accepted`, `no roll`, `refused`, or `-` where there was nothing to lie about."""

@@ -31,6 +31,8 @@ _WELL_CENTRED = 0.045
 _FULL_STEPS = 2.2
 """Steps of colour from the floor at which a piece of foreground counts in full. Things, a coin, a
 ridge, a chip, reach 4 and more; a glint on the floor 1.7, and counts for less than its area."""
+_RIDGE_DICE = 0.6
+"""How far a ridge or a rib may stand out from the wall, in dice; the rough compartment's 0.37."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
@@ -55,7 +57,8 @@ class SecondReading:
     """The largest piece of foreground that belongs to no die and lies free, in dice; faint ones
     count less."""
     unexplained_at_wall: float
-    """The largest that touches the wall: ridges and ribs do so, and belong to the compartment."""
+    """The largest that touches the wall and stands out from it no farther than ridges and ribs,
+    which belong to the compartment."""
     foreground: float
     """All foreground, in dice."""
     ground: Foreground
@@ -71,6 +74,17 @@ class SecondReader:
         self._one = (calibration.die_px / self._floor.scale) ** 2
         floor = self._floor.inside.astype(np.uint8)
         self._rim = (floor - cv2.erode(floor, np.ones((5, 5), np.uint8))) > 0
+        self._from_wall_mm = self._distances_from_wall()
+
+    def _distances_from_wall(self) -> np.ndarray:
+        """(h, w) of the view: millimetres from the wall, on the floor."""
+        shape = self._floor.inside.shape
+        y, x = np.mgrid[0 : shape[0], 0 : shape[1]]
+        view = np.stack([x.ravel(), y.ravel()], axis=1)
+        frame = (view + 0.5) * self._floor.scale + self._floor.origin - 0.5
+        places = self.calibration.to_mm(frame)
+        reach = np.hypot(places[:, 0], places[:, 1]).reshape(shape)
+        return np.asarray(self.calibration.compartment_radius_mm - reach)
 
     def read(self, image: np.ndarray) -> SecondReading:
         """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size."""
@@ -153,7 +167,10 @@ class SecondReader:
                 continue
             piece = labels == i
             steps = float(np.quantile(ground.distance[piece], 0.9))
-            place = int((piece & self._rim).any())
+            is_of_the_wall = (piece & self._rim).any() and (
+                self._from_wall_mm[piece].max() < _RIDGE_DICE * self.calibration.die_mm
+            )
+            place = int(is_of_the_wall)
             largest[place] = max(largest[place], area * min(1.0, steps / _FULL_STEPS) ** 2)
         return largest[0], largest[1]
 

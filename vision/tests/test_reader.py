@@ -17,8 +17,7 @@ DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
 
 def read(dice, image=None, wanted=3, **lies):
     reader = TableReader(TruthFinder([]), TABLE)
-    rows, columns = reader._crop
-    reader._finder = TruthFinder(dice, crop=(columns.start, rows.start), **lies)
+    reader._finder = TruthFinder(dice, view=reader.view, **lies)
     return reader.read(Frame(draw(dice) if image is None else image), wanted)
 
 

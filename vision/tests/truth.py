@@ -11,17 +11,19 @@ import numpy as np
 
 from vision.calibration import Calibration
 from vision.classifier import FoundDie
+from vision.model_view import ModelView
 from vision.tests.drawing import TABLE, Die, rotation
 
 
 class TruthFinder:
-    """Finds what was drawn. `values` and `flat_p` replace the truth; `extra` is found as well."""
+    """Finds what was drawn, in the pixels of what the `view` shows the model. `values` and `flat_p`
+    replace the truth; `extra` is found as well."""
 
     def __init__(
         self,
         dice: Sequence[Die],
         *,
-        crop: tuple[int, int] = (0, 0),
+        view: ModelView | None = None,
         calibration: Calibration = TABLE,
         values: Sequence[int] | None = None,
         flat_p: Sequence[float] | None = None,
@@ -29,7 +31,7 @@ class TruthFinder:
         extra: Sequence[FoundDie] = (),
     ) -> None:
         self._found = []
-        shift = np.array(crop, np.float32)
+        shift = np.zeros(2, np.float32)
         for i, die in enumerate(dice):
             if i in missing:
                 continue
@@ -39,6 +41,8 @@ class TruthFinder:
                 found_die(die, calibration, value, p if flat_p is None else flat_p[i], shift)
             )
         self._found += extra
+        if view is not None:
+            self._found = [view.from_frame(die) for die in self._found]
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]:
         return self._found

@@ -69,8 +69,7 @@ class Table:
         self.past.append((self.now, image, list(dice)))
         shown = [p for p in self.past if p[0] <= self.now - self.lag_s + 1e-9] or self.past[:1]
         _, image, lying = shown[-1]
-        rows, columns = self.reader._crop
-        self.reader._finder = TruthFinder(lying, crop=(columns.start, rows.start))
+        self.reader._finder = TruthFinder(lying, view=self.reader.view)
         return Frame(image, self.now, self.sequence)
 
     def watch(self, frames):

@@ -172,7 +172,7 @@ class PhotoFinder:
 def worth(die: FoundDie) -> float:
     """How surely a die, after closer looks, is a die with a value, 0..1: a thing that is seen as a
     six once and as a two when turned is neither."""
-    return die.score * float(die.value_p.max())
+    return die.score * float(die.value_p.max()) ** 2
 
 
 def _cut(
@@ -187,7 +187,7 @@ def _cut(
     x, y = (float(v) for v in candidate.die.centre)
     part, shift, shrunk = image, np.zeros(2), 1.0
     if scale < 0.6:  # a warp alone would skip pixels
-        reach = _WINDOW / scale
+        reach = 0.75 * _WINDOW / scale  # half the window, turned by 45 degrees
         left, top = max(0, int(x - reach)), max(0, int(y - reach))
         part = image[top : int(y + reach) + 1, left : int(x + reach) + 1]
         size = (max(1, round(part.shape[1] * scale)), max(1, round(part.shape[0] * scale)))
@@ -207,10 +207,9 @@ def _cut(
         borderMode=cv2.BORDER_CONSTANT,
         borderValue=_PADDING,
     )
-    back = cv2.invertAffineTransform(matrix)
-    back[:, 2] = (back[:, 2] + 0.5) / shrunk - 0.5 + shift
-    back[:, :2] /= shrunk
-    return np.asarray(window, np.uint8), back
+    inverse = np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+    origin = (inverse[:, 2] + 0.5) / shrunk - 0.5 + shift
+    return np.asarray(window, np.uint8), np.column_stack([inverse[:, :2] / shrunk, origin])
 
 
 def _aligned(corners: np.ndarray, like: np.ndarray) -> np.ndarray:

@@ -24,6 +24,10 @@ from vision.second_reader.spots import Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
 _MOST_ENLARGED = 2.0
+_FINE_SIDE = 2048
+_SMALL_EDGE = 30.0
+"""Dice smaller than this at `_LONG_SIDE` are looked at again at `_FINE_SIDE`, if there is more to
+see there."""
 _SPACING = 0.255
 """Distance of the outer pips from the middle, in edges: the middle of what dice have."""
 _SIZE_RATIO = 1.5
@@ -143,6 +147,22 @@ def photo_scale(image: np.ndarray) -> float:
 def read_photo(image: np.ndarray) -> list[PhotoDie]:
     """Every die face in a (H, W, 3) uint8 BGR picture, from left to right."""
     scale = photo_scale(image)
+    dice = _read_at(image, scale)
+    fine = min(1.0, _FINE_SIDE / max(image.shape[:2]))
+    usual = _usual_edge(dice)
+    if fine > 1.3 * scale and (usual is None or usual * scale < _SMALL_EDGE):
+        finer = _read_at(image, fine)  # a large photograph of small dice
+        if _sureness(finer) > _sureness(dice):
+            return finer
+    return dice
+
+
+def _sureness(dice: Sequence[PhotoDie]) -> float:
+    return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
+
+
+def _read_at(image: np.ndarray, scale: float) -> list[PhotoDie]:
+    """What is read of a picture that is brought to this scale first; in the picture's pixels."""
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
     spots = find_spots(lab)

@@ -120,7 +120,13 @@ def sample(lab: np.ndarray, xy: np.ndarray) -> np.ndarray:
     pad = -len(flat) % rows
     grid = np.pad(flat, ((0, pad), (0, 0))).reshape(-1, rows, 2)
     parts = [
-        cv2.remap(lab, part, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        cv2.remap(
+            lab,
+            np.ascontiguousarray(part[..., 0]),
+            np.ascontiguousarray(part[..., 1]),
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
         for part in np.array_split(grid, max(1, len(grid) // 16000))
         if len(part)
     ]

@@ -35,14 +35,20 @@ def photos(tmp_path):
     return folder
 
 
+# PyTorch says on every export that its older exporter, which keeps our graph small, is the older.
+@pytest.mark.filterwarnings("ignore:You are using the legacy:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The feature will be removed:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+@pytest.mark.timeout(600)
 def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
-    plan = Plan().rehearsal()
+    plan = Plan().finished().rehearsal()
     renderers = {each.scenes.renderer for each in plan.taught}
     assert renderers == {"raster", "table", "snapshot", "lean", "surface"}
-    # Tosses take a second each; what they add is tried by their own tests.
+    # The other renderers have tests of their own, and would take a minute here.
+    quick = ("raster", "surface")
     plan = replace(
         plan,
-        taught=tuple(each for each in plan.taught if each.scenes.renderer != "table"),
+        taught=tuple(each for each in plan.taught if each.scenes.renderer in quick),
         held_out=plan.held_out[:1],
     )
     out = tmp_path / "models"
@@ -63,9 +69,10 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
 
 
 def test_a_plan_draws_only_from_sets_with_a_share():
-    plan = Plan()
-    assert sum(each.share for each in plan.taught) == pytest.approx(0.77, abs=0.02)
-    assert all(each.last_share > 0 for each in plan.taught)
-    assert sum(each.last_share for each in plan.taught) == pytest.approx(
+    plan, finished = Plan(), Plan().finished()
+    assert {each.scenes.renderer for each in plan.rendered()} == {"raster", "table", "mitsuba"}
+    assert finished.rendered() == finished.taught
+    assert sum(each.share for each in plan.taught) == pytest.approx(1 - plan.photo_share, abs=0.02)
+    assert sum(each.last_share for each in finished.taught) == pytest.approx(
         1 - plan.last_photo_share, abs=0.15
     )

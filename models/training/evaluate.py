@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from models.training import scenes
-from models.training.export import read_manifest, write_manifest
+from models.training.export import DEFAULT_THRESHOLDS, read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from vision.classifier import DieFinder, FoundDie
 
@@ -294,6 +294,9 @@ def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
             if tilt <= FLAT_DEG and not stacked
         ]
     )
+    if not len(flat):
+        # A rehearsal's model finds nothing: what says when a die is flat stays as it was.
+        return DEFAULT_THRESHOLDS | {"score": round(float(best), 2), "value_p": 0.5}
     return {
         "score": round(float(best), 2),
         "value_p": 0.5,

@@ -23,9 +23,9 @@ WHITE_MEDIAN = 190.0
 """Median grey above which even a white floor is losing its shades; felt and wood have 60-120, six
 times too long an exposure 196 and more (virtual rig)."""
 CLIPPED_LEVEL = 250
-CLIPPED_SHARE = 0.15
+CLIPPED_SHARE = 0.07
 """Three white dice are at most 15 % of the compartment, and where the exposure is right they do not
-clip: 0.00 on the virtual rig, 0.18-0.30 at six times the exposure."""
+clip: 0.00 on the virtual rig, 0.09-0.30 at seven times the exposure and more, by their colour."""
 SEEN_LEVEL = 35
 """Where a tenth of a dark picture is brighter than this, it is hidden and not dark."""
 TORN_ROWS = 0.06
@@ -95,10 +95,11 @@ class QualityGate:
         rim_px, rim_seen = self.rim(grey)
         fault, detail = None, ""
         flat_rows = rows_without_grain(grey)
+        # Nothing that hides the compartment is as wide as it and as straight as a row.
+        black_rows = float((core.max(axis=1) <= BLACK_LEVEL).mean())
+        is_cut = black_rows > TORN_ROWS
         if (median < BLACK_MEDIAN and dark > 0.3) or dark > BLACK_SHARE:
             is_hidden = float(np.searchsorted(shares, 0.9)) > SEEN_LEVEL
-            # What hides the compartment is not as wide as the picture and as straight as a row.
-            is_cut = float((grey.max(axis=1) <= BLACK_LEVEL).mean()) > TORN_ROWS
             hidden = Reason.TORN if is_cut else Reason.BLOCKED
             fault = hidden if is_hidden else Reason.BLACK
             detail = f"median grey {median:.0f} of 255, {dark:.0%} of the compartment is black"
@@ -108,8 +109,9 @@ class QualityGate:
         elif sharp < self.least_sharpness:
             fault = Reason.DEFOCUSED
             detail = f"sharpness {sharp:.3f}, needed {self.least_sharpness:.3f}"
-        elif flat_rows > TORN_ROWS:
-            fault, detail = Reason.TORN, f"{flat_rows:.0%} of the rows are empty or repeated"
+        elif flat_rows > TORN_ROWS or is_cut:
+            lost = max(flat_rows, black_rows)
+            fault, detail = Reason.TORN, f"{lost:.0%} of the rows are empty or repeated"
         elif rim_seen < LEAST_RIM_SEEN:
             fault = Reason.BLOCKED
             detail = f"only {rim_seen:.0%} of the compartment's rim look as a rim does"

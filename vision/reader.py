@@ -56,6 +56,8 @@ _CONTACT_MM = 1.2
 """Gap between two top faces below which dice touch: a network's corners are good to half of it."""
 _LEAN_BESIDE_NEIGHBOUR_DEG = 25.0
 """Lean by the network's estimate that a hidden seam does not feign: under smears it gave 8-22."""
+_SIDES_BESIDE_NEIGHBOUR_DEG = 10.0
+"""The same for the side faces: a smear that ends beside the die widened one by 6°."""
 _DOUBTS_OF_CONTACT = (
     Reason.READERS_DISAGREE,
     Reason.NO_LEGAL_FACE,
@@ -391,7 +393,7 @@ class TableReader:
             return False
         if second is None:
             return die.measured is None or tilt.is_flat(die.measured) is not False
-        if second.sides_lean_deg > 0 or second.has_two_cues:
+        if second.sides_lean_deg > _SIDES_BESIDE_NEIGHBOUR_DEG or second.has_two_cues:
             return False
         return die.measured is None or (
             die.measured.lean_deg < _LEAN_BESIDE_NEIGHBOUR_DEG

@@ -30,7 +30,7 @@ from models.training.table_shots import RasterShots, TracedShots
 RECIPES = {
     "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1", "snapshot": "snapshot-1",
     "lean": "lean-1", "surface": "surface-1",
-    "shots": "shots-1", "traced-shots": "traced-shots-1",
+    "shots": "shots-1", "traced-shots": "traced-shots-2",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 

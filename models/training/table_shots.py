@@ -170,12 +170,16 @@ class TracedShots:
         if self._drawn % SHOTS == 0:
             self._setting = random_setting(rng, self.size)
             rest = toss_for(rng, self._setting)
+            self._values = [die.values for die in rest.dice]
             self._studio.floor_kinds = (self._setting.floor_kind,)
             self._scene, self._notes = self._studio.build(
                 rng, rest, self._setting.dice, self._setting.camera, 0.0
             )
         else:
             rest = toss_for(rng, self._setting)
+            # The faces were painted when the setting was built: dice keep their numbering.
+            for die, values in zip(rest.dice, self._values, strict=True):
+                die.values = values
             tracer.place_dice(self._scene, rest.dice, self._setting.dice)
         self._drawn += 1
         setting = self._setting

@@ -49,6 +49,10 @@ LAMPS_PROVED_S = 0.5
 CONFIRM_S = 0.08
 """Time in which EN must follow the dead-man up or down: eight turns of its 10 ms loop."""
 
+LATE_TURN_S = 0.03
+"""A turn of the loop that comes later than this asks the pin whether EN has fallen meanwhile: the
+shortest hold of the dead-man is 0.04 s, and the next refresh would raise EN again."""
+
 CONTACTS_EVERY = 5
 """Idle turns between two looks at the contacts, which also report their changes by themselves."""
 
@@ -343,6 +347,11 @@ class MotionThread:
             self._end_drive(run, now_s)
             if run.order.is_toss:
                 self._report(DriveEnded(now_s, run.occasion))
+            return
+        late_s = now_s - run.turned_s
+        if run.is_confirmed and late_s > LATE_TURN_S and not self._motor.is_enabled():
+            # Motion is never performed again, by a controller that was away neither.
+            self._fail("controller-late", f"the control loop stood still for {late_s:.2f} s")
             return
         sample = self._sample(now_s, run.plan.speed_rpm(at_s), run.started_s)
         if verdict := run.watch.judge(sample):

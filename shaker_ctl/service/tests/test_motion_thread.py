@@ -262,6 +262,24 @@ def test_a_late_state_thread_stops_the_motor(table: Table) -> None:
     assert table.faults() == [(ROUND, "controller-late")]
 
 
+def test_what_fell_while_the_loop_was_away_is_not_raised_again(table: Table) -> None:
+    table.toss_in_flight()
+    table.shaker.pass_time(0.15)
+    assert not table.shaker.is_high
+    table.run(0.5)
+    assert not table.shaker.is_high
+    assert table.faults() == [(ROUND, "controller-late")]
+
+
+def test_a_loop_that_was_late_while_the_dead_man_held_goes_on(table: Table) -> None:
+    table.toss_in_flight()
+    table.shaker.pass_time(0.04)
+    assert table.shaker.is_high
+    table.run(0.1)
+    assert table.shaker.is_high
+    assert table.faults() == []
+
+
 def test_the_watchdog_is_fed_only_while_both_threads_live(table: Table) -> None:
     table.run(0.1)
     fed = table.pings

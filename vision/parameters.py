@@ -91,10 +91,10 @@ class ReadingThresholds:
 class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
 
-    found: float = 0.22
-    """Score times squared certainty of the value, means over the closer looks, from which the plain
-    reading calls something a die: the cells of a mesh score 0.6, but with a value of 0.5."""
-    faint: float = 0.12
+    found: float = 0.25
+    """Score times certainty of the value, means over the closer looks, from which the plain reading
+    calls something a die."""
+    faint: float = 0.20
     """From here on it may be one, and a picture with such a thing is not verified."""
     score: float = 0.30
     value_p: float = 0.50
@@ -102,7 +102,7 @@ class PhotoThresholds:
     flat_p: float = 0.15
     """Photographs are taken from anywhere: a die seen obliquely looks less flat."""
     pip_confidence: float = 0.20
-    missed_confidence: float = 0.50
+    missed_confidence: float = 0.60
     """A face that only the second reader sees, and this surely, is a die the model missed."""
     above_confidence: float = 0.45
     """The same of a face just above a found die, which may be that die's top."""

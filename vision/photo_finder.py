@@ -172,7 +172,7 @@ class PhotoFinder:
 def worth(die: FoundDie) -> float:
     """How surely a die, after closer looks, is a die with a value, 0..1: a thing that is seen as a
     six once and as a two when turned is neither."""
-    return die.score * float(die.value_p.max()) ** 2
+    return die.score * float(die.value_p.max())
 
 
 def _cut(

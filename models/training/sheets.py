@@ -46,8 +46,8 @@ def choose(folders: list[Path], every: int) -> dict[str, list[_Shown]]:
     reasons: Counter[str] = Counter()
     pictures = [picture for folder in folders for picture in list(scene_labels(folder))[::every]]
     for path, labels in tqdm(pictures, unit="picture"):
-        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-        seen = reader.look(Frame(np.asarray(image, np.uint8)))
+        image = np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
+        seen = reader.look(Frame(image))
         opinion = seen.observation.opinion
         picture = draw_reading(image, seen.observation, opinion)
         truth = " ".join(str(label.value or "-") for label in labels)

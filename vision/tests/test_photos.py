@@ -192,7 +192,7 @@ def test_something_that_may_be_a_die_is_not_passed_over():
     dice = three()
     found = truth(dice)
     faint = truth([Die(-5.0, -34.0, 10.0, 3)])[0]
-    faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.19, faint.down)
+    faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.23, faint.down)
     assert worth(faint) < PhotoThresholds().found
     opinion = reader_that_hears(found, (faint,)).look(Frame(draw(dice))).observation.opinion
     assert isinstance(opinion, Unreadable)

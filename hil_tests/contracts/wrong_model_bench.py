@@ -31,6 +31,8 @@ from vision.reading import NoRoll, Verified
 
 STYLES = ("white", "red", "asian", "ivory", "blue")
 
+_DICE = 3
+
 Found = list[FoundDie]
 Lie = Callable[[Found, Calibration, np.random.Generator], Found | None]
 """What a wrong model says instead; None where it has nothing to be wrong about."""
@@ -156,7 +158,9 @@ class WrongModel:
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]:
         """What the real model found, wrong in one way."""
-        found = [self._view.to_frame(die) for die in self._finder.find(image)]
+        # A glint that the model takes for a fourth die is dropped later: a lie about it is none.
+        best = sorted(self._finder.find(image), key=lambda die: -die.score)[:_DICE]
+        found = [self._view.to_frame(die) for die in best]
         told = None
         if found and self._lie is not None:
             told = self._lie(found, self._calibration, self._random)

@@ -25,6 +25,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -334,13 +335,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cv2.setNumThreads(1)
     finder = DieFinder(options.model)
     sets: list[tuple[str, Callable[[set[int]], Iterator[Case]]]] = [
-        (folder.name, lambda skip, folder=folder: scene_cases(folder, skip))
-        for folder in options.folders
+        (folder.name, partial(scene_cases, folder)) for folder in options.folders
     ]
     if options.rig:
-        sets.append(
-            (f"rig-{options.seed}", lambda skip: rig_cases(options.rig, options.seed, skip))
-        )
+        sets.append((f"rig-{options.seed}", partial(rig_cases, options.rig, options.seed)))
     wrong = 0
     table = []
     for name, cases in sets:

@@ -32,7 +32,7 @@ def seen(reader: SecondReader, picture: np.ndarray, place: tuple[float, float]) 
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_flat_die_shows_what_the_calibration_foretells(reader, place, look):
-    picture = draw([Die(*place, 25, 5, look=LOOKS[look])])
+    picture = draw([Die(place[0], place[1], 25, 5, look=LOOKS[look])])
     sides = seen(reader, picture, place)
     assert sides.axes == 2
     assert sides.evidence > LIMITS.sides_flat

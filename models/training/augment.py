@@ -260,7 +260,7 @@ def paste(
     drawn = cv2.warpAffine(other, matrix, (x1 - x0, y1 - y0), borderMode=cv2.BORDER_REPLICATE)
     if rng.random() < 0.6:
         # A shadow beside it, or the die would float.
-        cover = np.zeros(image.shape[:2], np.uint8)
+        cover: np.ndarray = np.zeros(image.shape[:2], np.uint8)
         cover[y0:y1, x0:x1] = mask
         by = rng.normal(0, 0.18 * reach, 2)
         cover = cv2.warpAffine(cover, np.array([[1, 0, by[0]], [0, 1, by[1]]]), (size, size))

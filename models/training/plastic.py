@@ -89,13 +89,15 @@ def _faces(
     swirl = (
         smooth_noise(rng, TEXELS, TEXELS, rng.uniform(1.2, 3.0)) if rng.random() < 0.14 else None
     )
-    faces = np.empty((6, TEXELS, TEXELS, 3), np.float32)
+    faces: np.ndarray = np.empty((6, TEXELS, TEXELS, 3), np.float32)
     pips = np.empty((6, TEXELS, TEXELS), np.float32)
     axis = (np.arange(TEXELS, dtype=np.float32) + 0.5) / TEXELS - 0.5
     x, y = axis[None, :], axis[:, None]
     disc_radius = rng.uniform(0.36, 0.46)
     for value in range(1, 7):
-        face = np.array(np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C")
+        face: np.ndarray = np.array(
+            np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C"
+        )
         if swirl is not None:
             share = np.clip(0.5 + 1.5 * np.roll(swirl, 31 * value, axis=0), 0, 1)
             face = face * (1 - share) + tone * share

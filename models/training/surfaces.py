@@ -19,7 +19,7 @@ def random_surface(rng: np.random.Generator, size: int, texels_per_edge: float) 
     """A square texture, (size, size, 3) float32."""
     kind = _KINDS[int(rng.integers(len(_KINDS)))]
     edge = max(texels_per_edge, 4.0)
-    floor = np.asarray(kind(rng, size, edge), np.float32)
+    floor: np.ndarray = np.asarray(kind(rng, size, edge), np.float32)
     floor = floor * (1 + rng.uniform(0, 0.12) * smooth_noise(rng, size, size, rng.uniform(1, 6)))
     floor = floor * (1 + rng.uniform(0, 0.05) * rng.standard_normal((size, size, 1)))
     turn = cv2.getRotationMatrix2D((size / 2, size / 2), rng.uniform(0, 360), 1.45)

@@ -253,7 +253,7 @@ class TableReader:
             strain=strain,
             support=fit.support,
             walled_mm=fit.walled_mm,
-            has_two_cues=bool(is_off_outline and is_off_middle and not is_sure),
+            has_two_cues=bool(is_off_outline and is_off_middle and sides.evidence < t.sides_flat),
             face_is_strange=face.is_strange,
             sides=sides.evidence,
             directions=sides.axes,

@@ -147,7 +147,8 @@ class SecondVote:
     wall."""
     has_two_cues: bool = False
     """Against flat it has both that no upright cube has this outline and that the pips are not in
-    the middle of the one that fits best: two measurements that share nothing but the picture."""
+    the middle of the one that fits best: two measurements that share nothing but the picture. Not
+    where the side faces are those of a flat die: then the outline was fitted amiss."""
     face_is_strange: bool = False
     """There are no round pips at all on it, or much that is none: a style that it does not know."""
     sides: float = 0.0

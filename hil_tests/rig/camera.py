@@ -42,6 +42,9 @@ BOUNDARY = "frame"
 _PAGE = b"""<!doctype html><html lang="en"><title>Shaker camera</title>
 <style>body{margin:0;background:#111}img{width:100vw;height:100vh;object-fit:contain}</style>
 <img src="/camera.mjpg" alt="The compartment from above"></html>"""
+ENDS_S = 1.0
+"""For a thread of the camera's process to come to its end."""
+
 _START_DEADLINE_S = 60.0
 _REPLY_DEADLINE_S = 5.0
 
@@ -185,6 +188,8 @@ def camera_process(
     film.stop()
     server.shutdown()
     server.server_close()
+    for thread in threads:  # one that is in C++ when Python ends would abort the process
+        thread.join(ENDS_S)
 
 
 def _end_process(failure: threading.ExceptHookArgs) -> None:

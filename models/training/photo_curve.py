@@ -22,7 +22,7 @@ import numpy as np
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from tqdm import tqdm
+from rich.progress import track
 
 from models.training.scenes import rows
 from vision.classifier import DieFinder
@@ -64,7 +64,7 @@ def read_all(pictures: Sequence[tuple[Path, list[Label]]]) -> list[Read]:
     """Both readers' word on every picture."""
     reader = PhotoReader(DieFinder())
     found = []
-    for path, labels in tqdm(pictures, unit="picture"):
+    for path, labels in track(pictures, description="reading", transient=True):
         image = cv2.imread(str(path), cv2.IMREAD_COLOR)
         if image is None:
             raise FileNotFoundError(path)

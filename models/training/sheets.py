@@ -16,7 +16,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from tqdm import tqdm
+from rich.progress import track
 
 from models.training.photo_curve import scene_labels
 from vision.classifier import DieFinder
@@ -45,7 +45,7 @@ def choose(folders: list[Path], every: int) -> dict[str, list[_Shown]]:
     sheets: dict[str, list[_Shown]] = {"reads": [], "refuses": [], "fails": []}
     reasons: Counter[str] = Counter()
     pictures = [picture for folder in folders for picture in list(scene_labels(folder))[::every]]
-    for path, labels in tqdm(pictures, unit="picture"):
+    for path, labels in track(pictures, description="reading", transient=True):
         image = np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
         seen = reader.look(Frame(image))
         opinion = seen.observation.opinion

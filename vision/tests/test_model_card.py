@@ -10,7 +10,7 @@ import pytest
 
 from vision.errors import ModelError
 from vision.model_card import MODELS, digest_of, read_model_card
-from vision.parameters import ReadingThresholds
+from vision.parameters import PhotoThresholds, ReadingThresholds
 from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
 
 
@@ -76,6 +76,10 @@ def test_garbled_manifest_is_refused(models: Path):
 
 
 def test_the_manifest_records_the_thresholds_that_the_reader_uses():
+    photo = read_model_card().manifest["photo"]
+    for name, value in asdict(PhotoThresholds()).items():
+        assert photo[name] == value, name
+    assert (MODELS / photo["curve"]).is_file()
     recorded = read_model_card().manifest["reading"]
     for name, value in asdict(ReadingThresholds()).items():
         assert recorded[name] == value, name

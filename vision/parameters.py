@@ -94,7 +94,7 @@ class PhotoThresholds:
     found: float = 0.25
     """Score times certainty of the value, means over the closer looks, from which the plain reading
     calls something a die."""
-    faint: float = 0.20
+    faint: float = 0.18
     """From here on it may be one, and a picture with such a thing is not verified."""
     score: float = 0.30
     value_p: float = 0.50

@@ -33,6 +33,7 @@ from vision.second_reader.photo import PhotoDie, read_photo
 
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
+_NEAREST = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +135,11 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
                 Reason.DOUBTFUL,
                 f"die {number} from the left may be seen from the side: it has pips above",
             )
+    for number, die in enumerate(evidence.found, 1):
+        if any(_are_too_near(die, other) for other in evidence.found[: number - 1]):
+            return Unreadable(
+                Reason.DOUBTFUL, f"die {number} from the left may be the side of another"
+            )
     missed = _missed(evidence, t)
     if missed:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
@@ -180,6 +186,12 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
         if face.face.confidence >= t.missed_confidence and _is_die_apart(face, evidence.found):
             return f"the second reader sees one more, a {face.face.value}"
     return ""
+
+
+def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
+    """True if two top faces are nearer than two dice can lie."""
+    gap = float(np.hypot(*(a.centre - b.centre)))
+    return gap < _NEAREST * (a.edge_px + b.edge_px) / 2
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

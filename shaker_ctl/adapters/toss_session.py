@@ -17,7 +17,9 @@ only compared with one another, never read.
 Dip, settling and the tach's silence overlap because the dip has to prove only that a frame was
 taken after the motor was switched off; one after the other they took 150 ms more of every round.
 Dice that settle late outlive the proof (`_DIP_HOLDS_S`), and get a new dip at rest, as do dice that
-move once more after it.
+move once more after it. Where nothing could be seen when the motor was switched off, a cover leaves
+the picture first: the dip then waits for two frames that show no motion, because a cover on its way
+changes the light by more than any dip does.
 
 A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
 stream that lags would otherwise show the first dip just when the second is expected.
@@ -129,6 +131,8 @@ class _Work:
     t_rest: float | None = None
     is_told: bool = False
     """`Rested` was sent."""
+    was_hidden: bool = False
+    """There was no picture when it began: the dip waits until nothing moves."""
     at_rest: deque[Frame] = field(default_factory=lambda: deque(maxlen=FRAMES))
     """The newest frames that show rest and were not read yet."""
     dip: _Dip | None = None
@@ -203,13 +207,13 @@ class TossSession:
     def settle(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
         """The motor was switched off: follow the dice, and see to the dip.
 
-        `newest` is the last frame before now. It tells how bright full light is; without it the
-        first frame to come has to, and the dip waits for that.
+        `newest` is the last frame before now. It tells how bright full light is; without it (a
+        cover is closed) the first two frames without motion have to, and the dip waits for them.
         """
         if self._work is not None and self._work.toss_id == toss_id:
             return
         self._restore_light()
-        work = self._work = _Work(toss_id, now)
+        work = self._work = _Work(toss_id, now, was_hidden=newest is None)
         self._step = _Step.MOVING
         self._previous = None
         self._digest = None
@@ -294,7 +298,7 @@ class TossSession:
         previous, self._previous = self._previous, (frame, thumbnail)
         if work.reference is None or frame.t_capture < work.since:
             work.reference = thumbnail
-        if work.dip is None:
+        if work.dip is None and not work.was_hidden:
             work.dip = self._plan_dip(now())
             self.tick(now())
         if previous is None or frame.t_capture < work.since:
@@ -303,6 +307,11 @@ class TossSession:
         has_moved = self._watch.has_moved(thumbnail_before, thumbnail)
         if has_moved and self._step is _Step.RESTING:
             self._start_over(work, now())
+        if work.dip is None and work.was_hidden:
+            work.reference = thumbnail
+            if not has_moved:
+                work.dip = self._plan_dip(now())
+                self.tick(now())
         self._look_for_dip(work, frame, thumbnail, now())
         if not has_moved:
             self._rest(work, before, frame)

@@ -299,7 +299,7 @@ def test_a_die_that_falls_over_after_rest_starts_everything_anew():
     table.begin()
     table.session.read(1, table.now)
     late = [AFTER[0], AFTER[1], Die(24, 7, 80, 4)]
-    finished = table.watch([*tumbling(1), *[AFTER] * 3, *[late] * 12])
+    finished = table.watch([*tumbling(1), *[AFTER] * 4, *[late] * 12])
     assert isinstance(finished.verdict, Verified)
     assert finished.verdict.values == (2, 2, 4)
     assert len(table.of(Rested)) == 2
@@ -349,3 +349,18 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     assert finished is not None
     assert isinstance(finished.verdict, Unreadable)
     assert finished.verdict.reason is Reason.NO_DIP
+
+
+def test_a_cover_that_leaves_the_picture_is_no_dip_and_the_dip_waits_for_it():
+    table = Table(dip_delay_s=0.0)
+    table.begin()
+    table.session.settle(1, table.now, None)
+    table.session.read(1, table.now, None)
+    for open_share in (0.15, 0.3, 0.45, 0.6, 0.75):
+        frame = table.frame(AFTER)
+        frame.image[:, int(frame.image.shape[1] * open_share) :] = 30
+        assert table.session.see(frame, lambda: table.now) is None
+    assert not table.of(DipLight)
+    finished = table.watch([AFTER] * 12)
+    assert finished.verdict == Verified((2, 2, 5), finished.verdict.confidence)
+    assert len(table.of(DipLight)) == 1

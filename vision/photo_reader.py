@@ -135,8 +135,8 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
                 Reason.DOUBTFUL,
                 f"die {number} from the left may be seen from the side: it has pips above",
             )
-    for number, die in enumerate(evidence.found, 1):
-        if any(_are_too_near(die, other) for other in evidence.found[: number - 1]):
+    for number, found in enumerate(evidence.found, 1):
+        if any(_are_too_near(found, other) for other in evidence.found[: number - 1]):
             return Unreadable(
                 Reason.DOUBTFUL, f"die {number} from the left may be the side of another"
             )

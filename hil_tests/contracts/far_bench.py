@@ -18,7 +18,7 @@ import pigpio
 import pytest
 
 from hil_tests.contracts.gpio_bench import GpioBench, LocalPins
-from hil_tests.rig.bench import WINDOW_S, PwmListener
+from hil_tests.rig.bench import WINDOW_S, PwmListener, duty_of
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.rig.pigpiod.board import Board
@@ -95,12 +95,12 @@ class FarBoard:
     def duty(self, gpio: int) -> float:
         """Mean over a window of whole periods; the level where there are none."""
         there = self._there[gpio]
-        self._reports.duty(there)
+        self._reports.take(there)
         self._pi.notify_begin(self._reports.handle, self._reports.window)
         time.sleep(2 * WINDOW_S)
         self._pi.notify_begin(self._reports.handle, self._reports.always)
         time.sleep(0.005)
-        duty = self._reports.duty(there)
+        duty = duty_of(self._reports.take(there))
         return float(self._pi.read(there)) if duty is None else duty
 
     def on_output(self, listener: Callable[[int], None]) -> None:

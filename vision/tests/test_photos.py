@@ -3,6 +3,7 @@ counts that `python -m vision.evaluate` makes of it."""
 
 import json
 from pathlib import Path
+from typing import cast
 
 import cv2
 import numpy as np
@@ -13,7 +14,7 @@ from vision.errors import VisionError
 from vision.evaluate import main, read_corrections, read_labels
 from vision.frame import Frame
 from vision.parameters import PhotoThresholds
-from vision.photo_finder import PhotoFinder, worth
+from vision.photo_finder import PhotoFinder, ScoredFinder, worth
 from vision.photo_reader import PhotoReader
 from vision.reading import Reason, Unreadable, Verified
 from vision.second_reader.photo import read_photo
@@ -50,8 +51,8 @@ class Says:
 
 
 def reader_that_hears(found: list[FoundDie], faint: tuple[FoundDie, ...] = ()) -> PhotoReader:
-    reader = PhotoReader(finder=None)
-    reader._finder = Says(found, faint)
+    reader = PhotoReader(cast(ScoredFinder, None))
+    reader._finder = cast(PhotoFinder, Says(found, faint))
     return reader
 
 
@@ -114,8 +115,8 @@ def test_the_middle_of_a_five_is_no_ace():
 @pytest.mark.parametrize("kind", ["grain", "stripes"])
 def test_a_floor_without_dice_has_no_sure_faces(kind):
     rng = np.random.default_rng(3)
-    image = rng.normal(120, 25, (300, 400)).astype(np.float32)
-    image = cv2.GaussianBlur(image, (0, 0), 2.0 if kind == "grain" else 0.1)
+    image: np.ndarray = rng.normal(120, 25, (300, 400)).astype(np.float32)
+    image = np.asarray(cv2.GaussianBlur(image, (0, 0), 2.0 if kind == "grain" else 0.1))
     if kind == "stripes":
         image += 40 * np.sin(np.arange(400) / 7)
     picture = cv2.cvtColor(np.clip(image, 0, 255).astype(np.uint8), cv2.COLOR_GRAY2BGR)
@@ -155,14 +156,16 @@ def test_pips_above_a_face_are_told():
 def test_what_both_readers_see_is_verified(name):
     dice = three(LOOKS[name])
     opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice))).observation.opinion
-    assert opinion == Verified((2, 5, 4), pytest.approx(opinion.confidence))
+    assert isinstance(opinion, Verified)
+    assert opinion.values == (2, 5, 4)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("lie", ["swapped", "wrong value", "missed", "reflection", "side"])
 def test_a_lying_model_is_not_believed(lie, seed):
     rng = np.random.default_rng(seed)
-    dice = three(values=tuple(int(v) for v in rng.permutation(6)[:3] + 1))
+    first, second, third = (int(v) for v in rng.permutation(6)[:3] + 1)
+    dice = three(values=(first, second, third))
     values = [die.value for die in dice]
     found = truth(dice)
     if lie == "swapped":

@@ -182,9 +182,15 @@ def _compiled(source: Path, root: Path) -> Iterator[Finding]:
         yield Finding(name, "does not come from its module: delete it")
 
 
+_PASSED_OVER = (
+    "co_stacksize", "co_flags", "co_exceptiontable", "co_linetable", "co_qualname", "co_filename",
+)  # fmt: skip
+"""What Python's own equality of code does not look at, in one version or another."""
+
+
 def _is_same_code(one: CodeType, other: CodeType) -> bool:
-    """Compare what is run; Python's own equality passes over flags and the size of the stack."""
-    if one != other or (one.co_stacksize, one.co_flags) != (other.co_stacksize, other.co_flags):
+    """Compare all of two code objects, and what is inside them."""
+    if one != other or any(getattr(one, n) != getattr(other, n) for n in _PASSED_OVER):
         return False
     inner = zip(one.co_consts, other.co_consts, strict=True)
     return all(_is_same_code(a, b) for a, b in inner if isinstance(a, CodeType))

@@ -17,7 +17,7 @@ def test_a_stream_that_shows_the_dice_as_they_lay_disproves_no_toss(frames: int)
     """
     table = Table(obeys=False)
     table.begin()
-    table.session.read(1, table.now)
+    table.read()
     finished = table.watch([BEFORE] * frames)
     assert not table.of(Rested)
     assert finished is not None

@@ -149,21 +149,27 @@ def calibrate(
             "is the card flat, printed without scaling, and the camera in focus?"
         )
     fitted._check()
-    spread = np.sqrt(np.diag(covariance)) * max(1.0, error_px / (CORNER_PX * np.sqrt(2.0)))
     ends = np.cumsum([len(places) for places, _ in found])[:-1]
     expected = [px - miss for (_, px), miss in zip(found, np.split(misses, ends), strict=True)]
     return Fit(
         calibration=fitted,
         error_px=error_px,
         corners=len(misses),
-        sigma={
-            "floor_px_per_mm": float(100.0 * spread[0]),
-            "height_mm": float(spread[1]),
-            "tilt_deg": float(np.hypot(spread[5], spread[6])),
-            "k1": float(spread[4]),
-        },
+        sigma=sigmas(covariance, error_px, CORNER_PX),
         found=tuple((px, at) for (_, px), at in zip(found, expected, strict=True)),
     )
+
+
+def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[str, float]:
+    """Uncertainties for `Fit.sigma` of a camera fitted with that root mean square error, where
+    a corner was expected to be found within `corner_px` a coordinate."""
+    spread = np.sqrt(np.diag(covariance)) * max(1.0, error_px / (corner_px * np.sqrt(2.0)))
+    return {
+        "floor_px_per_mm": float(100.0 * spread[0]),
+        "height_mm": float(spread[1]),
+        "tilt_deg": float(np.hypot(spread[5], spread[6])),
+        "k1": float(spread[4]),
+    }
 
 
 def _without_strays(misses: np.ndarray, found: _Found) -> _Found:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from vision.calibrate import CAMERA, Expected, Fit, camera_of, least_squares
+from vision.calibrate import CAMERA, Expected, Fit, camera_of, least_squares, sigmas
 from vision.calibration import Calibration, CalibrationError
 from vision.classifier import FoundDie
 from vision.edges import refine
@@ -138,17 +138,11 @@ def calibrate_by_dice(
             f"by the compartment's rim the dice measure {edge_mm:.2f} mm, and should "
             f"{base.die_mm:g}: measure both, and correct die_mm or compartment_radius_mm"
         )
-    spread = np.sqrt(np.diag(covariance)) * max(1.0, error_px / (CORNER_PX * np.sqrt(2.0)))
     return Fit(
         calibration=fitted,
         error_px=error_px,
         corners=len(misses),
-        sigma={
-            "floor_px_per_mm": float(100.0 * spread[0]),
-            "height_mm": float(spread[1]),
-            "tilt_deg": float(np.hypot(spread[5], spread[6])),
-            "k1": float(spread[4]),
-        },
+        sigma=sigmas(covariance, error_px, CORNER_PX),
         found=_shown(faces, misses, len(pictures)),
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -73,7 +74,7 @@ class LocalPins:
             time.sleep(0.008)
 
 
-class GpioBench:
+class GpioBench(ABC):
     """The wires' side. Contacts are at rest: compartment and cover closed, e-stop healthy."""
 
     parameters: GpioParameters
@@ -88,13 +89,13 @@ class GpioBench:
         for pin in (self.pins.compartment, self.pins.cover, self.pins.estop):
             self.board.drive(pin, 0)
 
+    @abstractmethod
     def close(self) -> None:
         """End what the bench started."""
-        raise NotImplementedError
 
+    @abstractmethod
     def controller(self) -> Pins:
         """Return a controller's side, not open yet; use as a context manager."""
-        raise NotImplementedError
 
     def is_enabled(self) -> bool:
         """Whether EN is high at the driver, behind its monostable: pulses of microseconds do not

@@ -18,6 +18,7 @@ import signal
 import struct
 import threading
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 SEIZE, INTERRUPT, DETACH, SYSCALL = 0x4206, 0x4207, 17, 24
@@ -51,7 +52,7 @@ def thread_id(pid: int, name: str) -> int:
     raise TraceError(f"process {pid} has no thread {name!r}")
 
 
-class _Tracing(threading.Thread):
+class _Tracing(threading.Thread, ABC):
     """One thread, seized for as long as this runs."""
 
     def __init__(self, pid: int, name: str) -> None:
@@ -76,8 +77,9 @@ class _Tracing(threading.Thread):
             self.failure = f"tracing ended: {error}"
             self.began.set()
 
+    @abstractmethod
     def _act(self) -> None:
-        raise NotImplementedError
+        """What is done with the thread, which has just stopped."""
 
     def _wait_for_stop(self) -> bool:
         """Wait until the thread has stopped at a call; False when it is to be released."""

@@ -405,19 +405,37 @@ def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) 
         floors.clutter(rng, floor, 640 / (2 * reach))
     if rng.random() < 0.35:
         floors.surround(rng, floor, 640 / (2 * reach), view * rng.uniform(0.9, 1.15))
-    strangers = 0
-    if rng.random() < 0.12:
-        for _ in range(rng.integers(1, 3)):
-            block = arrange.flat_die(rng, float(rng.uniform(0.4, 1.6)), (1, 6, 2, 5, 3, 4))
-            block.centre[:2] = rng.uniform(-view, view, 2)
-            if not any(arrange.overlap(block, die) for die in dice):
-                dice.append(block)
-                styles.append(looks.blank_look(rng))
-                strangers += 1
+    strangers = add_strangers(rng, dice, styles, view, chance=0.12, largest=1.6)
     picture = render(rng, dice, styles, camera, random_light(rng), floor, reach, strangers)
     picture.notes["style"] = style.style if one_style else "mixed"
     picture.notes["tilt_deg"] = f"{tilt:.1f}"
     return picture
+
+
+def add_strangers(
+    rng: np.random.Generator,
+    dice: list[Die],
+    styles: list[DieLook],
+    view: float,
+    chance: float,
+    largest: float,
+) -> int:
+    """Lay one or two blank blocks beside the dice, with that chance: things that are no dice.
+
+    Their edges are 0.4 to `largest` dice, their places within `view` (edges) of the middle. They
+    are appended to `dice` and `styles`; returned is how many found a free place.
+    """
+    if rng.random() >= chance:
+        return 0
+    strangers = 0
+    for _ in range(rng.integers(1, 3)):
+        block = arrange.flat_die(rng, float(rng.uniform(0.4, largest)), (1, 6, 2, 5, 3, 4))
+        block.centre[:2] = rng.uniform(-view, view, 2)
+        if not any(arrange.overlap(block, die) for die in dice):
+            dice.append(block)
+            styles.append(looks.blank_look(rng))
+            strangers += 1
+    return strangers
 
 
 def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:

@@ -13,7 +13,7 @@ import numpy as np
 from models.training import arrange, floors, looks
 from models.training.layout import Die, look_down
 from models.training.plastic import plastic_look
-from models.training.raster import Lamp, Light, Picture, random_light, render
+from models.training.raster import Lamp, Light, Picture, add_strangers, random_light, render
 from models.training.surfaces import random_surface
 
 _COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 11)
@@ -42,15 +42,7 @@ def snapshot_picture(rng: np.random.Generator, size: int) -> Picture:
         floors.clutter(rng, floor, texels)
     if rng.random() < 0.15:
         floors.surround(rng, floor, texels, view * rng.uniform(0.8, 1.15))
-    strangers = 0
-    if rng.random() < 0.2:
-        for _ in range(rng.integers(1, 3)):
-            block = arrange.flat_die(rng, float(rng.uniform(0.4, 1.5)), (1, 6, 2, 5, 3, 4))
-            block.centre[:2] = rng.uniform(-view, view, 2)
-            if not any(arrange.overlap(block, die) for die in dice):
-                dice.append(block)
-                styles.append(looks.blank_look(rng))
-                strangers += 1
+    strangers = add_strangers(rng, dice, styles, view, chance=0.2, largest=1.5)
     picture = render(rng, dice, styles, camera, _light(rng), floor, reach, strangers)
     picture.notes |= {"style": "plastic", "tilt_deg": f"{tilt:.1f}"}
     return picture

@@ -134,7 +134,7 @@ class Trials:
         try:
             round_.play()
         finally:
-            round_.harm.undo()
+            round_.end()
         seen = self._look(round_, tosses)
         seen.violations += wrong
         late_s = self._lateness.worst_s
@@ -234,6 +234,11 @@ class _Round:
         self._activate()
         self._follow()
         self._hold()
+
+    def end(self) -> None:
+        """Undo the harm and let go of the rig's logbook. Idempotent."""
+        self.harm.undo()
+        self._tail.close()
 
     # ── Acts ────────────────────────────────────────────────────────────────
 

@@ -15,6 +15,7 @@ right by tilt_deg[0], then about its x axis, so that it looks down the picture b
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -143,11 +144,18 @@ class Calibration:
 
     def _turn(self) -> np.ndarray:
         """(3, 3) from plumb directions (x, y, down) to the camera's."""
-        right, down = np.radians(self.tilt_deg)
-        about_y = np.array(
-            [[np.cos(right), 0, -np.sin(right)], [0, 1, 0], [np.sin(right), 0, np.cos(right)]]
-        )
-        about_x = np.array(
-            [[1, 0, 0], [0, np.cos(down), -np.sin(down)], [0, np.sin(down), np.cos(down)]]
-        )
-        return np.asarray(about_x @ about_y)
+        return _turn(self.tilt_deg)
+
+
+@functools.lru_cache(maxsize=64)
+def _turn(tilt_deg: tuple[float, float]) -> np.ndarray:
+    right, down = np.radians(tilt_deg)
+    about_y = np.array(
+        [[np.cos(right), 0, -np.sin(right)], [0, 1, 0], [np.sin(right), 0, np.cos(right)]]
+    )
+    about_x = np.array(
+        [[1, 0, 0], [0, np.cos(down), -np.sin(down)], [0, np.sin(down), np.cos(down)]]
+    )
+    turn = np.asarray(about_x @ about_y)
+    turn.setflags(write=False)  # it is shared
+    return turn

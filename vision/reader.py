@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,13 +85,18 @@ class Seen:
 
 
 class TableReader:
-    """Reads the frames of one table. One instance per thread."""
+    """Reads the frames of one table. One instance per thread.
+
+    With `threads` = 2 the model runs beside the second reader, which knows nothing of it: a
+    reading then takes as long as the slower of the two, with the same result.
+    """
 
     def __init__(
         self,
         finder: Finder,
         calibration: Calibration,
         thresholds: ReadingThresholds | None = None,
+        threads: int = 1,
     ) -> None:
         self.calibration = calibration
         self.thresholds = thresholds or ReadingThresholds()
@@ -98,6 +104,7 @@ class TableReader:
         self._gate = QualityGate(calibration)
         self._second = SecondReader(calibration)
         self.view = ModelView(calibration)
+        self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
 
     def read(self, frame: Frame, dice: int | None = 3) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
@@ -111,10 +118,7 @@ class TableReader:
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
             return Seen(observe(frame, quality, (), unfit, clock), (), None)
-        found = self._find(frame.image)
-        clock.lap("model")
-        second = self._second.read(frame.image)
-        clock.lap("second reader")
+        found, second = self._read_twice(frame.image, clock)
         evidence = self._gather(frame.image, found, second)
         if (
             quality.fault is Reason.CAMERA_MOVED
@@ -127,6 +131,23 @@ class TableReader:
             opinion = self._judge(evidence, second, dice)
         clock.lap("verdict")
         return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
+
+    def _read_twice(
+        self, image: np.ndarray, clock: Stopwatch
+    ) -> tuple[tuple[FoundDie, ...], SecondReading]:
+        """What either reader finds, neither knowing of the other."""
+        if self._beside is None:
+            found = self._find(image)
+            clock.lap("model")
+            second = self._second.read(image)
+            clock.lap("second reader")
+            return found, second
+        model = self._beside.submit(self._find, image)
+        second = self._second.read(image)
+        clock.lap("second reader")
+        found = model.result()
+        clock.lap("model, after the second reader")
+        return found, second
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))

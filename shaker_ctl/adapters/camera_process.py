@@ -94,7 +94,7 @@ class CameraWorker:
         self._gate = QualityGate(calibration)
         self._finder = DieFinder(None if setup.model is None else Path(setup.model))
         self._session = TossSession(
-            TableReader(self._finder, calibration),
+            TableReader(self._finder, calibration, threads=2),
             self._send,
             rest_timeout_s=setup.rest_timeout_s,
             read_timeout_s=setup.read_timeout_s,

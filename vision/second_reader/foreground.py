@@ -115,7 +115,6 @@ class FloorView:
 
     def _fit_floor(self, lab: np.ndarray) -> tuple[np.ndarray, float]:
         samples = lab[self._rows, self._columns]
-        near = np.ones(len(samples), bool)
         centre = _mode(samples)
         spread = 8.0
         offset = np.linalg.norm(samples - centre, axis=1)
@@ -123,12 +122,13 @@ class FloorView:
         for _ in range(3):
             if near.sum() < 30:
                 break
-            terms, *_ = np.linalg.lstsq(self._base[near], samples[near], rcond=None)
+            base = self._base[near]
+            terms = np.linalg.solve(base.T @ base, base.T @ samples[near])
             offset = np.linalg.norm(samples - self._base @ terms, axis=1)
             spread = float(np.median(offset[near]))
             near = offset < max(8.0, 3.5 * spread)
         else:
-            return (self._grid @ terms).reshape(*lab.shape).astype(np.float32), spread
+            return (self._grid @ terms).reshape(lab.shape), spread
         return np.broadcast_to(centre, lab.shape).astype(np.float32), spread
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:

@@ -89,163 +89,189 @@ class CubeOutline:
         self._rim = rim.reshape(-1, 2)
         self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2])
 
-    def corners_mm(self, pose: Pose) -> np.ndarray:
-        """(4, 2) mm: the square, clockwise in the picture."""
-        return np.asarray(_SQUARE @ _turned(pose.turn) * self.half + (pose.x_mm, pose.y_mm))
+    def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
+        """(P, 4, 2) frame pixels: corners of the top faces, clockwise."""
+        return self._to_px(self._corners_mm(_array(poses)), self.calibration.die_mm)
 
-    def top_px(self, pose: Pose) -> np.ndarray:
-        """(4, 2) frame pixels: corners of the top face, clockwise."""
-        return self.calibration.to_px(_raised(self.corners_mm(pose), self.calibration.die_mm))
+    def _corners_mm(self, poses: np.ndarray) -> np.ndarray:
+        """(P, 4, 2) mm: the squares of (P, 3) poses, clockwise in the picture."""
+        return np.asarray(_SQUARE @ _turned(poses[:, 2]) * self.half + poses[:, None, :2])
 
-    def silhouette_px(self, pose: Pose) -> np.ndarray:
-        """(N, 2) frame pixels: the convex outline of the whole cube."""
-        square = self.corners_mm(pose)
-        solid = np.concatenate([_raised(square, 0.0), _raised(square, self.calibration.die_mm)])
-        hull = cv2.convexHull(self.calibration.to_px(solid).astype(np.float32))
-        return np.asarray(hull.reshape(-1, 2))
+    def _to_px(self, xy_mm: np.ndarray, z_mm: float) -> np.ndarray:
+        """(..., 2) mm in the plane at height z to (..., 2) frame pixels."""
+        points = np.empty((xy_mm.size // 2, 3))
+        points[:, :2] = xy_mm.reshape(-1, 2)
+        points[:, 2] = z_mm
+        return self.calibration.to_px(points).reshape(xy_mm.shape)
+
+    def _silhouettes(self, ground: Foreground, poses: np.ndarray) -> list[np.ndarray]:
+        """(N, 2) view pixels for each pose: the convex outline of the whole cube."""
+        squares = self._corners_mm(poses)
+        solid = np.concatenate(
+            [self._to_px(squares, 0.0), self._to_px(squares, self.calibration.die_mm)], axis=1
+        )
+        view = ground.to_view(solid).astype(np.float32)
+        return [np.asarray(cv2.convexHull(points).reshape(-1, 2)) for points in view]
 
     # ── Refinement ──────────────────────────────────────────────────────────
 
     def fit(
         self,
         ground: Foreground,
-        start: Pose,
+        starts: Sequence[Pose],
         others: np.ndarray | None = None,
         rounds: int = _ROUNDS,
-    ) -> Fit:
-        """Move the pose until the outline lies on the contour.
+    ) -> list[Fit]:
+        """Move each pose until its outline lies on the contour; all at once, because a step of
+        ten poses takes hardly longer than a step of one.
 
-        `others`, (h, w) bool in the view: where neighbours are; edges there belong to nobody.
-        With `rounds` = 1 the pose stays, and is only judged.
+        `others`, (P, h, w) bool in the view: where each one's neighbours are; edges there belong
+        to nobody. With `rounds` = 1 the poses stay, and are only judged.
         """
-        pose = start
-        pixel_mm = ground.scale / self.calibration.floor_px_per_mm
-        offsets, found = np.zeros(len(_SIDES)), np.zeros(len(_SIDES), bool)
+        if not starts:
+            return []
+        poses = _array(starts)
+        offsets = np.zeros((len(poses), len(_SIDES)))
+        found = np.zeros(offsets.shape, bool)
+        moving = np.arange(len(poses))
         for turn in range(rounds):
-            at, strip = self._rim_px(pose, ground.scale)
-            normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
-            offsets, found = _search(ground, ground.to_view(at), normal, others)
+            at, strip, normal = self._rim_px(poses[moving], ground.scale)
+            near = None if others is None else others[moving]
+            off, is_found = _search(ground, ground.to_view(at), normal, near)
             # Where a side face is seen, the step of brightness may be at its top edge (a side in
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
             # right, and the other sides decide.
-            offsets = np.where(offsets > 0, np.maximum(offsets - strip, 0.0), offsets)
-            if found.sum() < _LEAST_FOUND or turn == rounds - 1:
+            off = np.where(off > 0, np.maximum(off - strip, 0.0), off)
+            offsets[moving], found[moving] = off, is_found
+            is_seen = is_found.sum(axis=1) >= _LEAST_FOUND
+            if turn == rounds - 1 or not is_seen.any():
                 break
-            weights = found / (1.0 + (offsets / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
-            rows = self._slopes(pose, normal) / ground.scale
+            moving = moving[is_seen]
+            off, is_found = off[is_seen], is_found[is_seen]
+            strip, normal = strip[is_seen], normal[is_seen]
+            weights = is_found / (1.0 + (off / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
+            rows = self._slopes(poses[moving], normal) / ground.scale
+            weighted = (rows * weights[..., None]).transpose(0, 2, 1)
             # Where little is seen (touching dice) the pose stays near its start.
-            lhs = (rows * weights[:, None]).T @ rows + self._damping
-            step = np.linalg.solve(lhs, rows.T @ (weights * offsets))
-            step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
-            pose = self._inside(
-                Pose(
-                    pose.x_mm + float(step[0]),
-                    pose.y_mm + float(step[1]),
-                    pose.turn + float(step[2]),
+            step = np.linalg.solve(weighted @ rows + self._damping, weighted @ off[..., None])
+            step = np.minimum(np.maximum(step[..., 0], -_LARGEST_STEP), _LARGEST_STEP)
+            poses[moving] = self._inside(poses[moving] + step)
+            if turn > 0:
+                farthest = np.abs(step * (1.0, 1.0, self.half)).max(axis=1)
+                moving = moving[farthest >= 0.03]
+                if not len(moving):
+                    break
+        return self._judged(ground, poses, offsets, found, others)
+
+    def _judged(
+        self,
+        ground: Foreground,
+        poses: np.ndarray,
+        offsets: np.ndarray,
+        found: np.ndarray,
+        others: np.ndarray | None,
+    ) -> list[Fit]:
+        """What the offsets (P, N) of the outlines' samples say of each pose."""
+        pixel_mm = ground.scale / self.calibration.floor_px_per_mm
+        means = _side_medians(offsets, found, 3) * pixel_mm
+        beyond, walled = self._beyond(ground, poses, others)
+        fits = []
+        for i, silhouette in enumerate(self._silhouettes(ground, poses)):
+            rms = worst = spread = _NO_FIT_MM
+            seen = found[i]
+            if seen.sum() >= _LEAST_FOUND:
+                rms = float(np.sqrt((offsets[i][seen] ** 2).mean())) * pixel_mm
+                known = means[i][~np.isnan(means[i])]
+                if len(known):
+                    worst = float(known[np.abs(known).argmax()])
+                    spread = float(known.max() - known.min())
+            x, y, turn = (float(v) for v in poses[i])
+            fits.append(
+                Fit(
+                    pose=Pose(x, y, turn % (np.pi / 2)),
+                    rms_mm=rms,
+                    worst_side_mm=worst,
+                    spread_mm=spread,
+                    beyond_mm=float(beyond[i]) * pixel_mm,
+                    walled_mm=float(walled[i]) * pixel_mm,
+                    support=float(seen.mean()),
+                    silhouette=silhouette,
                 )
             )
-            if turn > 0 and max(abs(step[0]), abs(step[1]), self.half * abs(step[2])) < 0.03:
-                break
-        rms = worst = spread = _NO_FIT_MM
-        if found.sum() >= _LEAST_FOUND:
-            rms = float(np.sqrt((offsets[found] ** 2).mean())) * pixel_mm
-            means = _side_medians(offsets, found, 3)
-            known = means[~np.isnan(means)] * pixel_mm
-            if len(known):
-                worst = float(known[np.abs(known).argmax()])
-                spread = float(known.max() - known.min())
-        beyond, walled = self._beyond(ground, pose, others)
-        return Fit(
-            pose=Pose(pose.x_mm, pose.y_mm, pose.turn % (np.pi / 2)),
-            rms_mm=rms,
-            worst_side_mm=worst,
-            spread_mm=spread,
-            beyond_mm=beyond * pixel_mm,
-            walled_mm=walled * pixel_mm,
-            support=float(found.mean()),
-            silhouette=ground.to_view(self.silhouette_px(pose)),
-        )
+        return fits
 
     def _beyond(
-        self, ground: Foreground, pose: Pose, others: np.ndarray | None
-    ) -> tuple[float, float]:
-        """View pixels by which the foreground next to the worst side exceeds its strip: where it
-        ends in floor, and at the least where it ends at the wall."""
-        at, strip = self._rim_px(pose, ground.scale)
-        normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
-        view = ground.to_view(at)
-        xs = (view[:, :1] + normal[:, :1] * _OUTWARD).astype(np.float32)
-        ys = (view[:, 1:] + normal[:, 1:] * _OUTWARD).astype(np.float32)
-        x, y = _inside_view(np.stack([xs, ys], axis=-1), ground.distance.shape)
+        self, ground: Foreground, poses: np.ndarray, others: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(P,) view pixels by which the foreground next to the worst side exceeds its strip:
+        where it ends in floor, and at the least where it ends at the wall."""
+        at, strip, normal = self._rim_px(poses, ground.scale)
+        rays = ground.to_view(at)[:, :, None] + normal[:, :, None] * _OUTWARD[:, None]
+        x, y = _inside_view(rays.astype(np.float32), ground.distance.shape)
         is_floor = ground.distance[y, x] < 1.0
-        known = ground.inside[y, x]
+        known = is_inside = ground.inside[y, x]
         if others is not None:
-            known &= ~others[y, x]
-        ends = is_floor.argmax(axis=1)
-        rows = np.arange(len(view))
+            known = is_inside & ~others[np.arange(len(poses))[:, None, None], y, x]
+        ends = is_floor.argmax(axis=2)[..., None]
         # A sample tells something only if floor is met before a neighbour or the wall.
-        known = is_floor.any(axis=1) & np.logical_and.accumulate(known, axis=1)[rows, ends]
-        excess = _OUTWARD[ends] - strip
-        beyond = float(np.nanmax(_side_medians(excess, known, 4), initial=-9.0))
-        is_thing = ground.inside[y, x] & ~is_floor
-        if others is not None:
-            is_thing &= ~others[y, x]
-        run = np.logical_and.accumulate(is_thing, axis=1).sum(axis=1)
-        last = np.minimum(run, len(_OUTWARD) - 1)
-        at_wall = (run > 0) & ~ground.inside[y, x][rows, last]
+        open_so_far = np.logical_and.accumulate(known, axis=2)
+        is_told = is_floor.any(axis=2) & np.take_along_axis(open_so_far, ends, axis=2)[..., 0]
+        excess = _OUTWARD[ends[..., 0]] - strip
+        beyond = _largest(_side_medians(excess, is_told, 4), -9.0)
+        run = np.logical_and.accumulate(known & ~is_floor, axis=2).sum(axis=2)
+        last = np.minimum(run, len(_OUTWARD) - 1)[..., None]
+        at_wall = (run > 0) & ~np.take_along_axis(is_inside, last, axis=2)[..., 0]
         covered = _OUTWARD[np.maximum(run - 1, 0)] - strip
-        walled = float(np.nanmax(_side_medians(covered, at_wall, 5), initial=0.0))
-        return beyond, walled
+        return beyond, _largest(_side_medians(covered, at_wall, 5), 0.0)
 
-    def edge_strength(self, image: np.ndarray, pose: Pose) -> float:
-        """Step of brightness across the top face's edges in a (H, W, 3) frame, in grey levels:
-        the sum over its sides of what most of a side has."""
-        at, _ = self._rim_px(pose, 1.0)
-        normal = (_NORMALS @ _turned(pose.turn))[_SIDES]
+    def edge_strengths(self, image: np.ndarray, poses: Sequence[Pose]) -> np.ndarray:
+        """(P,) steps of brightness across the top faces' edges in a (H, W, 3) frame, in grey
+        levels: the sum over the sides of what most of a side has."""
+        at, _, normal = self._rim_px(_array(poses), 1.0)
         sides = [
             cv2.remap(
                 image,
-                (at[:, :1] + k * normal[:, :1]).astype(np.float32),
-                (at[:, 1:] + k * normal[:, 1:]).astype(np.float32),
+                (at[..., 0] + k * normal[..., 0]).astype(np.float32),
+                (at[..., 1] + k * normal[..., 1]).astype(np.float32),
                 cv2.INTER_LINEAR,
                 borderMode=cv2.BORDER_REPLICATE,
             )
             for k in (-2.0, 2.0)
         ]
-        step = np.abs(sides[1].astype(np.int16) - sides[0]).reshape(4, _SAMPLES, 3).max(axis=2)
-        return float(np.sort(step, axis=1)[:, _SAMPLES // 3].sum())
+        step = np.abs(sides[1].astype(np.int16) - sides[0])
+        step = step.reshape(-1, 4, _SAMPLES, 3).max(axis=3)
+        return np.asarray(np.sort(step, axis=2)[..., _SAMPLES // 3].sum(axis=1))
 
-    def _inside(self, pose: Pose) -> Pose:
-        """The pose, moved towards the middle until all its corners are within the wall."""
-        corners = self.corners_mm(pose)
-        reach = np.hypot(corners[:, 0], corners[:, 1])
-        farthest = int(reach.argmax())
-        over = float(reach[farthest]) - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
-        if over <= 0:
-            return pose
-        back = corners[farthest] / reach[farthest] * over
-        return Pose(pose.x_mm - float(back[0]), pose.y_mm - float(back[1]), pose.turn)
+    def _inside(self, poses: np.ndarray) -> np.ndarray:
+        """The poses, moved towards the middle until all their corners are within the wall."""
+        corners = self._corners_mm(poses)
+        reach = np.hypot(corners[..., 0], corners[..., 1])
+        each = np.arange(len(poses))
+        farthest = reach.argmax(axis=1)
+        most = reach[each, farthest]
+        over = most - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
+        back = corners[each, farthest] * (np.maximum(over, 0.0) / most)[:, None]
+        moved = poses.copy()
+        moved[:, :2] -= back
+        return moved
 
-    def _rim_px(self, pose: Pose, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """(N, 2) frame pixels of the samples along the top face's edges; and (N,) view pixels:
-        how far the side face below each of them is seen beyond it."""
-        turned = _turned(pose.turn)
-        xy = self._rim @ turned + (pose.x_mm, pose.y_mm)
-        count = len(xy)
-        both = self.calibration.to_px(
-            np.concatenate([_raised(xy, self.calibration.die_mm), _raised(xy, 0.0)])
-        )
-        normal = (_NORMALS @ turned)[_SIDES]
-        strip = ((both[count:] - both[:count]) * normal).sum(axis=1) / scale
-        return both[:count], np.maximum(strip, 0.0)
+    def _rim_px(self, poses: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the samples along the top faces' edges: (P, N, 2) frame pixels; (P, N) view pixels,
+        how far the side face below each is seen beyond it; and (P, N, 2) their normals."""
+        turned = _turned(poses[:, 2])
+        xy = self._rim @ turned + poses[:, None, :2]
+        normal = (_NORMALS @ turned)[:, _SIDES]
+        top = self._to_px(xy, self.calibration.die_mm)
+        strip = ((self._to_px(xy, 0.0) - top) * normal).sum(axis=2) / scale
+        return top, np.maximum(strip, 0.0), normal
 
-    def _slopes(self, pose: Pose, normal: np.ndarray) -> np.ndarray:
-        """(N, 3): how far the samples move along their normals, frame pixels, per mm in x and y
-        and per radian. The distortion's own slope is left out: a few percent of a step."""
+    def _slopes(self, poses: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """(P, N, 3): how far the samples move along their normals, frame pixels, per mm in x and
+        y and per radian. The distortion's own slope is left out: a few percent of a step."""
         scale = self.calibration.px_per_mm(self.calibration.die_mm)
-        xy = self._rim @ _turned(pose.turn)
-        across = normal[:, 1] * xy[:, 0] - normal[:, 0] * xy[:, 1]
-        return np.stack([normal[:, 0], normal[:, 1], across], axis=1) * scale
+        xy = self._rim @ _turned(poses[:, 2])
+        across = normal[..., 1] * xy[..., 0] - normal[..., 0] * xy[..., 1]
+        return np.concatenate([normal, across[..., None]], axis=2) * scale
 
     # ── Hypotheses ──────────────────────────────────────────────────────────
 
@@ -287,9 +313,7 @@ class CubeOutline:
         """(P,) share of each pose's top face that is foreground, of what lies over the floor."""
         if not poses:
             return np.zeros(0)
-        corners = np.concatenate([self.corners_mm(pose) for pose in poses])
-        tops = self.calibration.to_px(_raised(corners, self.calibration.die_mm))
-        squares = ground.to_view(tops).reshape(-1, 4, 2)
+        squares = ground.to_view(self.tops_px(poses))
         points = (
             squares[:, None, 0]
             + _GRID[:, :1] * (squares[:, None, 1] - squares[:, None, 0])
@@ -301,29 +325,32 @@ class CubeOutline:
         return np.asarray(np.where(inside.mean(axis=1) > _LEAST_INSIDE, covered, 0.0))
 
 
+def _array(poses: Sequence[Pose]) -> np.ndarray:
+    """(P, 3): x, y, turn."""
+    return np.array([(pose.x_mm, pose.y_mm, pose.turn) for pose in poses], float).reshape(-1, 3)
+
+
 def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndarray:
-    """(4,) median offset of each side; NaN where fewer than `least` samples were found."""
-    medians = np.full(4, np.nan)
-    for side in range(4):
-        here = offsets[side * _SAMPLES : (side + 1) * _SAMPLES]
-        here = np.sort(here[found[side * _SAMPLES : (side + 1) * _SAMPLES]])
-        if len(here) >= least:
-            medians[side] = here[len(here) // 2]
-    return medians
+    """(P, 4) median offsets of the sides of each pose, from (P, N) samples; NaN where fewer than
+    `least` were found."""
+    shape = (-1, 4, _SAMPLES)
+    ordered = np.sort(np.where(found, offsets, np.inf).reshape(shape), axis=2)
+    count = found.reshape(shape).sum(axis=2)
+    middle = np.minimum(count // 2, _SAMPLES - 1)[..., None]
+    medians = np.take_along_axis(ordered, middle, axis=2)[..., 0]
+    return np.asarray(np.where(count >= least, medians, np.nan))
 
 
-def _turned(turn: float) -> np.ndarray:
-    """Rows times this matrix turn from the die's frame to the compartment's; this matrix times
-    columns turns back."""
+def _largest(medians: np.ndarray, least: float) -> np.ndarray:
+    """(P,) the largest of each row that is known, and `least` at the least."""
+    return np.asarray(np.where(np.isnan(medians), least, medians).max(axis=1, initial=least))
+
+
+def _turned(turn: np.ndarray) -> np.ndarray:
+    """(P, 2, 2): rows times such a matrix turn from a die's frame to the compartment's; the matrix
+    times columns turns back."""
     c, s = np.cos(turn), np.sin(turn)
-    return np.array([(c, s), (-s, c)])
-
-
-def _raised(xy: np.ndarray, z: float | np.ndarray) -> np.ndarray:
-    points = np.empty((len(xy), 3))
-    points[:, :2] = xy
-    points[:, 2] = z
-    return points
+    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)
 
 
 def _inside_view(points: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -336,13 +363,15 @@ def _inside_view(points: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray
 def _search(
     ground: Foreground, view: np.ndarray, normal: np.ndarray, others: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Offset of the contour along each normal (outward positive, view pixels), and where one was
-    found."""
-    xs = (view[:, :1] + normal[:, :1] * _ALONG).astype(np.float32)
-    ys = (view[:, 1:] + normal[:, 1:] * _ALONG).astype(np.float32)
+    """(P, N) offsets of the contour along each normal (outward positive, view pixels), and where
+    one was found. `others`: see `CubeOutline.fit`."""
+    count = view.shape[0] * view.shape[1]
+    rays = (view[:, :, None] + normal[:, :, None] * _ALONG[:, None]).astype(np.float32)
+    rays = rays.reshape(count, _STEPS, 2)
     profile = cv2.remap(
-        ground.distance, xs, ys, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=9.0
-    )
+        ground.distance, rays, None, cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
+    )  # fmt: skip
     # The die's own level is what lies inside; the contour is where half of it is left.
     inner = np.sort(profile[:, : _STEPS // 3], axis=1)[:, _STEPS // 6]
     half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0)[:, None]
@@ -351,16 +380,17 @@ def _search(
     # Of several crossings the one nearest to the present outline.
     far = np.where(falls, np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2), np.inf)
     first = far.argmin(axis=1)
-    rows = np.arange(len(view))
+    rows = np.arange(count)
     found = falls[rows, first]
     p0, p1 = profile[rows, first], profile[rows, first + 1]
     share = (p0 - half[:, 0]) / np.maximum(p0 - p1, 1e-6)
     offsets = np.where(found, _ALONG[first] + share * (_ALONG[1] - _ALONG[0]), 0.0)
+    offsets, found = offsets.reshape(view.shape[:2]), found.reshape(view.shape[:2])
     # Beyond the crossing there must be floor, not a neighbour, the wall or a narrow gap.
-    x, y = _inside_view(view + normal * (offsets + 1.5)[:, None], ground.distance.shape)
+    x, y = _inside_view(view + normal * (offsets + 1.5)[..., None], ground.distance.shape)
     found &= ground.inside[y, x]
     if others is not None:
-        found &= ~others[y, x]
+        found &= ~others[np.arange(len(view))[:, None], y, x]
     return offsets, found
 
 

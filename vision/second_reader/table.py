@@ -6,6 +6,7 @@ rounds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -22,6 +23,10 @@ _LEAST_AREA = 0.12
 _MOST_AREA = 7.0
 """Foreground larger than this many dice is no die: a hand, a cloth."""
 _HYPOTHESES = 9
+_LEAST_OF_TWO = 1.4
+"""Foreground smaller than this many dice is one die at most."""
+_MOST_GUESSES = 30
+"""Guesses of one piece of foreground that are followed up: four dice in a heap suggest twenty."""
 _LEAST_COVER_BEFORE = 0.8
 _LEAST_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
@@ -65,6 +70,22 @@ class SecondReading:
     ground: Foreground
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """One piece of foreground."""
+
+    area: float
+    """In dice."""
+    mask: np.ndarray
+    guesses: list[Pose]
+    """Where dice may lie in it, likely ones first."""
+
+    @property
+    def is_small(self) -> bool:
+        """Too small for two dice."""
+        return self.area < _LEAST_OF_TWO
+
+
 class SecondReader:
     """Reads frames of one calibrated camera. One instance per thread."""
 
@@ -91,7 +112,7 @@ class SecondReader:
         """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size."""
         ground = self._floor.separate(image)
         contours, _ = cv2.findContours(ground.mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        fits: list[Fit] = []
+        pieces: list[np.ndarray] = []
         total = 0.0
         for contour in contours:
             area = cv2.contourArea(contour) / self._one
@@ -99,54 +120,82 @@ class SecondReader:
                 continue
             total += area
             if area < _MOST_AREA:
-                fits += self._explain(ground, contour, area)
-        fits = self._settle(ground, fits)
+                pieces.append(contour)
+        fits = self._settle(ground, self._explain(ground, pieces))
         fits.sort(key=lambda fit: fit.pose.x_mm)
         dice = self._measured(image, ground, [self._read_die(image, ground, fit) for fit in fits])
         free, at_wall = self._unexplained(ground, fits)
         return SecondReading(dice, free, at_wall, total, ground)
 
-    def _explain(self, ground: Foreground, contour: np.ndarray, area: float) -> list[Fit]:
+    def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:
+        """Upright dice that explain the pieces of foreground with these contours."""
+        pieces = [self._piece(ground, contour) for contour in contours]
+        # Of a single die the likeliest guess is nearly always right: the others cost more.
+        first = [piece.guesses[:1] if piece.is_small else piece.guesses for piece in pieces]
+        fitted = self._fit_each(ground, first)
+        found = [self._distinct(ground, *both) for both in zip(pieces, fitted, strict=True)]
+        rest = [
+            piece.guesses[1:] if piece.is_small and not _is_explained(fits) else []
+            for piece, fits in zip(pieces, found, strict=True)
+        ]
+        chosen: list[Fit] = []
+        for piece, before, more, fits in zip(
+            pieces, fitted, self._fit_each(ground, rest), found, strict=True
+        ):
+            if more:
+                fits = self._distinct(ground, piece, before + more)
+            if fits:
+                most = min(len(fits), max(1, round(piece.area * 1.15)), 4)
+                chosen += [fits[i] for i in choose(fits, piece.mask, most)]
+        return chosen
+
+    def _fit_each(self, ground: Foreground, poses: Sequence[list[Pose]]) -> list[list[Fit]]:
+        """Fits of several lists of poses, in one go."""
+        fits = iter(self._outline.fit(ground, [pose for some in poses for pose in some]))
+        return [[next(fits) for _ in some] for some in poses]
+
+    def _piece(self, ground: Foreground, contour: np.ndarray) -> _Piece:
         mask = np.zeros_like(ground.mask)
         cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
         poses = self._outline.propose(ground, contour)
         covers = self._outline.cover(mask, ground, poses)
+        order = np.argsort(-covers, kind="stable")[:_MOST_GUESSES]
+        guesses = [poses[i] for i in order if covers[i] >= _LEAST_COVER_BEFORE]
+        return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
+
+    def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
+        """The fits, each of the guess at its place, that cover foreground and differ."""
+        covers = self._outline.cover(piece.mask, ground, [fit.pose for fit in fitted])
         fits: list[Fit] = []
-        for index in np.argsort(-covers, kind="stable"):
-            if covers[index] < _LEAST_COVER_BEFORE or len(fits) >= _HYPOTHESES:
+        for guess, fit, cover in zip(piece.guesses, fitted, covers, strict=False):
+            if len(fits) >= _HYPOTHESES:
                 break
-            if any(_is_same(poses[index], fit.pose, 2.0, 0.1) for fit in fits):
-                continue
-            fit = self._outline.fit(ground, poses[index])
-            if self._outline.cover(mask, ground, [fit.pose])[0] < _LEAST_COVER:
-                continue
-            if any(_is_same(fit.pose, other.pose, 1.0, 0.06) for other in fits):
+            if cover < _LEAST_COVER or any(
+                _is_same(guess, other.pose, 2.0, 0.1) or _is_same(fit.pose, other.pose, 1.0, 0.06)
+                for other in fits
+            ):
                 continue
             fits.append(fit)
-            if area < 1.4 and fit.rms_mm < _GOOD_FIT_MM:
-                break  # one die, and it is explained
-        if not fits:
-            return []
-        most = min(len(fits), max(1, round(area * 1.15)), 4)
-        return [fits[i] for i in choose(fits, mask, most)]
+            if piece.is_small and _is_explained(fits):
+                break
+        return fits
 
     def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
         """Fit once more, now that each die knows where its neighbours are."""
         if len(fits) < 2:
             return fits
-        areas = [self._area(ground, fit) for fit in fits]
-        settled = []
-        for i, fit in enumerate(fits):
-            others = np.zeros(ground.mask.shape, bool)
-            for j, area in enumerate(areas):
-                if j != i:
-                    others |= area
-            settled.append(
-                self._outline.fit(ground, fit.pose, others)
-                if (others & areas[i]).any() or _has_neighbour(others, areas[i])
-                else fit
-            )
-        return settled
+        areas = np.array([self._area(ground, fit) for fit in fits])
+        around = [np.delete(areas, i, axis=0).any(axis=0) for i in range(len(fits))]
+        near = [
+            i
+            for i, others in enumerate(around)
+            if (others & areas[i]).any() or _has_neighbour(others, areas[i])
+        ]
+        again = self._outline.fit(
+            ground, [fits[i].pose for i in near], np.array([around[i] for i in near])
+        )
+        settled = dict(zip(near, again, strict=True))
+        return [settled.get(i, fit) for i, fit in enumerate(fits)]
 
     def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
         area = np.zeros(ground.mask.shape, np.uint8)
@@ -208,24 +257,31 @@ class SecondReader:
         return tuple(measured)
 
     def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
-        corners = self._outline.top_px(fit.pose)
+        corners = self._outline.tops_px([fit.pose])[0]
         return SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
 
     def _slide(self, image: np.ndarray, ground: Foreground, fit: Fit) -> Fit | None:
         """The same die moved along one of its axes to where its edges are in the picture."""
         pose = fit.pose
-        best, strongest = None, self._outline.edge_strength(image, pose)
-        for turn in (pose.turn, pose.turn + np.pi / 2):
-            for by in _SLIDES_MM:
-                moved = Pose(
+        places = [
+            pose,
+            *(
+                Pose(
                     pose.x_mm + by * float(np.cos(turn)),
                     pose.y_mm + by * float(np.sin(turn)),
                     pose.turn,
                 )
-                strength = self._outline.edge_strength(image, moved)
-                if strength > strongest:
-                    best, strongest = moved, strength
-        return None if best is None else self._outline.fit(ground, best, rounds=1)
+                for turn in (pose.turn, pose.turn + np.pi / 2)
+                for by in _SLIDES_MM
+            ),
+        ]
+        best = int(self._outline.edge_strengths(image, places).argmax())
+        return None if best == 0 else self._outline.fit(ground, [places[best]], rounds=1)[0]
+
+
+def _is_explained(fits: Sequence[Fit]) -> bool:
+    """Whether the newest of the fits is so good that a single die needs no other."""
+    return bool(fits) and fits[-1].rms_mm < _GOOD_FIT_MM
 
 
 def _off_middle(face: Face) -> float:

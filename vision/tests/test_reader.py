@@ -15,8 +15,8 @@ from vision.tests.truth import TruthFinder, found_die
 DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
 
 
-def read(dice, image=None, wanted=3, **lies):
-    reader = TableReader(TruthFinder([]), TABLE)
+def read(dice, image=None, wanted=3, threads=1, **lies):
+    reader = TableReader(TruthFinder([]), TABLE, threads=threads)
     reader._finder = TruthFinder(dice, view=reader.view, **lies)
     return reader.read(Frame(draw(dice) if image is None else image), wanted)
 
@@ -26,6 +26,20 @@ def test_three_flat_dice_are_verified():
     assert isinstance(opinion, Verified)
     assert opinion.values == (6, 3, 1)
     assert opinion.confidence > 0.6
+
+
+def test_readers_beside_each_other_find_what_they_find_one_after_the_other():
+    alone = read(DICE, threads=1)
+    beside = read(DICE, threads=2)
+    assert beside.opinion == alone.opinion
+    assert beside.dice == alone.dice
+
+
+def test_a_model_that_fails_beside_the_second_reader_is_heard():
+    reader = TableReader(TruthFinder([]), TABLE, threads=2)
+    reader._finder = None
+    with pytest.raises(AttributeError):
+        reader.read(Frame(draw(DICE)))
 
 
 @pytest.mark.parametrize("seed", range(8))

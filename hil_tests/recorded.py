@@ -36,6 +36,7 @@ from shaker_ctl.ports import Pictures
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import (
+    FaultKind,
     Notice,
     Occasion,
     Person,
@@ -63,6 +64,10 @@ PLAN = TossPlan(720.0, 3.0, "steady")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
 PACED = frozenset({Timer.BETTING, Timer.SETTLING, Timer.PAYOUT, Timer.LEAST_ROUND})
 """Times that only let people do their part; nobody needs them here."""
+
+BAD_CYCLES = "inspection-cycles"
+"""Code of an inspection with three bad cycles in a row: dice that lean on the rough compartment's
+ridges make them without any fault of the shaker."""
 
 QUALITY = 90
 """Of the stored JPEG, as the camera process has it."""
@@ -93,6 +98,7 @@ class RecordedTable:
         self._wanted = 0
         self._done = threading.Event()
         self._failure: BaseException | None = None
+        self._fault: tuple[FaultKind, str] | None = None
         self.rounds = 0
         self.endings: list[str] = []
 
@@ -222,6 +228,8 @@ class RecordedTable:
                 post(events.LampsDark(occasion))
             case commands.ProveEachLamp(occasion, areas):
                 post(events.EachLampProved(occasion, areas))
+            case commands.RaiseFault(kind, code):
+                self._fault = (kind, code)
             case commands.Announce(occasion, notice):
                 self._hear(occasion, notice)
             case commands.RecordRound(ending=ending):
@@ -243,8 +251,10 @@ class RecordedTable:
                 post(events.Signed(FAY))
             case Notice.INSPECTED:
                 post(events.OpenRequested(FAY))
+            case Notice.OUT_OF_SERVICE if self._fault == (FaultKind.SHAKER, BAD_CYCLES):
+                self._inspect_again()
             case Notice.OUT_OF_SERVICE:
-                raise RuntimeError(f"the table went out of service in {occasion}")
+                raise RuntimeError(f"the table went out of service in {occasion}: {self._fault}")
             case Notice.ENTER if self._toss.truth == "not flat":
                 post(events.NoRollCalled(DAN, number))
             case Notice.ENTER:
@@ -252,6 +262,13 @@ class RecordedTable:
                 post(events.ValuesEntered(DAN, number, (first, second, third)))
             case _:
                 pass
+
+    def _inspect_again(self) -> None:
+        """Three cycles in a row fell not flat: a technician finds the shaker well."""
+        post = self._state.post
+        post(events.FaultCleared(TOM, FaultKind.SHAKER))
+        post(events.ReturnRequested(TOM))
+        post(events.InspectionRequested(FAY))
 
     def _read(self) -> tuple[Verdict, Pictures]:
         """As the camera process reads a toss at rest: frames until enough of them agree."""

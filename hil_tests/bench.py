@@ -23,7 +23,8 @@ from rich.table import Table
 
 from hil_tests.demo import report
 from hil_tests.demo.people import People
-from hil_tests.demo.session import Plan, Session
+from hil_tests.demo.play import Patience
+from hil_tests.demo.session import DemoError, Plan, Session
 from shaker_ctl.service.status_socket import read_status
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -88,14 +89,18 @@ def main(
                 _look(session, load, readings)
             people = People(session, lambda _: None)
             people.start()
-            played, is_closing = 0, False
+            patience, played, is_closing = Patience(), 0, False
             while played < rounds:
                 view = _look(session, load, readings)
                 if view["round_id"] == rounds and not is_closing:
                     is_closing = True
                     people.close_after_this_round()
                 camera = view["camera"]
-                played = view["rounds"][-1]["round"] if view["rounds"] else 0
+                try:
+                    played = patience.look(view)
+                except DemoError as error:
+                    console.print(f"{error.line()}; what was measured before:", markup=False)
+                    break
                 progress.update(task, completed=played)
                 if people.failure is not None:
                     raise people.failure

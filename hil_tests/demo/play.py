@@ -28,7 +28,8 @@ from shaker_ctl.service.status_socket import read_status
 LOOK_S = 0.15
 SCREEN_WIDTH = 112
 REPAIR_S = 15.0
-"""Longest time out of service: the demonstration's technician clears what can be cleared."""
+"""Longest time out of service: the demonstration's technician clears what can be cleared, and
+gives up after `people.REPAIRS` times."""
 
 STUCK_S = 180.0
 """Longest time without a new round before the demonstration gives up and says so."""
@@ -96,8 +97,7 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
     if live is not None:
         live.start()
-    played, moved_s = 0, time.monotonic()
-    well_s = moved_s
+    patience, played = Patience(), 0
     view: dict[str, Any] = {}
     lit: dict[str, Any] | None = None
     try:
@@ -115,15 +115,10 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
                 news.tell(view)
             if view["phase"] == "collecting" and view["lamps"]["measured"]:
                 lit = view
-            newest = view["rounds"][-1]["round"] if view["rounds"] else 0
-            if newest != played:
-                played, moved_s = newest, time.monotonic()
+            played = patience.look(view)
             if rounds is not None and view["round_id"] == rounds and not is_closing:
                 is_closing = True
                 people.close_after_this_round()
-            if view["life"] != "out of service":
-                well_s = time.monotonic()
-            _give_up_where_stuck(view, moved_s, well_s)
     finally:
         if live is not None:
             live.stop()
@@ -141,12 +136,27 @@ def save_screen(view: dict[str, Any], path: Path) -> None:
     path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), "utf-8")
 
 
-def _give_up_where_stuck(view: dict[str, Any], moved_s: float, well_s: float) -> None:
-    if time.monotonic() - well_s > REPAIR_S:
-        faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
-        raise DemoError(f"the table went out of service: {faults or view['says']}")
-    if time.monotonic() - moved_s > STUCK_S:
-        raise DemoError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
+class Patience:
+    """How long a table may stand still before whoever watches it gives up."""
+
+    def __init__(self) -> None:
+        self._played = 0
+        self._moved_s = self._well_s = time.monotonic()
+
+    def look(self, view: dict[str, Any]) -> int:
+        """The number of the newest round that is over. Raises `DemoError` where nothing goes on."""
+        now_s = time.monotonic()
+        newest = view["rounds"][-1]["round"] if view["rounds"] else 0
+        if newest != self._played:
+            self._played, self._moved_s = newest, now_s
+        if view["life"] != "out of service":
+            self._well_s = now_s
+        if now_s - self._well_s > REPAIR_S:
+            faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
+            raise DemoError(f"the table went out of service: {faults or view['says']}")
+        if now_s - self._moved_s > STUCK_S:
+            raise DemoError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
+        return self._played
 
 
 class _News:

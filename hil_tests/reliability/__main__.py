@@ -119,7 +119,11 @@ def crash(
             tried += [point.name] if point is not None else []
             is_back = True
             try:
-                done = crashes.at_random() if point is None else crashes.at(point)
+                done = (
+                    crashes.at_random(in_play=kept.random % 2 == 1)
+                    if point is None
+                    else crashes.at(point)
+                )
             except (BenchError, ShakerError, OSError) as error:
                 name = "random" if point is None else point.name
                 done = Crash(name, wrong=[f"the table did not come back: {error}"])

@@ -69,7 +69,8 @@ OFF_S = 0.15
 LOOK_S = 0.05
 LONGEST_S = 30.0
 RANDOM_S = 14.0
-"""Random kills fall within so long after the start: an inspection, and the first of a round."""
+"""Random kills fall within so long: after a start that is an inspection and the first of a round,
+in play two rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +219,13 @@ class Crashes:
 
     # ── At any moment ───────────────────────────────────────────────────────
 
-    def at_random(self) -> Crash:
-        """Kill at a random moment from the start on: inspection, round, whatever it is."""
+    def at_random(self, *, in_play: bool) -> Crash:
+        """Kill at a random moment: of play, or from the start on, whatever the table is at then."""
         after_s = self._chance.uniform(0.0, RANDOM_S)
-        crash = Crash(f"random {after_s:.2f} s after the start")
-        if self._bench.session.service_has_ended():
+        crash = Crash(f"random {after_s:.2f} s {'into play' if in_play else 'after the start'}")
+        if in_play:
+            self._bench.make_ready()
+        elif self._bench.session.service_has_ended():
             self._bench.restart_service()
         self._forget()
         pid = self._bench.session.service_pid

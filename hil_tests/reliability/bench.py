@@ -37,13 +37,6 @@ SETTINGS: dict[str, Any] = {
 """Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
 default; and a second copy that is missed soon."""
 
-AUTONOMOUS: dict[str, Any] = {
-    **SETTINGS,
-    "table": {"entry_mode": "auto", "autonomous": True, "betting_s": 0.4}
-    | {"settling_s": 0.3, "payout_s": 0.3},
-}
-"""For a soak and for crashes: the table paces itself."""
-
 REPLY_S = 3.0
 READY_S = 90.0
 """Longest time from whatever a fault left to a table that is open again, one failed inspection
@@ -57,7 +50,6 @@ LAMP_FAULT = "lamp-readback"
 again, so that the lamps are tested before the fault is cleared."""
 
 CLOCK_FILE = "clock-offset"
-BYTES_OF_OFFSET = 8
 
 MEMORY_FILE = "meminfo"
 MEMINFO = Path("/proc/meminfo")
@@ -399,4 +391,4 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
-__all__ = ["AUTONOMOUS", "SETTINGS", "Bench", "BenchError", "DemoError", "TestedSession", "fresh"]
+__all__ = ["SETTINGS", "Bench", "BenchError", "DemoError", "TestedSession", "fresh"]

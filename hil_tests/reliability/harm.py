@@ -19,13 +19,13 @@ from typing import Any
 
 from hil_tests.reliability import acts, tracer
 from hil_tests.reliability.bench import Bench, BenchError
-from hil_tests.reliability.moments import EDGES, TRIGGERS, Moment
+from hil_tests.reliability.moments import TRIGGERS, Moment
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
 
 LOOK_S = 0.002
 FIVE_TURNS_S = 0.55
-"""From EN to the same five turns that `EDGES` counts: run-up of 0.3 s to some 800 rpm."""
+"""From EN to the same five turns that `moments.EDGES` counts: run-up of 0.3 s to some 800 rpm."""
 
 
 class Tail:
@@ -240,4 +240,4 @@ class Harm:
         threading.Thread(target=act, daemon=True).start()
 
 
-__all__ = ["EDGES", "Harm", "Tail"]
+__all__ = ["Harm", "Tail"]

@@ -22,7 +22,7 @@ from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import Fault
 from hil_tests.reliability.harm import Harm, Tail
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Ending, Seen, differences, judged
+from hil_tests.reliability.required import Ending, Seen, judged
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
@@ -394,4 +394,4 @@ class _Round:
             time.sleep(LOOK_S)
 
 
-__all__ = ["Result", "Trials", "differences"]
+__all__ = ["Result", "Trials"]

@@ -33,6 +33,9 @@ FINISHED_S = 0.93 * PLANNED_S
 BRIDGED_S = 0.03
 """EN low for less than three turns of the dead-man is its own pulse."""
 
+EVEN_ODD = False
+"""The layout of the tables under test has no `even` and no `odd`."""
+
 PHASE_FAULT = 12
 PHASE_MASK = 0xFF
 """Without the mark of a demonstration."""
@@ -174,7 +177,6 @@ class Evidence:
     tosses: list[Note]
     steps: list[Step]
     seen_as: tuple[str, ...]
-    even_odd: bool = False
 
 
 def judge(e: Evidence) -> Seen:
@@ -252,7 +254,7 @@ def _winning(e: Evidence, at_s: float) -> set[str]:
     dice = _dice(e, at_s)
     if dice is None or not all(die["flat"] for die in dice):
         return set()
-    return winning_areas([die["value"] for die in dice], even_odd=e.even_odd)
+    return winning_areas([die["value"] for die in dice], even_odd=EVEN_ODD)
 
 
 def _see_lamps(seen: Seen, e: Evidence) -> None:

@@ -4,7 +4,9 @@ Owns the queue of waves. Each carries the edges that the machine is about to mak
 foresees them, and begins where the one before ends, so that the daemon's hardware times every edge.
 While the cam turns steadily a wave is one period of the tach and repeats until the next one is
 queued: a computer that is late by some turns lets the cam turn on at its last speed, as inertia
-would, and leaves no gap. Must not know machines or other pins.
+would, and leaves no gap. After such a hole the edges go on from where the pin is: a tach tells
+speed and no angle, so that nobody sees by how much of a period it slipped, and a jump back would be
+seen. Must not know machines or other pins.
 """
 
 from __future__ import annotations
@@ -18,16 +20,17 @@ from itertools import pairwise
 
 import pigpio
 
-LEAD_S = 0.016
-"""Waves are queued to at least this long ahead: two turns of the machine, so that one may come a
-turn late. Edges that are queued know nothing of what the controller commands meanwhile; in this
-time full torque moves the cam by a sixth of a tach period at most.
+LEAD_S = 0.024
+"""Waves are queued to at least this long ahead: three turns of the machine, so that one may come
+two turns late. Edges that are queued know nothing of what the controller commands meanwhile; in
+this time full torque moves the cam by a third of a tach period at most.
 
 Longer: the controller's speed loop answers later. Shorter: the cam's speed is held more often where
 it should change."""
 
-STEADY_S = 0.010
-"""Longest tach period that repeats: 500 rpm. A slower cam gains or loses too much in a period."""
+STEADY_S = 0.020
+"""Longest tach period that repeats: 250 rpm. A slower cam gains or loses too much in a period: a
+third at that speed while it gathers way, which is still no jump to whoever counts."""
 
 STEP_S = 0.008
 """Length of a wave that does not repeat: one turn of the machine."""
@@ -43,6 +46,18 @@ START_S = 20e-6
 
 MARGIN_S = 0.0015
 """For three commands: a wave that ends sooner than this may be over before the next is queued."""
+
+SLIP_S = 0.0002
+"""A wave that begins later than it should by less than this is on time."""
+
+PAST_S = 0.06
+"""Edges are remembered for this long: longer than a slip."""
+
+SAME_S = 0.001
+"""Between two forecasts an edge moves by less than this."""
+
+REST_S = 0.2
+"""A cam without an edge for this long is at rest, and begins again without a slip."""
 
 KEEP_S = 0.02
 """A wave is deleted this long after its end, when it can no longer be what plays."""
@@ -78,6 +93,11 @@ class TachPlayer:
         self._level = 0
         self._changed_s = -math.inf
         self._waves: deque[Wave] = deque()
+        self._known: list[Edge] = []
+        self._slip_s = 0.0
+        """How much later than the machine's edges the played ones are."""
+        self._due_s = math.inf
+        """When the first edge is due that was foreseen and is not queued."""
         self.underruns = 0
         """How often a turn came so late that the cam turned on at its last speed, or that nothing
         was left to play."""
@@ -90,35 +110,70 @@ class TachPlayer:
         now_s = self._clock()
         if upto_s < now_s + FORESIGHT_S:
             coming = _continued(coming, upto_s, now_s + FORESIGHT_S)
+        coming = self._known = self._past(coming, upto_s, now_s) + list(coming)
         self._forget(now_s)
-        from_s = self._end_of_queue(now_s)
-        if from_s is None:
-            if not coming or coming[0][0] > now_s + LEAD_S:
-                return
-            self.underruns += bool(self._waves) and now_s - self._waves[-1].ends_s < KEEP_S
-            from_s = now_s + MARGIN_S
-        while from_s < now_s + LEAD_S and (coming or self._waves[-1].repeats):
-            from_s = self._queue(coming, from_s)
+        from_s, is_late = self._end_of_queue(now_s)
+        if is_late:
+            self.underruns += 1
+            self._slip(coming, from_s)
+        elif self._slip_s:
+            self._slip_less(coming, from_s)
+        if from_s > now_s or self._next_due(coming, now_s) <= now_s + LEAD_S:
+            from_s = max(from_s, now_s + MARGIN_S)
+            while from_s < now_s + LEAD_S and (coming or self._waves[-1].repeats):
+                from_s = self._queue(coming, from_s)
+        self._due_s = self._next_due(coming, max(from_s, now_s))
 
     def stop(self) -> None:
         """End what plays; the pin keeps its level."""
         self._pi.wave_tx_stop()
         self._pi.wave_clear()
         self._waves.clear()
+        self._known, self._slip_s, self._due_s = [], 0.0, math.inf
 
     # ── The queue ───────────────────────────────────────────────────────────
 
-    def _end_of_queue(self, now_s: float) -> float | None:
-        """Where the next wave will begin; None where nothing plays any more."""
+    def _end_of_queue(self, now_s: float) -> tuple[float, bool]:
+        """Where the next wave can begin, in the past where nothing plays any more; and whether this
+        turn came too late, for edges that were due or for a wave that had to repeat."""
         if not self._waves:
-            return None
+            return -math.inf, False
         last = self._waves[-1]
         if last.ends_s > now_s + MARGIN_S:
-            return last.ends_s
-        if not last.repeats:
-            return None
-        self.underruns += 1
-        return self._turn_on(last, now_s + MARGIN_S)
+            return last.ends_s, False
+        if last.repeats:
+            return self._turn_on(last, now_s + MARGIN_S), True
+        if self._due_s < now_s + MARGIN_S:
+            return now_s + MARGIN_S, True
+        self._slip_s *= self._changed_s > now_s - REST_S
+        return -math.inf, False
+
+    def _slip(self, coming: Sequence[Edge], from_s: float) -> None:
+        """Let the edges go on where the pin is: the next change comes half a period after the last
+        one, or at `from_s` where that is later."""
+        if len(coming) < 2:
+            return
+        half_s = coming[-1][0] - coming[-2][0]
+        next_s = max(from_s, self._changed_s + half_s)
+        changes = (at_s for at_s, level in coming if level != self._level)
+        self._slip_s = next_s - min(changes, key=lambda at_s: abs(at_s - next_s))
+
+    def _slip_less(self, coming: Sequence[Edge], from_s: float) -> None:
+        """Take a whole period off a slip that is longer than one: the edges stay where they are."""
+        ahead = [at_s for at_s, _ in coming if at_s >= from_s - abs(self._slip_s)]
+        if len(ahead) > 2 and abs(self._slip_s) > (period_s := ahead[2] - ahead[0]):
+            self._slip_s -= math.copysign(period_s, self._slip_s)
+
+    def _past(self, coming: Sequence[Edge], upto_s: float, now_s: float) -> list[Edge]:
+        """What was foreseen and has come: edges that are late are played from it."""
+        first_s = coming[0][0] - SAME_S if coming else upto_s - FORESIGHT_S
+        return [edge for edge in self._known if now_s - PAST_S < edge[0] < first_s]
+
+    def _next_due(self, coming: Sequence[Edge], after_s: float) -> float:
+        return next((at_s for at_s, _ in self._slipped(coming) if at_s >= after_s), math.inf)
+
+    def _slipped(self, coming: Sequence[Edge]) -> list[Edge]:
+        return [(at_s + self._slip_s, level) for at_s, level in coming]
 
     def _turn_on(self, last: Wave, at_s: float) -> float:
         """Note that `last` is repeated until `at_s`; return the end of that cycle: there a wave
@@ -131,7 +186,7 @@ class TachPlayer:
 
     def _queue(self, coming: Sequence[Edge], from_s: float) -> float:
         """Queue one wave that should begin at `from_s`; return its end."""
-        edges, length_s, repeats = self._next(coming, from_s)
+        edges, length_s, repeats = self._next(self._slipped(coming), from_s)
         pulses = self._pulses(edges, from_s, length_s)
         self._pi.wave_add_generic(pulses)
         number = self._pi.wave_create_and_pad(ROOM_PERCENT)
@@ -144,6 +199,8 @@ class TachPlayer:
         if edges:
             at_s, self._level = edges[-1]
             self._changed_s = at_s + begins_s - from_s
+        if begins_s - from_s > SLIP_S:
+            self._slip(coming, begins_s + length_s)
         return begins_s + length_s
 
     def _begun(self, number: int, from_s: float, asked_s: float) -> float:

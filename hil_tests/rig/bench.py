@@ -28,6 +28,7 @@ import pigpio
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.tach_player import FORESIGHT_S, TachPlayer
+from hil_tests.rig.timely import go_first
 from hil_tests.rig.wiring import PinMap
 
 REPORT = struct.Struct("<HHII")
@@ -344,6 +345,7 @@ class BenchWires:
 
     def _watch(self) -> None:
         """Measure PWM, window by window, and tell the guard that somebody lives."""
+        go_first()
         reports, pi = self._reports, self._watching
         try:
             while not self._ended.wait(PAUSE_S):

@@ -28,7 +28,7 @@ from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
-from hil_tests.rig.timely import answer_in_time
+from hil_tests.rig.timely import answer_in_time, go_first
 from hil_tests.rig.wiring import PinMap
 
 RIGS = Chip(sample_us=1)
@@ -67,6 +67,7 @@ def crossed(
     except RigFileError as error:
         typer.echo(f"shaker-rig: {error}", err=True)
         raise typer.Exit(1) from error
+    go_first()
     boards = Board(), Board()
     cross(*boards, table.pins, table.wiring)
     controllers = VirtualPigpiod(boards[0], port=controller_port)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant import Plant
+from hil_tests.rig.timely import go_first
 from hil_tests.rig.wires import Wires
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class Machine:
         self._changed.set()
 
     def _run(self) -> None:
+        go_first()
         try:
             while not self._ends:
                 pause_s = self._wires.turn_s if self._is_moving() else STILL_TURN_S

@@ -5,7 +5,10 @@
 For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel as the
 page installs it, from wheels alone, `shaker-ctl --version`, `shaker-ctl read` on a picture of known
 truth, and the unit tests of the installed packages. Emulated by qemu, so figures of speed mean
-nothing here, and the tests' own time limits are lifted.
+nothing here, and the tests' own time limits are lifted (see `slow_machine`).
+
+The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`
+goes on where a check of the same wheel was interrupted.
 
 The wheels are fetched by this machine's own pip, for arm64 and that Python: servers hang up on an
 emulated handshake. The emulated pip then resolves and installs from that folder and nothing else.
@@ -14,6 +17,7 @@ emulated handshake. The emulated pip then resolves and installs from that folder
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -21,6 +25,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,43 +81,84 @@ class Tests:
     processes: int
 
 
+class Progress:
+    """What a check of this wheel has got done in `root`, kept there in a file."""
+
+    def __init__(self, root: Path, wheel: Path) -> None:
+        self._path = root / "progress.json"
+        self._digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        self._done: dict[str, str] = {}
+        if self._path.exists():
+            kept = json.loads(self._path.read_text("utf-8"))
+            if kept["wheel"] == self._digest:
+                self._done = kept["done"]
+
+    def found(self, step: str) -> str | None:
+        """Return what was said when `step` was done; None while it is not."""
+        return self._done.get(step)
+
+    def note(self, step: str, said: str) -> None:
+        """Note that `step` is done."""
+        self._done[step] = said
+        kept = {"wheel": self._digest, "done": self._done}
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(kept, indent=2), "utf-8")
+        fresh.replace(self._path)
+
+
+def _inside(
+    root: Path, words: Sequence[str], *, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    return debian.inside(root, words, check=check, keeps_bytecode=True)
+
+
 def recipe(suite: str) -> debian.Recipe:
     """Return the Debian of one suite: what the installation page asks for, and nothing else."""
     packages = ("python3", "python3-venv", *LIBRARIES[suite])
     return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 
-def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, is_installed: bool) -> bool:
-    """Check one suite; return whether all held. `is_installed`: by an earlier check."""
+INSTALLED = "installed from wheels alone"
+TEST_TOOLS_INSTALLED = "test tools"
+
+
+def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -> bool:
+    """Check one suite; return whether all held. `resume`: go on with what is done already."""
     root = cache / f"{suite}-root"
     say = _Teller(suite)
+    progress = Progress(root, wheel)
+    is_installed = resume and progress.found(INSTALLED) is not None
     if not is_installed:
         debian.unpack(recipe(suite), cache, root)
-    (root / "wheel").mkdir(exist_ok=True)
-    (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
-    if not is_installed:
+        progress = Progress(root, wheel)
+        (root / "wheel").mkdir()
+        (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
         fetch_wheels(suite, wheel, root / "wheel")
     with debian.mounted(root, source=HERE, cpuinfo=CPUINFO):
-        machine = debian.inside(root, ["uname", "-m"]).stdout.strip()
-        python = debian.inside(root, ["python3", "--version"]).stdout.strip()
+        machine = _inside(root, ["uname", "-m"]).stdout.strip()
+        python = _inside(root, ["python3", "--version"]).stdout.strip()
         say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
         pip = f"{PREFIX}/bin/pip"
         if not is_installed:
-            debian.inside(root, ["python3", "-m", "venv", PREFIX])
-            debian.inside(root, [pip, *FROM_WHEELS, f"/wheel/{wheel.name}{EXTRA}"])
-            frozen = debian.inside(root, [pip, "freeze"]).stdout.split()
-            say(f"installed from wheels alone: {len(frozen)} packages", True)
+            _inside(root, ["python3", "-m", "venv", PREFIX])
+            _inside(root, [pip, *FROM_WHEELS, f"/wheel/{wheel.name}{EXTRA}"])
+            frozen = _inside(root, [pip, "freeze"]).stdout.split()
+            progress.note(INSTALLED, f"{len(frozen)} packages")
+        say(f"{INSTALLED}: {progress.found(INSTALLED)}", True)
         program = f"{PREFIX}/bin/shaker-ctl"
-        version = debian.inside(root, [program, "--version"]).stdout.strip()
+        version = _inside(root, [program, "--version"]).stdout.strip()
         say(version, bool(re.fullmatch(r"shaker-ctl \d+\.\d+\.\d+\S*", version)))
         _read(root, program, say)
-        debian.inside(root, [pip, *FROM_WHEELS, *TEST_TOOLS])
-        _unit_tests(root, tests, say)
+        if progress.found(TEST_TOOLS_INSTALLED) is None:
+            _inside(root, [pip, *FROM_WHEELS, *TEST_TOOLS])
+            progress.note(TEST_TOOLS_INSTALLED, "from wheels alone")
+        for part in _parts(tests):
+            _unit_tests(root, part, tests.processes, progress, say)
     return say.is_fine
 
 
 SAID = "tests.log"
-"""In the root: what pytest says, while it runs for its hour."""
+"""In the root: what pytest says of the part that runs."""
 
 FROM_WHEELS = ("install", "--only-binary=:all:", "--no-index", "--find-links=/wheel")
 
@@ -165,7 +211,7 @@ def _read(root: Path, program: str, say: _Teller) -> None:
         f"compartment_radius_mm = {TABLE.compartment_radius_mm}\ndie_mm = {TABLE.die_mm}\n"
     )
     words = [program, "read", "--json", "--config", "/wheel/settings.toml", "/wheel/dice.png"]
-    ran = debian.inside(root, words, check=False)
+    ran = _inside(root, words, check=False)
     line = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "{}"
     try:
         values = json.loads(line).get("values")
@@ -175,9 +221,23 @@ def _read(root: Path, program: str, say: _Teller) -> None:
     say(said, ran.returncode == 0 and sorted(values or ()) == sorted(die.value for die in DICE))
 
 
-def _unit_tests(root: Path, tests: Tests, say: _Teller) -> None:
-    """Run the installed packages' own tests, all that need no rig."""
-    packages = debian.inside(
+def _parts(tests: Tests) -> list[str]:
+    """Return what is run in one go each: every folder of tests below what was selected."""
+    parts: list[str] = []
+    for name in tests.selected:
+        whole = HERE / name
+        folders = sorted({path.parent for path in whole.rglob("test_*.py")})
+        parts += [str(folder.relative_to(HERE)) for folder in folders] or [name]
+    return parts
+
+
+def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: _Teller) -> None:
+    """Run the installed packages' own tests of one folder, all that need no rig."""
+    before = progress.found(part)
+    if before is not None:
+        say(f"{part}: {before}, before", True)
+        return
+    packages = _inside(
         root, [f"{PREFIX}/bin/python", "-c", "import shaker_ctl as s; print(s.__path__[0])"]
     ).stdout.strip()
     site = Path(packages).parent
@@ -190,15 +250,17 @@ def _unit_tests(root: Path, tests: Tests, say: _Teller) -> None:
     words = [
         *(f"{PREFIX}/bin/python", "-m", "pytest", "-v", "-c", "/source/pyproject.toml"),
         *("--rootdir", str(site), "-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
-        *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={tests.processes}"),
-        *needs_rig,
-        *(str(site / name) for name in tests.selected),
+        *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={processes}"),
+        *("--durations=15", *needs_rig, str(site / part)),
     ]
-    ran = debian.inside(root, ["sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1"], check=False)
+    ran = _inside(root, ["sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1"], check=False)
     said = (root / SAID).read_text("utf-8").strip().splitlines() or ["pytest said nothing"]
     if ran.returncode != 0:
         print("\n".join(said[-150:]))  # noqa: T201 - the reason
-    say(f"unit tests: {said[-1].strip('= ')}", ran.returncode == 0)
+    last = said[-1].strip("= ")
+    if ran.returncode == 0:
+        progress.note(part, last)
+    say(f"{part}: {last}", ran.returncode == 0)
 
 
 def main() -> int:
@@ -208,7 +270,7 @@ def main() -> int:
     parser.add_argument("--suite", choices=sorted(PYTHONS), action="append")
     parser.add_argument("--cache", type=Path, default=debian.CACHE)
     parser.add_argument(
-        "--installed", action="store_true", help="Go on with what an earlier check installed."
+        "--resume", action="store_true", help="Go on where a check of the same wheel stopped."
     )
     parser.add_argument("--tests", nargs="*", default=["shaker_ctl", "vision"])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -222,7 +284,7 @@ def main() -> int:
                 given.wheel,
                 given.cache,
                 Tests(tuple(given.tests), given.processes),
-                is_installed=given.installed,
+                resume=given.resume,
             )
             for suite in given.suite or sorted(PYTHONS)
         ]

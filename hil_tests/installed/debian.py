@@ -163,9 +163,17 @@ def _bind(what: Path, where: Path, done: list[Path]) -> None:
 
 
 def inside(
-    root: Path, words: Sequence[str], *, check: bool = True, timeout_s: float | None = None
+    root: Path,
+    words: Sequence[str],
+    *,
+    check: bool = True,
+    timeout_s: float | None = None,
+    keeps_bytecode: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program inside `root` with a clean environment; return what it said.
+
+    `keeps_bytecode`: Python keeps there what it compiled. A Debian that is only unpacked has none
+    of its own library, and an emulated start without any takes a minute.
 
     Raises `subprocess.CalledProcessError`, after printing what it said, where `check` is asked for.
     """
@@ -182,6 +190,8 @@ def inside(
         "PYTHONDONTWRITEBYTECODE": "1",
         "QEMU_CPU": EMULATED_CPU,
     }
+    if keeps_bytecode:
+        del environment["PYTHONDONTWRITEBYTECODE"]
     ran = subprocess.run(
         ["chroot", str(root), *words],
         env=environment,

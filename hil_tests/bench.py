@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,12 +41,23 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
-def resident_mb(pid: int) -> float:
-    """Resident memory of a process, MB, shared pages counted in."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a process keeps in memory, MB (proc(5), smaps_rollup)."""
+
+    private: float
+    shared: float
+    """Pages of libraries that other processes map too, above all the other one of the pair."""
+
+
+def memory_of(pid: int) -> Memory:
+    """Resident memory of a process now."""
+    private = shared = 0
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
+        name, value = line.split()[:2]
+        private += int(value) if name.startswith("Private_") else 0
+        shared += int(value) if name.startswith("Shared_") else 0
+    return Memory(private / 1024, shared / 1024)
 
 
 class Load:
@@ -54,14 +66,14 @@ class Load:
     def __init__(self) -> None:
         self.spent: dict[tuple[str, str], float] = defaultdict(float)
         self.passed: dict[str, float] = defaultdict(float)
-        self.memory: dict[str, float] = defaultdict(float)
+        self.memory: dict[str, Memory] = {}
         self._last: dict[str, tuple[float, float]] = {}
 
     def sample(self, what: str, processes: dict[str, int]) -> None:
         now = time.monotonic()
         for name, pid in processes.items():
             used = cpu_s(pid)
-            self.memory[name] = max(self.memory[name], resident_mb(pid))
+            self.memory[name] = memory_of(pid)
             if name in self._last:
                 before_s, before = self._last[name]
                 self.spent[what, name] += used - before
@@ -195,7 +207,13 @@ def _loads(load: Load) -> Table:
         shares = [
             f"{load.spent[p, name] / load.passed[p]:.0%}" if load.passed[p] else "–" for p in phases
         ]
-        table.add_row(name, *shares, f"{load.memory[name]:.0f}")
+        memory = load.memory[name]
+        table.add_row(name, *shares, f"{memory.private + memory.shared:.0f}")
+    # Both map the same libraries: counted once, at the most what the larger one shares.
+    both = sum(m.private for m in load.memory.values()) + max(
+        (m.shared for m in load.memory.values()), default=0.0
+    )
+    table.add_row("together, shared pages once", *[""] * len(phases), f"{both:.0f}")
     return table
 
 

@@ -1,6 +1,7 @@
 """What the rig's own logs say about one test: its tosses, its lines, its lamps, its faults.
 
-Owns the cutting of the logs to the time of a test, and how they join to one record of each toss.
+Owns the cutting of the logs to the time of a test, how they join to one record of each toss, and
+when the rig itself was late, since what a late rig shows may be no fault of the controller.
 All times are CLOCK_MONOTONIC, which every log shares. Must not know what should have happened.
 """
 
@@ -16,6 +17,11 @@ from typing import Any
 BEFORE_S = 0.5
 AFTER_S = 1.5
 """How much of the lines is kept around a toss."""
+
+LATE_MS = 25.0
+"""The rig moves its machine every 8 to 15 ms while the cam turns; a turn after this long is late."""
+TURNING_RPM = 300
+"""Above this speed every turn of the rig changes a line, so that a pause is seen."""
 
 Lines = list[dict[str, Any]]
 
@@ -63,6 +69,7 @@ def gather(
         "lamps": between(lines_of(rig["lamps"]), t0, t1),
         "events": between(lines_of(rig["events"]), t0, t1),
         "gaps_ms": _gaps_ms(signals, list(begun.values()), tosses),
+        "late": _late(signals, t0, t1),
     }
 
 
@@ -81,6 +88,18 @@ def _window(signals: Lines, t0: float, t1: float) -> Lines:
             kept.append({"t": t0, **state})
         kept.append(line)
     return kept or [{"t": t0, **state}]
+
+
+def _late(signals: Lines, t0: float, t1: float) -> list[list[float]]:
+    """Turns of the rig that came late while the cam turned: [when, milliseconds after the last]."""
+    found = []
+    rpm = 0.0
+    for line, following in pairwise(signals):
+        rpm = line.get("rpm", rpm)
+        took_ms = 1000.0 * (following["t"] - line["t"])
+        if rpm >= TURNING_RPM and took_ms > LATE_MS and t0 <= line["t"] <= t1:
+            found.append([line["t"], round(took_ms, 1)])
+    return found
 
 
 def _gaps_ms(signals: Lines, begun: list[float], tosses: Lines) -> list[float]:

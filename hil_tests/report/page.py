@@ -7,6 +7,7 @@ Must not know pytest or rigs: it draws `report.json`.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -201,10 +202,26 @@ def _why(test: Test, kind: str) -> str:
         if last is not None:
             at_s = last["t"] - _origin(test)
             rows.append((said, f"{last['who']}: {last['text']} ({at_s:.2f} s)", "plain"))
+    if late := _late(test):
+        rows.append(("The rig itself", late, "plain"))
     drawn = "".join(
         f'<dt>{name}</dt><dd class="{look}">{escape(text)}</dd>' for name, text, look in rows
     )
     return f"<dl>{drawn}</dl>"
+
+
+def _late(test: Test, t0: float = -math.inf, t1: float = math.inf) -> str:
+    """In words, whether the rig was late while the cam turned, between `t0` and `t1`."""
+    late = [(ms, at) for at, ms in test["evidence"].get("late", ()) if t0 <= at <= t1]
+    if not late:
+        return ""
+    worst_ms, at_s = max(late)
+    times = "once" if len(late) == 1 else f"{len(late)} times"
+    return (
+        f"the rig's own computer was late {times} while the cam turned, by up to {worst_ms:.0f} ms "
+        f"(at {at_s - _origin(test):.2f} s): what the lines show there may be no fault of the "
+        "controller"
+    )
 
 
 FOUND = " - but found: "
@@ -317,6 +334,8 @@ def _tosses(test: Test) -> list[str]:
             f'<div class="soft">begun at {toss["t_start"] - _origin(test):.2f} s, at rest at '
             f"{toss['t_rest'] - _origin(test):.2f} s, {toss['turns']:g} strokes</div>"
         )
+        if late := _late(test, t0, t1):
+            parts.append(f'<div class="soft">{escape(late)}</div>')
         parts.append(f'<div class="pictures">{_pictures(toss)}</div>')
         parts.append(
             drawings.trace(

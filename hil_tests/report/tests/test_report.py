@@ -185,6 +185,27 @@ def test_evidence_is_cut_to_the_test_and_headed_by_the_state_before_it(tmp_path:
     assert [change["round"] for change in found["lamps"]] == [3]
 
 
+def test_a_rig_that_was_late_says_so_where_a_story_failed(tmp_path: Path):
+    lines = [
+        {"t": 1.0, "rpm": 0.0},
+        {"t": 1.5, "rpm": 400.0},
+        {"t": 1.51, "rpm": 410.0},
+        {"t": 1.63, "rpm": 800.0},
+        {"t": 1.64, "rpm": 0.0},
+        {"t": 2.0, "enable": 0},
+    ]
+    for name in ("signals", "truth", "lamps", "events"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "signals").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rig = {name: str(tmp_path / name) for name in ("signals", "truth", "lamps", "events")}
+    rig |= {"rig": "virtual", "geometry": "standard", "dice": "white", "seed": "1"}
+    found = evidence.gather(rig, 1.0, 3.0, {}, {})
+    assert found["late"] == [[1.51, 120.0]]
+    drawn = page.draw(report(trial("failed", t0=1.0, evidence=found)))
+    assert "computer was late once while the cam turned, by up to 120 ms (at 0.51 s)" in drawn
+    assert "computer was late" not in page.draw(report(trial("failed")))
+
+
 def test_a_half_written_line_is_left_for_later(tmp_path: Path):
     log = tmp_path / "log"
     log.write_text('{"t": 1}\n{"t": 2')

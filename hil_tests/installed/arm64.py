@@ -145,10 +145,12 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
             frozen = _inside(root, [pip, "freeze"]).stdout.split()
             progress.note(INSTALLED, f"{len(frozen)} packages")
         say(f"{INSTALLED}: {progress.found(INSTALLED)}", True)
-        program = f"{PREFIX}/bin/shaker-ctl"
-        version = _inside(root, [program, "--version"]).stdout.strip()
-        say(version, bool(re.fullmatch(r"shaker-ctl \d+\.\d+\.\d+\S*", version)))
-        _read(root, program, say)
+        for step in (_version, _read):
+            before = progress.found(step.__name__)
+            said, is_fine = (f"{before}, before", True) if before else step(root)
+            say(said, is_fine)
+            if is_fine and not before:
+                progress.note(step.__name__, said)
         if progress.found(TEST_TOOLS_INSTALLED) is None:
             _inside(root, [pip, *FROM_WHEELS, *TEST_TOOLS])
             progress.note(TEST_TOOLS_INSTALLED, "from wheels alone")
@@ -199,7 +201,16 @@ class _Teller:
         print(f"{word} {self._suite}: {text} ({took_s:.0f} s)", flush=True)  # noqa: T201
 
 
-def _read(root: Path, program: str, say: _Teller) -> None:
+PROGRAM = f"{PREFIX}/bin/shaker-ctl"
+
+
+def _version(root: Path) -> tuple[str, bool]:
+    """Return what the program says of itself, and whether that is a version."""
+    version = _inside(root, [PROGRAM, "--version"]).stdout.strip()
+    return version, bool(re.fullmatch(r"shaker-ctl \d+\.\d+\.\d+\S*", version))
+
+
+def _read(root: Path) -> tuple[str, bool]:
     """Read a drawn picture of known values, as a table's frame."""
     picture = root / "wheel" / "dice.png"
     cv2.imwrite(str(picture), draw(DICE))
@@ -210,7 +221,7 @@ def _read(root: Path, program: str, say: _Teller) -> None:
         f"floor_px_per_mm = {TABLE.floor_px_per_mm}\nheight_mm = {TABLE.height_mm}\n"
         f"compartment_radius_mm = {TABLE.compartment_radius_mm}\ndie_mm = {TABLE.die_mm}\n"
     )
-    words = [program, "read", "--json", "--config", "/wheel/settings.toml", "/wheel/dice.png"]
+    words = [PROGRAM, "read", "--json", "--config", "/wheel/settings.toml", "/wheel/dice.png"]
     ran = _inside(root, words, check=False)
     line = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "{}"
     try:
@@ -218,7 +229,8 @@ def _read(root: Path, program: str, say: _Teller) -> None:
     except json.JSONDecodeError:
         values = None
     said = f"read {values}" if values else f"status {ran.returncode}: {line[:300]}"
-    say(said, ran.returncode == 0 and sorted(values or ()) == sorted(die.value for die in DICE))
+    is_fine = ran.returncode == 0 and sorted(values or ()) == sorted(die.value for die in DICE)
+    return said, is_fine
 
 
 def _parts(tests: Tests) -> list[str]:

@@ -19,7 +19,7 @@ AFTER_S = 1.5
 """How much of the lines is kept around a toss."""
 
 LATE_MS = 25.0
-"""The rig moves its machine every 8 to 15 ms while the cam turns; a turn after this long is late."""
+"""The rig moves its machine every 8 to 15 ms while the cam turns; one after this long is late."""
 TURNING_RPM = 300
 """Above this speed every turn of the rig changes a line, so that a pause is seen."""
 

@@ -23,6 +23,7 @@ from collections import deque
 from pathlib import Path
 
 from hil_tests.rig.fault_set import Fault, FaultSet
+from hil_tests.rig.timely import go_first
 
 BITS_PER_BYTE = 10
 SLICE_S = 0.002
@@ -242,6 +243,7 @@ class Line:
                 end.close()
 
     def _carry(self) -> None:
+        go_first()
         while True:
             self._obey_plug()
             fds, timeout = self._await()

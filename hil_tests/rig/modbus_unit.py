@@ -29,6 +29,7 @@ from pymodbus.pdu.register_message import (
 
 from hil_tests.rig.fault_set import FaultSet
 from hil_tests.rig.lamp import Refused
+from hil_tests.rig.timely import go_first
 
 ILLEGAL_FUNCTION = 1
 FRAME_SILENCE_S = 0.02
@@ -82,6 +83,7 @@ class ModbusUnit:
 
     def run(self) -> None:
         """Collect bytes into frames, answer each frame that is for this unit."""
+        go_first()
         pending = b""
         while True:
             data = self._wire.receive(FRAME_SILENCE_S if pending else None)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
+
+from hil_tests.rig import timely
 
 WALK = """
 import gc, sys, time
@@ -29,3 +33,20 @@ def test_a_full_collection_takes_next_to_no_time() -> None:
     )
     before_s, after_s = map(float, ended.stdout.split())
     assert after_s < before_s / 20
+
+
+def test_only_the_thread_that_asks_goes_first() -> None:
+    seen: list[int] = []
+
+    def ask() -> None:
+        timely.go_first()
+        timely.go_first()
+        seen.append(os.getpriority(os.PRIO_PROCESS, 0))
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+    # Who may not is left as it is, and nothing fails.
+    assert seen[0] in (max(-20, timely.FIRST), before)

@@ -94,6 +94,8 @@ class PhotoThresholds:
     found: float = 0.25
     """Score times certainty of the value, means over the closer looks, from which the plain reading
     calls something a die."""
+    alone: float = 0.45
+    """The same where the second reader sees no pips that form a face."""
     faint: float = 0.18
     """From here on it may be one, and a picture with such a thing is not verified."""
     score: float = 0.30

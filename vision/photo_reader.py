@@ -4,13 +4,15 @@ Owns: the scales at which the model looks, and what both readers must say togeth
 photograph may state values. Must not know tables, tosses or `shaker_ctl`.
 
 Without a calibration there is no plane and no scale, so geometry proves less here than at a table:
-the plain reading is the model's alone, the verified one needs both readers, die by die.
+the plain reading is the model's alone, but for the faintest of its findings, which count only where
+the second reader sees pips too; the verified one needs both readers, die by die.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import cv2
 import numpy as np
@@ -34,6 +36,8 @@ from vision.second_reader.photo import PhotoDie, read_photo
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 _NEAREST = 0.95
+_LEAST_SEEN_PX = 26.0
+"""Edge of a die below which the second reader cannot be expected to see its pips."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,18 +70,14 @@ class PhotoReader:
         clock.lap("model")
         second = read_photo(frame.image)
         clock.lap("second reader")
-        evidence = compare(found, faint, second)
+        evidence = settle(compare(found, faint, second), self.thresholds)
         opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
         return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
 
     def gather(self, image: np.ndarray) -> PhotoEvidence:
-        """What both readers say of a (H, W, 3) uint8 BGR picture."""
+        """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
         return compare(*self._finder.find(image, self.thresholds.found), read_photo(image))
-
-    def find(self, image: np.ndarray) -> list[FoundDie]:
-        """The plain reading: what the model alone finds, from left to right."""
-        return self._finder.find(image, self.thresholds.found)[0]
 
 
 def compare(
@@ -116,6 +116,25 @@ def compare(
         below_pips=tuple(i in pairs and second[pairs[i]].has_pips_above for i in range(len(found))),
         faint=tuple(faint),
         alone=tuple(second[j] for j in range(len(second)) if j not in pairs.values()),
+    )
+
+
+def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
+    """The same, but what the model sees only faintly and the second reader not at all is no die
+    found, only something that may be one: the key of a keyboard, a mesh in a net."""
+    keep = [
+        worth(die) >= t.alone
+        or die.edge_px < _LEAST_SEEN_PX
+        or (vote.second is not None and vote.second.value is not None)
+        for die, vote in zip(evidence.found, evidence.dice, strict=True)
+    ]
+    unseen = [die for die, is_kept in zip(evidence.found, keep, strict=True) if not is_kept]
+    return replace(
+        evidence,
+        dice=tuple(compress(evidence.dice, keep)),
+        found=tuple(compress(evidence.found, keep)),
+        below_pips=tuple(compress(evidence.below_pips, keep)),
+        faint=(*evidence.faint, *unseen),
     )
 
 

@@ -28,7 +28,7 @@ from models.training.scenes import rows
 from vision.classifier import DieFinder
 from vision.evaluate import Counts, Label, compare, read_corrections, read_labels
 from vision.parameters import PhotoThresholds
-from vision.photo_reader import PhotoEvidence, PhotoReader, judge
+from vision.photo_reader import PhotoEvidence, PhotoReader, judge, settle
 
 _SWEEPS = {
     "value_p": (0.0, 0.99),
@@ -75,7 +75,8 @@ def read_all(pictures: Sequence[tuple[Path, list[Label]]]) -> list[Read]:
 def count(read: Sequence[Read], thresholds: PhotoThresholds) -> Counts:
     """The counts of `vision.evaluate` under these limits."""
     counts = Counts()
-    for labels, evidence in read:
+    for labels, gathered in read:
+        evidence = settle(gathered, thresholds)
         compare(counts, labels, evidence.found, judge(evidence, thresholds, None))
     return counts
 

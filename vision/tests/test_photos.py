@@ -202,6 +202,22 @@ def test_something_that_may_be_a_die_is_not_passed_over():
     assert opinion.reason is Reason.COUNT
 
 
+def test_a_faint_finding_counts_only_where_pips_are_seen():
+    dice = three()
+    ghost = Die(-5.0, -34.0, 10.0, 3)
+    faint = [
+        FoundDie(die.corners, die.value, die.value_p, 0.9, 0.35, die.down)
+        for die in truth([*dice, ghost])
+    ]
+    assert PhotoThresholds().found < worth(faint[-1]) < PhotoThresholds().alone
+    seen = reader_that_hears(faint).look(Frame(draw(dice)))
+    assert [die.value for die in seen.model] == [2, 5, 4]
+    opinion = seen.observation.opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.COUNT
+    assert "something else may be a die" in opinion.detail
+
+
 def test_another_number_of_dice_is_refused():
     dice = three()
     opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice)), 2).observation.opinion

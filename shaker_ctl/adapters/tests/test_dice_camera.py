@@ -18,6 +18,8 @@ from vision.calibration import Calibration
 from vision.reading import Reason
 
 NOWHERE = "http://127.0.0.1:9/camera.mjpg"
+START_S = 120.0
+"""An emulated processor loads the model and its libraries in half a minute and more."""
 
 
 class Heard:
@@ -30,7 +32,7 @@ class Heard:
             self.messages.append(message)
             self.came.notify_all()
 
-    def wait(self, kind, timeout_s=20.0):
+    def wait(self, kind, timeout_s=START_S):
         def found():
             return next((m for m in self.messages if isinstance(m, kind)), None)
 
@@ -47,7 +49,11 @@ def heard():
 @pytest.fixture
 def camera(heard):
     parameters = CameraParameters(
-        device=NOWHERE, open_timeout_s=0.3, rest_timeout_s=0.4, read_timeout_s=0.4
+        device=NOWHERE,
+        open_timeout_s=0.3,
+        rest_timeout_s=0.4,
+        read_timeout_s=0.4,
+        start_timeout_s=START_S,
     )
     camera = DiceCamera(parameters, heard)
     yield camera
@@ -67,7 +73,7 @@ def test_the_parent_loads_neither_opencv_nor_onnxruntime_nor_numpy():
 def test_a_missing_camera_is_one_line_with_a_remedy(camera):
     camera.start()
     with pytest.raises(CameraError, match=r"127\.0\.0\.1:9") as raised:
-        camera.wait_ready(20.0)
+        camera.wait_ready(START_S)
     assert "cable" in raised.value.remedy
 
 
@@ -85,7 +91,7 @@ def test_a_killed_process_is_named_and_replaced(camera, heard):
     heard.wait(CameraFault)
     first = camera.pid
     camera._process.kill()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + START_S
     while camera.pid in (None, first) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert camera.pid not in (None, first)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PLAY = """
 import gc, sys
 from shaker_ctl.commands.run import set_start_aside
@@ -33,7 +35,7 @@ BOUND = 16_000
 
 def most_objects(how: str) -> int:
     done = subprocess.run(
-        [sys.executable, "-c", PLAY, how], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", PLAY, how], capture_output=True, text=True, check=True, timeout=600
     )
     return int(done.stdout)
 
@@ -42,6 +44,9 @@ def test_garbage_of_play_stays_bounded_however_much_the_start_made() -> None:
     assert most_objects("aside") < BOUND
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="Python 3.13 stays below the bound by itself (10,946)"
+)
 def test_setting_aside_alone_would_let_it_grow() -> None:
     """Why it is counted anew: where this fails, the interpreter does so by itself."""
     assert most_objects("frozen only") > BOUND

@@ -369,7 +369,7 @@ def _search(
     rays = (view[:, :, None] + normal[:, :, None] * _ALONG[:, None]).astype(np.float32)
     rays = rays.reshape(count, _STEPS, 2)
     profile = cv2.remap(
-        ground.distance, rays, None, cv2.INTER_LINEAR,
+        ground.distance, rays[..., 0], rays[..., 1], cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
     )  # fmt: skip
     # The die's own level is what lies inside; the contour is where half of it is left.

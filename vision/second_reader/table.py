@@ -185,7 +185,7 @@ class SecondReader:
         if len(fits) < 2:
             return fits
         areas = np.array([self._area(ground, fit) for fit in fits])
-        around = [np.delete(areas, i, axis=0).any(axis=0) for i in range(len(fits))]
+        around = [np.asarray(np.delete(areas, i, axis=0).any(axis=0)) for i in range(len(fits))]
         near = [
             i
             for i, others in enumerate(around)

@@ -5,6 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.errors import ModelError
 from vision.frame import Frame
 from vision.overlay import draw_reading
 from vision.reader import TableReader, match, turn_deg
@@ -36,9 +37,12 @@ def test_readers_beside_each_other_find_what_they_find_one_after_the_other():
 
 
 def test_a_model_that_fails_beside_the_second_reader_is_heard():
-    reader = TableReader(TruthFinder([]), TABLE, threads=2)
-    reader._finder = None
-    with pytest.raises(AttributeError):
+    class Broken:
+        def find(self, image):
+            raise ModelError("the model does not run")
+
+    reader = TableReader(Broken(), TABLE, threads=2)
+    with pytest.raises(ModelError):
         reader.read(Frame(draw(DICE)))
 
 

@@ -30,6 +30,7 @@ from shaker_ctl.adapters.camera_parameters import CalibrationParameters
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.dice_reader import in_the_rules_words
 from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.kept_picture import keep
 from shaker_ctl.adapters.picture_folder import PictureFolder
 from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
@@ -274,9 +275,9 @@ class RecordedTable:
         """As the camera process reads a toss at rest: frames until enough of them agree."""
         seen, observed = None, []
         verdict: Verdict | None = None
-        image = self._camera.picture(self._toss)
+        jpeg, image = keep(self._camera.picture(self._toss), QUALITY)
         for number in range(_MOST_FRAMES):
-            image = self._camera.picture(self._toss, self._light(number))
+            jpeg, image = keep(self._camera.picture(self._toss, self._light(number)), QUALITY)
             seen = self._reader.look(Frame(image, number / 30, number), 3)
             observed.append(seen.observation)
             if (consensus := agree(observed)) is not None:
@@ -285,14 +286,10 @@ class RecordedTable:
         verdict = verdict or refuse(observed)
         assert seen is not None
         overlay = draw_reading(image, seen.observation, verdict)
-        return verdict, Pictures(_jpeg(image), _jpeg(overlay))
+        return verdict, Pictures(jpeg, keep(overlay, QUALITY)[0])
 
     def _light(self, number: int) -> float:
         return float(self._chance.uniform(0.6, 0.75)) if number < 1 else 1.0
-
-
-def _jpeg(image: np.ndarray) -> bytes:
-    return bytes(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,6 +40,7 @@ from shaker_ctl.adapters.camera_messages import (
     TakePicture,
 )
 from shaker_ctl.adapters.camera_source import make_opener
+from shaker_ctl.adapters.kept_picture import keep
 from shaker_ctl.adapters.small_picture import small_jpeg
 from shaker_ctl.adapters.toss_session import Finished, TossSession
 from vision.calibration import Calibration
@@ -101,6 +102,7 @@ class CameraWorker:
             dip_levels=setup.dip_levels,
             dip_delay_s=setup.dip_delay_s,
             dip_seen_within_s=setup.dip_seen_within_s,
+            jpeg_quality=setup.jpeg_quality,
             chance=random.SystemRandom(),
         )
         self._grabber = Grabber(
@@ -262,7 +264,7 @@ class CameraWorker:
         frame = finished.frame
         jpeg = overlay = b""
         if frame is not None:
-            jpeg = self._jpeg(frame)
+            jpeg = finished.jpeg or keep(frame.image, self._setup.jpeg_quality)[0]
             if finished.seen is not None:
                 picture = draw_reading(frame.image, finished.seen.observation, finished.verdict)
                 overlay = self._encode(picture)
@@ -281,9 +283,6 @@ class CameraWorker:
                 unchanged=finished.unchanged,
             )
         )
-
-    def _jpeg(self, frame: Frame) -> bytes:
-        return self._encode(frame.image)
 
     def _encode(self, image: cv2.typing.MatLike) -> bytes:
         return bytes(

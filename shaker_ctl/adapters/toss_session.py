@@ -31,7 +31,7 @@ import enum
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from shaker_ctl.adapters.camera_messages import (
     RestoreLight,
     TossWatched,
 )
+from shaker_ctl.adapters.kept_picture import keep
 from vision.consensus import FRAMES, agree, refuse
 from vision.frame import Frame
 from vision.motion import RestWatch, is_same_pose, poses_changed
@@ -108,6 +109,8 @@ class Finished:
     observations: tuple[Observation, ...]
     frames_looked_at: int
     unchanged: bool
+    jpeg: bytes = b""
+    """The file of `frame`, where it was read."""
 
 
 @dataclass(slots=True)
@@ -140,7 +143,8 @@ class _Work:
     """The last thumbnail in full light."""
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
-    last: tuple[Frame, Seen] | None = None
+    last: tuple[Frame, Seen, bytes] | None = None
+    """The last frame that was read, as it is kept."""
 
 
 class TossSession:
@@ -156,6 +160,7 @@ class TossSession:
         dip_levels: tuple[float, float],
         dip_delay_s: float,
         dip_seen_within_s: float,
+        jpeg_quality: int = 92,
         chance: random.Random | None = None,
     ) -> None:
         self._reader = reader
@@ -165,6 +170,7 @@ class TossSession:
         self._dip_levels = dip_levels
         self._dip_delay_s = dip_delay_s
         self._dip_seen_within_s = dip_seen_within_s
+        self._jpeg_quality = jpeg_quality
         self._chance = chance or random.SystemRandom()
         self._watch = RestWatch(reader.calibration)
         self._step = _Step.IDLE
@@ -427,9 +433,11 @@ class TossSession:
         )
 
     def _look(self, work: _Work, frame: Frame) -> Seen:
-        seen = self._reader.look(frame)
+        jpeg, image = keep(frame.image, self._jpeg_quality)
+        kept = replace(frame, image=image)
+        seen = self._reader.look(kept)
         work.looked += 1
-        work.last = (frame, seen)
+        work.last = (kept, seen, jpeg)
         return seen
 
     @staticmethod
@@ -497,6 +505,7 @@ class TossSession:
             observations=tuple(work.observations[-_KEPT:]),
             frames_looked_at=work.looked,
             unchanged=poses is not None and before is not None and is_unchanged(before, poses),
+            jpeg=b"" if work.last is None else work.last[2],
         )
         if poses is not None:
             self._last_known = poses

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import cv2
+import numpy as np
 import pytest
 
 from shaker_ctl.adapters.camera_messages import (
@@ -116,6 +118,18 @@ def test_a_toss_is_watched_proved_dipped_and_verified():
     assert not finished.unchanged
     assert table.light == 1.0
     assert len(table.of(DipLight)) == len(table.of(RestoreLight)) == 1
+
+
+def test_the_file_that_is_kept_of_a_toss_shows_what_was_read():
+    table = Table()
+    table.begin()
+    table.session.read(1, table.now)
+    finished = table.watch([*tumbling(2), *[AFTER] * 12])
+    assert finished is not None
+    kept = cv2.imdecode(np.frombuffer(finished.jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert np.array_equal(kept, finished.frame.image)
+    again = table.reader.read(Frame(kept))
+    assert again.opinion == finished.seen.observation.opinion
 
 
 def test_the_dip_is_over_before_the_dice_settle_and_three_frames_at_rest_suffice():

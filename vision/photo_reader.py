@@ -54,6 +54,8 @@ class PhotoEvidence:
     """What else the model takes for a die, though not surely."""
     alone: tuple[PhotoDie, ...]
     """Faces that the second reader alone sees."""
+    is_cut_off: tuple[bool, ...]
+    """Of the model's dice: if the top face goes on beyond the picture's border."""
 
 
 class PhotoReader:
@@ -70,20 +72,24 @@ class PhotoReader:
         clock.lap("model")
         second = read_photo(frame.image)
         clock.lap("second reader")
-        evidence = settle(compare(found, faint, second), self.thresholds)
+        evidence = settle(compare(found, faint, second, _size(frame.image)), self.thresholds)
         opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
         return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
 
     def gather(self, image: np.ndarray) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
-        return compare(*self._finder.find(image, self.thresholds.found), read_photo(image))
+        found, faint = self._finder.find(image, self.thresholds.found)
+        return compare(found, faint, read_photo(image), _size(image))
 
 
 def compare(
-    found: Sequence[FoundDie], faint: Sequence[FoundDie], second: Sequence[PhotoDie]
+    found: Sequence[FoundDie],
+    faint: Sequence[FoundDie],
+    second: Sequence[PhotoDie],
+    size: tuple[int, int],
 ) -> PhotoEvidence:
-    """Both readers' findings, matched by place."""
+    """Both readers' findings in a picture of `size` (width, height), matched by place."""
     centres = np.array([die.centre for die in found]).reshape(-1, 2)
     others = np.array([die.centre for die in second]).reshape(-1, 2)
     reach = _REACH * max((die.edge_px for die in found), default=0.0)
@@ -116,6 +122,7 @@ def compare(
         below_pips=tuple(i in pairs and second[pairs[i]].has_pips_above for i in range(len(found))),
         faint=tuple(faint),
         alone=tuple(second[j] for j in range(len(second)) if j not in pairs.values()),
+        is_cut_off=tuple(_is_cut_off(die, size) for die in found),
     )
 
 
@@ -134,6 +141,7 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
         dice=tuple(compress(evidence.dice, keep)),
         found=tuple(compress(evidence.found, keep)),
         below_pips=tuple(compress(evidence.below_pips, keep)),
+        is_cut_off=tuple(compress(evidence.is_cut_off, keep)),
         faint=(*evidence.faint, *unseen),
     )
 
@@ -145,6 +153,12 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
         return Unreadable(Reason.COUNT, "no dice")
     if wanted is not None and len(dice) != wanted:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice")
+    for number, is_cut_off in enumerate(evidence.is_cut_off, 1):
+        if is_cut_off:
+            return Unreadable(
+                Reason.COUNT,
+                f"the border cuts off die {number} from the left, and there may be more behind it",
+            )
     for number, die in enumerate(dice, 1):
         doubt = _doubt(die, t, f"die {number} from the left")
         if doubt is not None:
@@ -168,6 +182,18 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
         if die.model and die.second
     )
     return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _size(image: np.ndarray) -> tuple[int, int]:
+    return image.shape[1], image.shape[0]
+
+
+def _is_cut_off(die: FoundDie, size: tuple[int, int]) -> bool:
+    """True if a corner of the top face lies beyond the picture: of dice at the border the pips that
+    are in sight may form another face, as a six without its outer rows is a two."""
+    width, height = size
+    x, y = die.corners.T
+    return bool(min(x.min(), y.min()) < 0 or x.max() > width - 1 or y.max() > height - 1)
 
 
 def _doubt(die: DieEvidence, t: PhotoThresholds, place: str) -> Unreadable | None:

@@ -10,13 +10,20 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pigpio
 import pytest
+from typer.testing import CliRunner
 
 from hil_tests.rig.card import Card
 from hil_tests.rig.geometry import GEOMETRIES
 from hil_tests.rig.optics import Lens
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
+from shaker_ctl.commands.calibrate import app
+from shaker_ctl.errors import CameraError
+from shaker_ctl.settings import load
 from vision.calibrate import Fit, View, calibrate
 from vision.calibration import Calibration, CalibrationError
 from vision.classifier import DieFinder
@@ -224,3 +231,25 @@ def test_a_die_of_another_size_than_the_settings_say_is_noticed() -> None:
     start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 18.0)
     with pytest.raises(CalibrationError, match="die_mm or compartment_radius_mm"):
         calibrate_by_dice(dice_pictures("standard", STRAIGHT, 10), DieFinder(), start)
+
+
+def test_the_ring_light_is_dark_again_after_a_calibration(tmp_path: Path) -> None:
+    """No camera is there, so that it ends with an error while the light is on."""
+    config = tmp_path / "settings.toml"
+    with VirtualPigpiod(Board()) as daemon:
+        config.write_text(
+            f"[camera]\ndevice = '{tmp_path / 'none'}'\nopen_timeout_s = 0.5\n"
+            f"[gpio]\nbackend = 'pigpio'\nport = {daemon.port}\n"
+            f"[service]\nruntime_dir = '{tmp_path}'\n"
+        )
+        light = load(config).gpio.pins.ring_light
+        witness = pigpio.pi("localhost", daemon.port)
+        lit: list[int] = []
+        witness.callback(light, pigpio.EITHER_EDGE, lambda _, level, __: lit.append(level))
+        found = CliRunner().invoke(app, ["camera", "--config", str(config), "--yes"])
+        assert isinstance(found.exception, CameraError)
+        assert "light" not in found.output
+        assert witness.read(light) == 0
+        assert witness.get_PWM_dutycycle(light) == 0
+        witness.stop()
+    assert lit[0] == 1

@@ -22,6 +22,7 @@ from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
 from shaker_ctl.adapters.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
     STAGE,
@@ -302,6 +303,8 @@ def test_lamps_that_do_not_go_dark_are_found(lamp, bench) -> None:
 @pytest.mark.parametrize("fault", ["lamp_supply_low", "lamp_memory_bad", "bulb_stuck"])
 def test_a_sick_box_is_not_dark_and_healthy(lamp, bench, fault) -> None:
     bench.box.faults.inject(fault)
+    # A reply that a busy computer left in the line counts as fresh for this long.
+    time.sleep(FreshReplies.SLACK_S)
     with pytest.raises(LampReadbackError):
         lamp.prove_dark()
 
@@ -320,6 +323,15 @@ def test_a_missing_device_is_named_at_once(tmp_path) -> None:
     with pytest.raises(LampTimeoutError, match="cannot open the lamp line") as error:
         lamp.identify()
     assert "lamp.device" in error.value.line()
+
+
+def test_a_missing_device_is_named_even_where_the_time_ran_out_over_it(tmp_path) -> None:
+    lamp = ModbusLamp(LampParameters(device=str(tmp_path / "none")), SUPER)
+    registers = lamp._line
+    with pytest.raises(LampTimeoutError):
+        registers.read(0, 1, time.monotonic() + 1.0)
+    with pytest.raises(LampTimeoutError, match="cannot open the lamp line"):
+        registers.read(0, 1, time.monotonic() - 1.0)
 
 
 def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:

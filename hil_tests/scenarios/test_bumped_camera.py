@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.scenarios.table import Table
+from hil_tests.demo.session import Plan
+from hil_tests.scenarios.conftest import MakeTable
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("by", ["x_px=7 y_px=-5", "x_px=34 y_px=-21"])
-def test_a_knocked_camera_is_named_and_the_reader_counts_as_lost(table: Table, by: str) -> None:
-    """A little is within reach of the rim's search; much takes the rim out of it."""
-    table.be_open()
+def test_a_knocked_camera_is_named_and_the_reader_counts_as_lost(
+    make_table: MakeTable, by: str
+) -> None:
+    """A little is within reach of the rim's search; much takes the rim out of it.
+
+    Each on a table of its own: this one stays open and waits for its dealer.
+    """
+    table = make_table(Plan(pace="brisk", seed=5))
+    table.open()
     table.betting()
     table.inject(f"camera_shifted {by}")
     table.wait("it names the camera that was moved", lambda s: "camera-moved" in s["faults"])

@@ -52,6 +52,8 @@ class SerialRegisters:
         self.left_at = 0.0
         self.openings = 0
         """How often the port has been opened: whoever sees it change faces a new line."""
+        self._unopened = ""
+        """Why the last attempt to open failed: what to say when no time is left for another."""
 
     def read(self, address: int, count: int, ends_at: float) -> list[int]:
         """Function 3."""
@@ -131,7 +133,8 @@ class SerialRegisters:
         if self._client is not None and self._client.connected:
             return self._client
         if time.monotonic() >= ends_at:
-            raise LampTimeoutError("no time left to open the lamp line", remedy=LINE_REMEDY)
+            why = self._unopened or "no time left to open the lamp line"
+            raise LampTimeoutError(why, remedy=LINE_REMEDY)
         self.close()
         client = _PatientClient(
             self._parameters.device,
@@ -140,11 +143,11 @@ class SerialRegisters:
             timeout=NEVER_S,
         )
         if not client.connect():
-            raise LampTimeoutError(
-                f"cannot open the lamp line {self._parameters.device}: {client.failure}",
-                remedy=LINE_REMEDY,
+            self._unopened = (
+                f"cannot open the lamp line {self._parameters.device}: {client.failure}"
             )
-        self._client = client
+            raise LampTimeoutError(self._unopened, remedy=LINE_REMEDY)
+        self._client, self._unopened = client, ""
         self.openings += 1
         return client
 

@@ -15,7 +15,7 @@ import typer
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.camera_parameters import CameraParameters
-from shaker_ctl.adapters.gpio_backend import make_pins
+from shaker_ctl.adapters.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
 from shaker_ctl.errors import CameraError, GpioLinkError, SettingsError
@@ -212,10 +212,19 @@ def _lit(gpio: GpioParameters) -> Iterator[None]:
             pins = make_pins(gpio)
             pins.link.open()
             held.callback(pins.link.close)
+            held.callback(_darken, pins)
             pins.outputs.set_light(1.0)
         except (GpioLinkError, SettingsError) as error:
             typer.echo(f"the ring light stays as it is ({error}): light the floor as in play")
         yield
+
+
+def _darken(pins: GpioPins) -> None:
+    """Switch the ring light off: the daemon would let it burn on when nobody is there."""
+    try:
+        pins.outputs.set_light(0.0)
+    except GpioLinkError as error:
+        typer.echo(f"the ring light may still burn ({error}): start the service, or switch it off")
 
 
 def _compare(fit: Fit, before: Calibration) -> None:

@@ -218,6 +218,18 @@ def test_a_faint_finding_counts_only_where_pips_are_seen():
     assert "something else may be a die" in opinion.detail
 
 
+def test_a_die_that_the_border_cuts_off_is_not_verified():
+    dice = three()
+    image = draw(dice)
+    found = truth(dice)
+    reach = max(float(die.corners[:, 0].max()) for die in found)
+    for right, kind in ((round(reach) + 12, Verified), (round(reach) - 4, Unreadable)):
+        opinion = reader_that_hears(found).look(Frame(image[:, :right])).observation.opinion
+        assert isinstance(opinion, kind)
+    assert isinstance(opinion, Unreadable)
+    assert (opinion.reason, "cuts off die 3" in opinion.detail) == (Reason.COUNT, True)
+
+
 def test_another_number_of_dice_is_refused():
     dice = three()
     opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice)), 2).observation.opinion

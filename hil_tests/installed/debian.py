@@ -17,6 +17,8 @@ from pathlib import Path
 CACHE = Path("/var/tmp/shaker-ctl-debian")
 """Not in the source tree: whatever walks through that would walk through mounted /proc and /dev."""
 
+MOUNT_TABLE = Path("/proc/self/mountinfo")
+
 MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
 
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -115,8 +117,12 @@ def archive(recipe: Recipe, folder: Path) -> Path:
 
 
 def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
-    """Have a fresh one in `root`."""
+    """Have a fresh one in `root`, in place of what is there.
+
+    Raises DebianError where something stays mounted below it: nothing is deleted then.
+    """
     if root.exists():
+        _release(root)
         shutil.rmtree(root)
     root.mkdir(parents=True)
     subprocess.run(["tar", "-C", str(root), "-xf", str(archive(recipe, folder))], check=True)
@@ -130,11 +136,28 @@ def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
         shutil.copyfile("/etc/resolv.conf", resolver)
 
 
+def mounts_below(root: Path) -> list[Path]:
+    """What is mounted in `root`, the innermost first."""
+    lines = MOUNT_TABLE.read_text().splitlines()
+    # proc_pid_mountinfo(5): the fifth field, in which a space is written as \\040.
+    points = [Path(line.split()[4].replace("\\040", " ")) for line in lines]
+    return [point for point in reversed(points) if point.is_relative_to(root.resolve())]
+
+
+def _release(root: Path) -> None:
+    """Detach what a check that was killed left mounted: to delete `root` with it would delete the
+    source tree, and this machine's own devices."""
+    for point in mounts_below(root):
+        subprocess.run(["umount", "-l", str(point)], check=False)
+    if left := mounts_below(root):
+        raise DebianError(f"{left[0]} is still mounted, nothing was deleted: umount {left[0]}")
+
+
 @contextlib.contextmanager
 def mounted(
     root: Path, *, source: Path | None = None, cpuinfo: str | None = None
 ) -> Iterator[None]:
-    """Have the kernel's folders, and `source` at /source, inside `root`.
+    """Have the kernel's folders, and `source` at /source to read only, inside `root`.
 
     `cpuinfo`: what /proc/cpuinfo says there. qemu before 8.2 shows the host's, by which
     onnxruntime, looking for arm64 features, is led into a crash.
@@ -145,7 +168,7 @@ def mounted(
             _bind(Path("/") / name, root / name, done)
         if source is not None:
             (root / "source").mkdir(exist_ok=True)
-            _bind(source, root / "source", done)
+            _bind(source, root / "source", done, "ro")
         if cpuinfo is not None:
             (root / "cpuinfo").write_text(cpuinfo)
             _bind(root / "cpuinfo", root / "proc/cpuinfo", done)
@@ -155,11 +178,13 @@ def mounted(
             subprocess.run(["umount", "-l", str(target)], check=False)
 
 
-def _bind(what: Path, where: Path, done: list[Path]) -> None:
+def _bind(what: Path, where: Path, done: list[Path], mode: str = "rw") -> None:
     if what.is_dir():
         where.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "--bind", "--make-private", str(what), str(where)], check=True)
     done.append(where)
+    if mode == "ro":
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(where)], check=True)
 
 
 def inside(

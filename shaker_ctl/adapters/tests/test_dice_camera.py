@@ -51,6 +51,7 @@ def camera(heard):
     parameters = CameraParameters(
         device=NOWHERE,
         open_timeout_s=0.3,
+        silent_after_s=5.0,  # four times this without a picture and the process gives itself up
         rest_timeout_s=0.4,
         read_timeout_s=0.4,
         start_timeout_s=START_S,

@@ -243,7 +243,7 @@ def test_the_ring_light_is_dark_again_after_a_calibration(tmp_path: Path) -> Non
             f"[service]\nruntime_dir = '{tmp_path}'\n"
         )
         light = load(config).gpio.pins.ring_light
-        witness = pigpio.pi("localhost", daemon.port)
+        witness = pigpio.pi("127.0.0.1", daemon.port)
         lit: list[int] = []
         witness.callback(light, pigpio.EITHER_EDGE, lambda _, level, __: lit.append(level))
         found = CliRunner().invoke(app, ["camera", "--config", str(config), "--yes"])

@@ -351,14 +351,10 @@ class TableReader:
         if lying:
             index, die = max(lying, key=lambda pair: _lean(pair[1]))
             return NoRoll(index, die.kind or Kind.TILTED, _lean(die), die.not_flat)
-        strange = [
-            die
-            for die in dice
-            if die.second is not None
-            and die.second.face_is_strange
-            and not self._touches(die, dice)
-        ]
-        if len(strange) > 1 and len(strange) > len(dice) // 2:
+        strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
+        # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
+        is_style = not all(self._touches(die, dice) for die in strange)
+        if is_style and len(strange) > 1 and len(strange) > len(dice) // 2:
             note = strange[0].second.note if strange[0].second is not None else ""
             return Unreadable(
                 Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"
@@ -371,13 +367,17 @@ class TableReader:
             return Unreadable(Reason.COUNT, f"{len(seen)} dice, all at floor height")
         if not seen:
             return Unreadable(Reason.COUNT, "no dice")
-        for number, die in enumerate(dice, 1):
-            doubt = self._doubt(die)
-            if doubt is None:
-                continue
+        doubts = [
+            (self._touches(die, dice), number, die, doubt)
+            for number, die in enumerate(dice, 1)
+            if (doubt := self._doubt(die)) is not None
+        ]
+        if doubts:
+            # A die that lies free says more plainly what is wrong than one beside another.
+            touches, number, die, doubt = min(doubts, key=lambda found: found[:2])
             detail = f"die {number} from the left: {doubt.detail}"
             is_there = die.second is not None or bool(die.not_flat)
-            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and self._touches(die, dice):
+            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches:
                 return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
             return Unreadable(doubt.reason, detail)
         is_free = second.unexplained > t.foreign_dice

@@ -10,7 +10,7 @@ from hil_tests.contracts.refusal_bench import KINDS, STYLES, cases, flat_tosses,
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.classifier import DieFinder
 from vision.reader import TableReader
-from vision.reading import Unreadable, Verified
+from vision.reading import Reason, Unreadable, Verified
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +30,13 @@ def test_nothing_but_three_readable_dice_is_accepted_and_the_reason_is_right(tab
     right = [isinstance(v, Unreadable) and v.reason in KINDS[kind][1] for v in verdicts]
     # What lies under a smear may also look like something else: one of the two will do.
     assert any(right) if kind == "touching, seam smeared" else all(right), verdicts
+
+
+def test_an_unknown_style_is_told_though_two_of_its_dice_touch(table):
+    """Seed 77: in four of these six tosses two dice touch, and were all that was said."""
+    cameras, _, reader = table
+    pool = flat_tosses(GEOMETRIES["standard"], 77, 8)
+    verdicts = [judge(reader, frames) for frames in cases("unknown style", 6, 77, pool, cameras)]
+    assert [verdict.reason for verdict in verdicts if isinstance(verdict, Unreadable)] == [
+        Reason.UNKNOWN_STYLE
+    ] * 6

@@ -190,7 +190,7 @@ def _size(image: np.ndarray) -> tuple[int, int]:
 
 def _is_cut_off(die: FoundDie, size: tuple[int, int]) -> bool:
     """True if a corner of the top face lies beyond the picture: of dice at the border the pips that
-    are in sight may form another face, as a six without its outer rows is a two."""
+    are in sight may form another face, as a six without its last row is a four."""
     width, height = size
     x, y = die.corners.T
     return bool(min(x.min(), y.min()) < 0 or x.max() > width - 1 or y.max() > height - 1)

@@ -2,7 +2,8 @@
 
     python -m models.training.guess_corners --model models PHOTOS... --out var/guesses.json
 
-Owns: matching found dice to labelled boxes. A guess is kept only where the model's die lies in
+Owns: matching found dice to labelled boxes. The model looks as it does at any photograph, in
+several sizes and again at each die: some sets' dice are too small for one look. A guess is kept only where the model's die lies in
 the middle of the box and shows the labelled value; the label decides, the model only refines.
 """
 
@@ -15,7 +16,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from rich.progress import track
+
 from vision.classifier import DieFinder, FoundDie
+from vision.photo_finder import PhotoFinder
+
+_LEAST_WORTH = 0.15
+"""Faint findings count too: the label says that a die is there, and which."""
 
 _MOST_OFF = 0.3
 """Farthest that the face's centre may lie from the box's, in box sides."""
@@ -24,12 +31,13 @@ _MOST_OFF = 0.3
 def guess(finder: DieFinder, folder: Path) -> dict[str, list[dict | None]]:
     """Per picture, in the order of its labels: corners and down vector, or None."""
     guesses: dict[str, list[dict | None]] = {}
-    for line in (folder / "labels.jsonl").read_text().splitlines():
+    photo_finder = PhotoFinder(finder)
+    for line in track((folder / "labels.jsonl").read_text().splitlines(), folder.name):
         row = json.loads(line)
         image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
         if image is None:
             continue
-        found = finder.find(image, least_score=0.25)
+        found, _ = photo_finder.find(image, _LEAST_WORTH)
         guesses[f"{folder.name}/{row['image']}"] = [_match(die, found) for die in row["dice"]]
     return guesses
 

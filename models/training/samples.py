@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from models.training import augment, scenes
+from models.training import augment, scenes, symbols
 from models.training.photos import photo_rows
 from models.training.targets import Mark, encode, flat_label
 
@@ -30,6 +30,9 @@ _PASTED = 0.3
 
 _REPAINTED = 0.25
 """Share of training pictures in which some dice change colour."""
+
+_DEFACED = 0.12
+"""Share of training pictures in which a die or two shows something else than pips."""
 
 _MOST_OBLIQUE_DEG = 15.0
 """Farther off the vertical, a crop cannot show whether a die or the camera leans: no label."""
@@ -104,6 +107,8 @@ class Samples(Dataset):
                 pasted = augment.paste(rng, image, marks, _read(path), die)
                 if pasted is not None:
                     marks.append(pasted)
+        if rng.random() < _DEFACED:
+            symbols.deface(rng, image, marks)
         if rng.random() < _LITTERED:
             image = augment.litter(rng, image, marks)
         image = augment.relight(rng, image)

@@ -31,6 +31,7 @@ RECIPES = {
     "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1", "snapshot": "snapshot-1",
     "lean": "lean-1", "surface": "surface-1",
     "shots": "shots-1", "traced-shots": "traced-shots-2",
+    "taught-shots": "taught-shots-1",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
@@ -69,6 +70,8 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
         return RasterShots(scenes.size).picture
     if scenes.renderer == "traced-shots":
         return TracedShots(scenes.size).picture
+    if scenes.renderer == "taught-shots":
+        return TracedShots(scenes.size, is_taught=True).picture
     if scenes.renderer == "surface":
         return lambda rng: surface_picture(rng, scenes.size)
     # Mitsuba takes seconds to import and needs a library that only rendering machines have.

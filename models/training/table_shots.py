@@ -2,9 +2,11 @@
 
     python -m models.training.scenes shots --seed 2001 --count 3000 --size 360
     python -m models.training.scenes traced-shots --seed 2002 --count 4000 --size 288
+    python -m models.training.scenes taught-shots --seed 17 --count 3000 --size 288
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
-shown in each, for verification and never for training. Must not know: the reader. What makes them
+shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
+for training, without the styles and floors that are kept for verification. Must not know: the reader. What makes them
 table conditions: three dice of at least 40 pixels in a round compartment that is wholly in
 sight, a floor of one material, an exposure at which nothing clips. Grain is left to whoever reads
 the pictures, so that three frames of one toss differ as a camera's do.
@@ -32,6 +34,11 @@ FLOORS = ("plain", "felt", "wood", "carpet", "black")
 STYLES = ("white", "ivory", "translucent", "asian", "coloured", "dark", "worn", "marbled")
 _STYLE_SHARES = (0.26, 0.14, 0.2, 0.12, 0.12, 0.06, 0.05, 0.05)
 
+TAUGHT_FLOORS = ("plain", "felt", "stone", "black")
+"""Of the shots that training may see (`taught-shots`): no wood, no carpet."""
+
+_TAUGHT_SHARES = (0.2, 0.15, 0.22, 0.15, 0.14, 0.07, 0.07, 0.0)
+
 EDGES_MM = (16.0, 16.0, 18.0, 19.0)
 _LEAST_PX = 41.0
 _SAMPLES = 3
@@ -39,6 +46,7 @@ _SAMPLES = 3
 then costs a quarter of a second instead of one and a half."""
 _DOMED = 0.15
 _COCKED = 0.35
+_TAUGHT_COCKED = 0.6
 _TRIES = 14
 
 
@@ -76,8 +84,10 @@ class Setting:
         }
 
 
-def random_setting(rng: np.random.Generator, size: int, lens_k: float = 0.0) -> Setting:
-    """A table: its compartment, its dice and its camera."""
+def random_setting(
+    rng: np.random.Generator, size: int, lens_k: float = 0.0, *, is_taught: bool = False
+) -> Setting:
+    """A table: its compartment, its dice and its camera. `is_taught`: nothing that is held out."""
     is_rough = rng.random() < 0.5
     fits = size / _LEAST_PX / 2.04 - 0.45
     radius = float(rng.uniform(1.9, min(fits, 3.3)))
@@ -96,7 +106,7 @@ def random_setting(rng: np.random.Generator, size: int, lens_k: float = 0.0) -> 
         float(rng.uniform(0, 360)), lens_k,
     )  # fmt: skip
     camera.position[:2] += rng.uniform(-0.1, 0.1, 2)
-    style = str(rng.choice(STYLES, p=_STYLE_SHARES))
+    style = str(rng.choice(STYLES, p=_TAUGHT_SHARES if is_taught else _STYLE_SHARES))
     look = looks.random_look(rng, style)
     is_set = rng.random() < 0.85
     dice = [look if is_set else looks.random_look(rng, style) for _ in range(3)]
@@ -107,13 +117,15 @@ def random_setting(rng: np.random.Generator, size: int, lens_k: float = 0.0) -> 
         dice=dice,
         camera=camera,
         die_mm=float(rng.choice(EDGES_MM)),
-        floor_kind=str(rng.choice(FLOORS)),
+        floor_kind=str(rng.choice(TAUGHT_FLOORS if is_taught else FLOORS)),
     )
 
 
-def toss_for(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
+def toss_for(
+    rng: np.random.Generator, setting: Setting, cocked_share: float = _COCKED
+) -> tosses.Rest:
     """Three dice at rest; cocked ones more often than they happen."""
-    wants_cocked = rng.random() < _COCKED
+    wants_cocked = rng.random() < cocked_share
     rest = None
     for attempt in range(1000):
         made = tosses.drop(rng, 3, setting.radius, setting.ridges, setting.friction)
@@ -152,15 +164,21 @@ class RasterShots:
 
 
 class TracedShots:
-    """Shots by the path tracer: light from die to die, glass, domes."""
+    """Shots by the path tracer: light from die to die, glass, domes.
 
-    def __init__(self, size: int) -> None:
+    With `is_taught` they are for training: more of the dice cocked, no style or floor that is kept
+    for verification.
+    """
+
+    def __init__(self, size: int, is_taught: bool = False) -> None:
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training import pathtrace
 
         self._tracer = pathtrace
-        self._studio = pathtrace.Studio(size, held_out=True, floor_kinds=FLOORS)
+        self._studio = pathtrace.Studio(size, held_out=not is_taught, floor_kinds=FLOORS)
         self._studio.printed, self._studio.domed = 0.0, _DOMED
+        self._is_taught = is_taught
+        self._cocked = _TAUGHT_COCKED if is_taught else _COCKED
         self.size = size
         self._drawn = 0
 
@@ -168,15 +186,15 @@ class TracedShots:
         """The next shot; every `SHOTS`-th draws a new setting from its generator."""
         tracer = self._tracer
         if self._drawn % SHOTS == 0:
-            self._setting = random_setting(rng, self.size)
-            rest = toss_for(rng, self._setting)
+            self._setting = random_setting(rng, self.size, is_taught=self._is_taught)
+            rest = toss_for(rng, self._setting, self._cocked)
             self._values = [die.values for die in rest.dice]
             self._studio.floor_kinds = (self._setting.floor_kind,)
             self._scene, self._notes = self._studio.build(
                 rng, rest, self._setting.dice, self._setting.camera, 0.0
             )
         else:
-            rest = toss_for(rng, self._setting)
+            rest = toss_for(rng, self._setting, self._cocked)
             # The faces were painted when the setting was built: dice keep their numbering.
             for die, values in zip(rest.dice, self._values, strict=True):
                 die.values = values

@@ -1,0 +1,122 @@
+"""The exported network in whole numbers: int8 weights, uint8 maps, half the time.
+
+    python -m models.training.quantise models/dice.onnx --scenes var/scenes/… --out models
+
+Owns: which layers are quantised and how the ranges of their maps are found. Must not know: what the
+network is for. Static quantisation by onnxruntime (QDQ, one scale for each output channel of a
+weight): every convolution but the last of each head, the sums and the enlargements between them, so
+that maps stay bytes from the picture to the heads. The heads give coordinates and logits, of which
+a 255th of the range would be seen; they stay float32.
+
+The picture needs no scaling: `image / 64 - 2`, with which the float network begins, is what a byte
+means whose zero is 128 and whose step is 1/64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from onnxruntime.quantization import (
+    CalibrationDataReader,
+    CalibrationMethod,
+    QuantFormat,
+    QuantType,
+    quantize_static,
+)
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from models.training.export import register
+from models.training.scenes import rows
+
+_HEADS = ("/net/peak/Conv", "/net/face/face.1/Conv", "/net/lie/lie.1/Conv")
+_QUANTISED = ["Conv", "Add", "Resize"]
+_SIDE = 320
+_STEP, _ZERO = 1 / 64, 128
+
+
+class _Pictures(CalibrationDataReader):
+    """Every so many-th picture of each set, `_SIDE` pixels square."""
+
+    def __init__(self, scenes: Sequence[Path], count: int) -> None:
+        paths: list[Path] = []
+        for folder in scenes:
+            here = [path for path, _ in rows(folder)]
+            paths += here[:: max(1, len(here) * len(scenes) // count)]
+        self._pictures: Iterator[np.ndarray] = (
+            np.asarray(cv2.resize(cv2.imread(str(path)), (_SIDE, _SIDE)), np.uint8)
+            for path in paths
+        )
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        picture = next(self._pictures, None)
+        return None if picture is None else {"image": picture[None]}
+
+
+def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) -> Path:
+    """Write the fp32 network `path` in int8 to `out`, its ranges from `count` rendered pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain, quantised = Path(folder) / "plain.onnx", Path(folder) / "quantised.onnx"
+        quant_pre_process(str(path), str(plain), skip_symbolic_shape=True)
+        quantize_static(
+            str(plain),
+            str(quantised),
+            _Pictures(scenes, count),
+            quant_format=QuantFormat.QDQ,
+            op_types_to_quantize=_QUANTISED,
+            nodes_to_exclude=list(_HEADS),
+            per_channel=True,
+            activation_type=QuantType.QUInt8,
+            weight_type=QuantType.QInt8,
+            calibrate_method=CalibrationMethod.MinMax,
+        )
+        model = onnx.load(str(quantised))
+    _begin_with_bytes(model.graph)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(out))
+    return out
+
+
+def _begin_with_bytes(graph: onnx.GraphProto) -> None:
+    """Let the first convolution take the picture's bytes as they are."""
+    makers = {name: node for node in graph.node for name in node.output}
+    first = next(node for node in graph.node if node.op_type == "Conv")
+    chain = []
+    node = makers[first.input[0]]
+    while node.op_type != "Transpose":
+        chain.append(node)
+        node = makers[node.input[0]]
+    kinds = [each.op_type for each in chain]
+    if kinds != ["DequantizeLinear", "QuantizeLinear", "Sub", "Div", "Cast"]:
+        raise ValueError(f"the network begins with {kinds[::-1]}, not with image / 64 - 2")
+    graph.initializer.extend(
+        [
+            helper.make_tensor("picture_step", TensorProto.FLOAT, [], [_STEP]),
+            helper.make_tensor("picture_zero", TensorProto.UINT8, [], [_ZERO]),
+        ]
+    )
+    chain[0].input[:] = [node.output[0], "picture_step", "picture_zero"]
+    for dropped in chain[1:]:
+        graph.node.remove(dropped)
+
+
+def main() -> None:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Quantise an exported model and register it.")
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--scenes", type=Path, nargs="+", required=True)
+    parser.add_argument("--out", type=Path, default=Path("models"))
+    given = parser.parse_args()
+    path = quantise(given.model, given.scenes, given.out / "dice.onnx")
+    register(path, given.out, {})
+    print(f"{path}: {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

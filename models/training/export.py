@@ -59,11 +59,12 @@ def export(checkpoint: Path, out: Path, name: str) -> Path:
     size = path.stat().st_size
     if size > LARGEST_BYTES:
         raise ValueError(f"{path} has {size} bytes, more than {LARGEST_BYTES}")
-    _compare(whole, path)
+    compare(whole, path)
     return path
 
 
-def _compare(whole: ExportedDieNet, path: Path) -> None:
+def compare(whole: ExportedDieNet, path: Path) -> None:
+    """Raise ValueError where the file does not compute what PyTorch does."""
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     for height, width in ((96, 128), (480, 640), (224, 352)):
         image = torch.randint(0, 255, (1, height, width, 3), dtype=torch.uint8)

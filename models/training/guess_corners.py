@@ -3,8 +3,9 @@
     python -m models.training.guess_corners --model models PHOTOS... --out var/guesses.json
 
 Owns: matching found dice to labelled boxes. The model looks as it does at any photograph, in
-several sizes and again at each die: some sets' dice are too small for one look. A guess is kept only where the model's die lies in
-the middle of the box and shows the labelled value; the label decides, the model only refines.
+several sizes and again at each die: some sets' dice are too small for one look. A guess is kept
+only where the model's die lies in the middle of the box and shows the labelled value; the label
+decides, the model only refines.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-
 from rich.progress import track
 
 from vision.classifier import DieFinder, FoundDie

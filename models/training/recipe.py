@@ -1,14 +1,11 @@
 """The whole way from seeds to a registered model: `make model`, or
 
-    python -m models.training.recipe [--photos FOLDER …] [--out models] [--finish] [--rehearse]
+    python -m models.training.recipe [--photos FOLDER …] [--out models] [--rehearse]
 
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
-Rendering and training take about an hour and a half each on two idle cores (estimated from a busy
-machine: 16 s of processor time for 1,000 samples, 13 s in the last stage, 0.2 s for a rendered
-picture and a second for a path-traced one). `--finish` adds a stage that was tried once, with
-less than half of its pictures rendered, and did not ship (`README.md`). `--rehearse` walks the
-whole way in small steps and ships nothing worth having.
+Rendering and training take about TODO on two idle cores (estimated from a busy
+machine: TODO). `--rehearse` walks the whole way in small steps and ships nothing worth having.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ import torch
 
 from models.training import evaluate, export, guess_corners, train
 from models.training.export import read_manifest, write_manifest
+from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from vision.classifier import DieFinder
@@ -42,14 +40,18 @@ class Plan:
     """The numbers of a model."""
 
     taught: tuple[Taught, ...] = (
-        Taught(SceneSet("raster", seed=1, count=3700, size=448), 0.27, 0.2),
-        Taught(SceneSet("table", seed=2, count=1000, size=448), 0.09, 0.03),
-        Taught(SceneSet("table", seed=3, count=4000, size=448), 0.29, 0.19),
-        Taught(SceneSet("mitsuba", seed=1, count=150, size=320), 0.04, 0.02),
-        Taught(SceneSet("mitsuba", seed=2, count=500, size=320), 0.08, 0.09),
-        Taught(SceneSet("snapshot", seed=4, count=500, size=416), 0.0, 0.09),
-        Taught(SceneSet("lean", seed=5, count=400, size=416), 0.0, 0.07),
-        Taught(SceneSet("surface", seed=6, count=400, size=512), 0.0, 0.05),
+        Taught(SceneSet("raster", seed=1, count=3700, size=448), 0.27, 0.0),
+        Taught(SceneSet("table", seed=2, count=1000, size=448), 0.09, 0.0),
+        Taught(SceneSet("table", seed=3, count=4000, size=448), 0.29, 0.0),
+        Taught(SceneSet("mitsuba", seed=1, count=150, size=320), 0.04, 0.0),
+        Taught(SceneSet("mitsuba", seed=2, count=500, size=320), 0.08, 0.0),
+        Taught(SceneSet("raster", seed=11, count=2750, size=448), 0.0, 0.17),
+        Taught(SceneSet("table", seed=13, count=2300, size=448), 0.0, 0.20),
+        Taught(SceneSet("taught-shots", seed=17, count=1800, size=288), 0.0, 0.17),
+        Taught(SceneSet("lean", seed=15, count=600, size=416), 0.0, 0.09),
+        Taught(SceneSet("snapshot", seed=14, count=700, size=416), 0.0, 0.10),
+        Taught(SceneSet("surface", seed=16, count=300, size=512), 0.0, 0.03),
+        Taught(SceneSet("mitsuba", seed=12, count=200, size=320), 0.0, 0.03),
     )
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
@@ -57,21 +59,12 @@ class Plan:
     )
     photo_share: float = 0.23
     """Of the second stage's samples, shared between the photograph sets."""
-    last_photo_share: float = 0.36
+    last_photo_share: float = 0.21
     first_images: int = 100_000
     second_images: int = 172_000
-    last_images: int = 0
-    """None: the shipped model has no last stage."""
+    last_images: int = 400_000
     size: int = 256
     workers: int = 1
-
-    def finished(self) -> Plan:
-        """With a last stage: more kinds of scenes, more of the photographs, the base fixed."""
-        return replace(self, last_images=86_400)
-
-    def rendered(self) -> tuple[Taught, ...]:
-        """The sets that some stage draws from."""
-        return tuple(each for each in self.taught if each.share or self.last_images)
 
     def rehearsal(self) -> Plan:
         """The same steps with one chunk of small pictures a set and two batches a stage; without
@@ -85,7 +78,7 @@ class Plan:
             taught=tuple(
                 replace(each, scenes=small(each.scenes))
                 for each in self.taught
-                if each.scenes.renderer != "mitsuba"
+                if each.scenes.renderer not in ("mitsuba", "taught-shots")
             ),
             held_out=tuple(small(each) for each in self.held_out),
             first_images=2 * train.BATCH,
@@ -101,14 +94,13 @@ def follow(
 ) -> None:
     """Render, train, export and measure; `out` then holds model, manifest and curves."""
     root = work / "scenes"
-    taught = plan.rendered()
-    folders = [make(each.scenes, root, processes, limit_s=7200.0) for each in taught]
+    folders = [make(each.scenes, root, processes, limit_s=7200.0) for each in plan.taught]
     held_out = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.held_out]
 
     def sources(name: str) -> list[Source]:
         return [
             scene_source(folder, getattr(each, name))
-            for folder, each in zip(folders, taught, strict=True)
+            for folder, each in zip(folders, plan.taught, strict=True)
             if getattr(each, name)
         ]
 
@@ -116,24 +108,25 @@ def follow(
         sources("share"), work / "first", plan.first_images, plan.size, seed=1, peak_rate=2e-3,
         begin=None, workers=plan.workers,
     )  # fmt: skip
-    final = train.train(
+    second = train.train(
         sources("share") + _photos(photos, first, work / "first", plan.photo_share),
         work / "second", plan.second_images, plan.size, seed=6, peak_rate=1.5e-3, begin=first,
         workers=plan.workers,
     )  # fmt: skip
-    if plan.last_images:
-        final = train.train(
-            sources("last_share") + _photos(photos, final, work / "second", plan.last_photo_share),
-            work / "last", plan.last_images, plan.size, seed=8, peak_rate=1.3e-3, begin=final,
-            workers=plan.workers, is_base_fixed=True,
-        )  # fmt: skip
+    final = train.train(
+        sources("last_share") + _photos(photos, second, work / "second", plan.last_photo_share),
+        work / "last", plan.last_images, plan.size, seed=61, peak_rate=1.5e-3, begin=second,
+        workers=plan.workers,
+    )  # fmt: skip
     training = {
         "seed": 1,
         "scene_sets": [folder.name for folder in folders],
         "photographs": [folder.name for folder in photos],
     }
     out.mkdir(parents=True, exist_ok=True)
-    export.register(export.export(final, out, "dice"), out, training)
+    exact = export.export(final, work / "last", "dice")
+    path = quantise(exact, [folder for folder in folders if folder.exists()], out / "dice.onnx")
+    export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 
 
@@ -173,7 +166,6 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("var"))
     parser.add_argument("--out", type=Path, default=Path("models"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--finish", action="store_true", help="with the stage that did not ship")
     parser.add_argument(
         "--rehearse", action="store_true",
         help="a few pictures and samples only, into WORK/rehearsal: does every step still run?",
@@ -181,8 +173,6 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     plan, work, out = Plan(), given.work, given.out
-    if given.finish:
-        plan = plan.finished()
     if given.rehearse:
         plan, work = plan.rehearsal(), work / "rehearsal"
         out = work / "models"

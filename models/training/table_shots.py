@@ -6,10 +6,10 @@
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
-for training, without the styles and floors that are kept for verification. Must not know: the reader. What makes them
-table conditions: three dice of at least 40 pixels in a round compartment that is wholly in
-sight, a floor of one material, an exposure at which nothing clips. Grain is left to whoever reads
-the pictures, so that three frames of one toss differ as a camera's do.
+for training, without the styles and floors that are kept for verification. Must not know: the
+reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
+that is wholly in sight, a floor of one material, an exposure at which nothing clips. Grain is left
+to whoever reads the pictures, so that three frames of one toss differ as a camera's do.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from models.training.losses import SHARES, losses
-from models.training.network import DieNet, FixedBase
+from models.training.network import DieNet
 from models.training.samples import Samples, Source, photo_source, scene_source
 
 BATCH = 24
@@ -55,24 +55,15 @@ def train(
     peak_rate: float,
     begin: Path | None,
     workers: int,
-    is_base_fixed: bool = False,
 ) -> Path:
-    """Train to the end of the schedule; returns the checkpoint with the averaged weights.
-
-    With `is_base_fixed` the two finest layers keep their weights: they see edges and dots, which
-    look alike everywhere, and cost more than half of a step.
-    """
+    """Train to the end of the schedule; returns the checkpoint with the averaged weights."""
     torch.manual_seed(seed)
     out.mkdir(parents=True, exist_ok=True)
     net, average = DieNet(), DieNet()
     if begin is not None:
         _take_over(net, torch.load(begin, weights_only=True)["average"])
     average.load_state_dict(net.state_dict())
-    if is_base_fixed:
-        net.stem.requires_grad_(False)
-        net.to4.requires_grad_(False)
     net = net.to(memory_format=torch.channels_last)
-    # Fixed layers stay in the list, without gradients, so that a run may fix them half-way.
     decayed = [p for p in net.parameters() if p.ndim > 1]
     plain = [p for p in net.parameters() if p.ndim <= 1]
     optimiser = torch.optim.AdamW(
@@ -90,7 +81,6 @@ def train(
     samples = Samples(sources, size, seed, step * BATCH, steps * BATCH)
     loader = DataLoader(samples, BATCH, num_workers=workers, prefetch_factor=4 if workers else None)
     net.train()
-    base = FixedBase(net) if is_base_fixed else None
     sums: dict[str, float] = {}
     began = time.monotonic()
     bar = Progress(
@@ -104,10 +94,7 @@ def train(
             for group in optimiser.param_groups:
                 group["lr"] = rate(step, steps, peak_rate)
             with torch.autocast("cpu", torch.bfloat16):
-                if base is not None:
-                    found = net.above_base(base(pictures))
-                else:
-                    found = net(pictures.float().to(memory_format=torch.channels_last))
+                found = net(pictures.float().to(memory_format=torch.channels_last))
             parts = losses(found, *wanted)
             loss = sum((SHARES[name] * part for name, part in parts.items()), torch.zeros(()))
             optimiser.zero_grad(set_to_none=True)
@@ -158,7 +145,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--begin", type=Path, help="start from this checkpoint's weights")
-    parser.add_argument("--fix-base", action="store_true", help="keep the two finest layers")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("var/run"))
@@ -172,7 +158,7 @@ def main() -> None:
         print(f"{source.name}: {len(source.rows)} pictures, share {source.share}")
     print(
         train(sources, given.out, given.images, given.size, given.seed, given.rate, given.begin,
-              given.workers, given.fix_base)
+              given.workers)
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor, nn
 
-from models.training.export import _compare
+from models.training.export import compare
 from models.training.network import DieNet, ExportedDieNet
 from models.training.samples import Samples, scene_source
 
@@ -27,8 +27,11 @@ _PICTURES = 480
 _SIZE = 256
 
 
-def unfold(path: Path, scenes: list[Path]) -> DieNet:
-    """The network of an exported fp32 file. Raises ValueError where it computes otherwise."""
+def unfold(path: Path, scenes: list[Path], pictures: int = _PICTURES) -> DieNet:
+    """The network of an exported fp32 file, its statistics from so many training pictures.
+
+    Raises ValueError where it computes otherwise than the file.
+    """
     net = DieNet().eval()
     modules = dict(net.named_modules())
     graph = onnx.load(str(path)).graph
@@ -57,8 +60,8 @@ def unfold(path: Path, scenes: list[Path]) -> DieNet:
             norm.weight.fill_(1.0)
             norm.bias.copy_(bias)
         pairs.append((layer, norm, bias))
-    _measure(net, pairs, scenes)
-    _compare(ExportedDieNet(net).eval(), path)
+    _measure(net, pairs, Samples([scene_source(f, 1.0) for f in scenes], _SIZE, 1, 0, pictures))
+    compare(ExportedDieNet(net).eval(), path)
     return net
 
 
@@ -75,7 +78,7 @@ def _module_name(node: str) -> str:
 
 @torch.no_grad()
 def _measure(
-    net: DieNet, pairs: list[tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]], scenes: list[Path]
+    net: DieNet, pairs: list[tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]], samples: Samples
 ) -> None:
     sums = {layer: [torch.zeros(()), torch.zeros(()), 0] for layer, _, _ in pairs}
 
@@ -86,8 +89,7 @@ def _measure(
         sums[layer][2] += out.shape[0] * out.shape[2] * out.shape[3]
 
     hooks = [layer.register_forward_hook(note) for layer, _, _ in pairs]
-    samples = Samples([scene_source(folder, 1.0) for folder in scenes], _SIZE, 1, 0, _PICTURES)
-    for index in range(_PICTURES):
+    for index in range(len(samples)):
         net(samples[index][0][None].float())
     for hook in hooks:
         hook.remove()

@@ -28,6 +28,11 @@ _FINE_SIDE = 2048
 _SMALL_EDGE = 30.0
 """Dice smaller than this at `_LONG_SIDE` are looked at again at `_FINE_SIDE`, if there is more to
 see there."""
+_SIZED_EDGE = 60.0
+"""Edge to which dice of known size are brought: the smallest pips then measure five pixels."""
+_LARGEST_PIP = 0.5
+_MOST_OFF_SIZE = 1.3
+"""Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
 _SPACING = 0.255
 """Distance of the outer pips from the middle, in edges: the middle of what dice have."""
 _SIZE_RATIO = 1.5
@@ -161,15 +166,25 @@ def _sureness(dice: Sequence[PhotoDie]) -> float:
     return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
 
 
-def _read_at(image: np.ndarray, scale: float) -> list[PhotoDie]:
-    """What is read of a picture that is brought to this scale first; in the picture's pixels."""
+def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
+    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
+    scale = _SIZED_EDGE / edge_px
+    faces = _read_at(image, scale, edge_px * scale)
+    return [die for die in faces if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE]
+
+
+def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list[PhotoDie]:
+    """What is read of a picture that is brought to this scale first; in the picture's pixels.
+
+    `edge`: of its dice at that scale, if known; smaller and larger spots are then not looked for.
+    """
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
-    spots = find_spots(lab)
+    spots = find_spots(lab, largest=np.inf if edge is None else _LARGEST_PIP * edge)
     if not len(spots):
         return []
     passed = _examine(lab, spots, _proposals(spots))
-    usual = _usual_edge(_without_overlap(passed))
+    usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:
         passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
     kept = _without_overlap(passed)

@@ -80,12 +80,13 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
 
 
-def find_spots(lab: np.ndarray, most: int = 800) -> Spots:
-    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first."""
+def find_spots(lab: np.ndarray, most: int = 800, largest: float = np.inf) -> Spots:
+    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first; of levels on
+    which only spots wider than `largest` pixels could be measured, none."""
     parts: list[Spots] = []
     scale = 1.0
     level = lab
-    while min(level.shape[:2]) >= _LEAST_SIDE:
+    while min(level.shape[:2]) >= _LEAST_SIDE and 2 * _RADII[0] * scale < largest:
         parts.append(_measure(level, _extremes(level), scale))
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))

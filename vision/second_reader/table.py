@@ -16,6 +16,7 @@ from vision.calibration import Calibration
 from vision.second_reader.foreground import FloorView, Foreground
 from vision.second_reader.outline import CubeOutline, Fit, Pose, choose
 from vision.second_reader.pips import FACE_PX, Face, read_face
+from vision.second_reader.pips_first import PipFace, find_by_pips, nearest
 from vision.second_reader.sides import NOTHING_SEEN, Sides, measure_sides
 
 _LEAST_AREA = 0.12
@@ -39,6 +40,15 @@ ridge, a chip, reach 4 and more; a glint on the floor 1.7, and counts for less t
 _RIDGE_DICE = 0.75
 """How far a ridge or a rib may stand out from the wall, in dice; the rough compartment's, with
 its shadow, 0.67."""
+_DICE = 3
+"""Dice of a toss: where the outline shows so many that can be read, nothing is asked of the pips
+alone."""
+_SAME_PLACE = 0.4
+"""Dice; nearer than this an outline and a face found by its pips are one die."""
+_IN_THE_WAY = 0.72
+"""Dice; an outline without pips that is nearer to a real face is its shadow, or a part of it."""
+_MOST_MOVED = 0.12
+"""Dice by which an outline may differ from the place that the pips say, to be believed."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
@@ -122,10 +132,56 @@ class SecondReader:
             if area < _MOST_AREA:
                 pieces.append(contour)
         fits = self._settle(ground, self._explain(ground, pieces))
-        fits.sort(key=lambda fit: fit.pose.x_mm)
-        dice = self._measured(image, ground, [self._read_die(image, ground, fit) for fit in fits])
-        free, at_wall = self._unexplained(ground, fits)
-        return SecondReading(dice, free, at_wall, total, ground)
+        dice = [self._read_die(image, ground, fit) for fit in fits]
+        if len(dice) != _DICE or any(die.face.value is None for die in dice):
+            dice = self._with_pips(ground, dice, find_by_pips(image, self.calibration))
+        dice.sort(key=lambda die: die.fit.pose.x_mm)
+        free, at_wall = self._unexplained(ground, [die.fit for die in dice])
+        return SecondReading(self._measured(image, ground, dice), free, at_wall, total, ground)
+
+    def _with_pips(
+        self, ground: Foreground, dice: list[SecondDie], faces: Sequence[PipFace]
+    ) -> list[SecondDie]:
+        """The dice, with what their pips alone say where the outline left a question.
+
+        What an outline shows to be a legal face stays; where pips say another value there, it has
+        none.
+        """
+        edge = self.calibration.die_mm
+        kept = list(dice)
+        added: list[SecondDie] = []
+        for found in faces:
+            at = nearest(found.pose, [die.pose for die in kept], _SAME_PLACE * edge)
+            there = None if at is None else kept[at]
+            if there is not None and there.face.value is not None:
+                if there.face.value != found.face.face.value:
+                    note = f"{there.face.value} pips in the outline, {found.face.face.value} else"
+                    kept[kept.index(there)] = replace(
+                        there, face=replace(there.face, value=None, note=note)
+                    )
+                continue
+            if there is not None:
+                kept.remove(there)
+            added.append(self._die_by_pips(ground, found))
+        places = [die.pose for die in added]
+        free = [
+            die
+            for die in kept
+            if die.face.value is not None
+            or nearest(die.pose, places, _IN_THE_WAY * edge) is None
+        ]
+        return free + added
+
+    def _die_by_pips(self, ground: Foreground, found: PipFace) -> SecondDie:
+        """A die at the place that its pips say, with the outline there, however well it fits."""
+        pose, edge = found.pose, self.calibration.die_mm
+        fit = self._outline.fit(ground, [pose])[0]
+        if nearest(pose, [fit.pose], _MOST_MOVED * edge) is None:
+            fit = self._outline.fit(ground, [pose], rounds=1)[0]
+        x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
+        off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
+        face = replace(found.face.face, offset=(float(off[0] / edge), float(off[1] / edge)))
+        return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
 
     def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:
         """Upright dice that explain the pieces of foreground with these contours."""

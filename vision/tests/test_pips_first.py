@@ -1,0 +1,79 @@
+"""The way by pips: dice that cannot be told from the floor, and what must not become one."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.second_reader.pips_first import find_by_pips
+from vision.second_reader.table import SecondReader
+from vision.tests.drawing import TABLE, Die, Look, draw
+
+FLOOR = (60, 105, 45)
+LIKE_FLOOR = Look(face=(64, 110, 49), pip=(235, 235, 235))
+DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 5)]
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return SecondReader(TABLE)
+
+
+def _values(seen):
+    return [die.face.value for die in seen.dice]
+
+
+def test_dice_of_the_floors_colour_are_read_where_they_lie(reader):
+    hidden = [Die(d.x, d.y, d.turn_deg, d.value, look=LIKE_FLOOR) for d in DICE]
+    seen = reader.read(draw(hidden, floor=FLOOR))
+    assert _values(seen) == [6, 3, 5]
+    for die, truth in zip(seen.dice, DICE, strict=True):
+        assert np.hypot(die.pose.x_mm - truth.x, die.pose.y_mm - truth.y) < 2.0
+
+
+def test_a_patch_of_light_across_dice_and_floor_hides_no_value(reader):
+    image = draw(DICE, floor=(50, 80, 40))
+    lit = np.zeros(image.shape[:2], np.float32)
+    cv2.ellipse(lit, (250, 200), (130, 80), 30, 0, 360, 1.0, -1)
+    image = np.clip(image * (1 + 1.1 * lit[..., None]), 0, 255).astype(np.uint8)
+    seen = reader.read(image)
+    assert sorted(value for value in _values(seen) if value) == [3, 5, 6]
+
+
+def test_what_the_outline_reads_is_not_asked_again(reader, monkeypatch):
+    def never(*_):
+        raise AssertionError("three legal faces leave no question")
+
+    monkeypatch.setattr("vision.second_reader.table.find_by_pips", never)
+    assert _values(reader.read(draw(DICE))) == [6, 3, 5]
+
+
+def test_two_answers_at_one_place_are_none(reader, monkeypatch):
+    image = draw(DICE[:2])
+    said = find_by_pips(draw([Die(-20, -10, 15, 4), DICE[1]]), TABLE)
+    monkeypatch.setattr("vision.second_reader.table.find_by_pips", lambda *_: said)
+    seen = reader.read(image)
+    assert _values(seen) == [None, 3]
+    assert "6 pips in the outline, 4 else" in seen.dice[0].face.note
+
+
+def test_other_sizes_and_places_beyond_the_wall_are_no_dice():
+    image = draw([])
+    for step in (-1, 1):  # a two for giants, and one as small as a pip
+        cv2.circle(image, (320 + 45 * step, 240 + 45 * step), 22, (240, 240, 240), -1, cv2.LINE_AA)
+        cv2.circle(image, (260 + 6 * step, 150 + 6 * step), 3, (240, 240, 240), -1, cv2.LINE_AA)
+    assert find_by_pips(image, TABLE) == []
+    outside = draw([Die(70, 0, 10, 5)])
+    assert find_by_pips(outside, TABLE) == []
+
+
+def test_an_empty_compartment_stays_empty(reader):
+    assert find_by_pips(draw([]), TABLE) == []
+    assert reader.read(draw([])).dice == ()
+
+
+def test_places_are_good_to_a_millimetre():
+    for truth, found in zip(
+        sorted(DICE, key=lambda d: d.x), find_by_pips(draw(DICE), TABLE), strict=True
+    ):
+        assert found.face.face.value == truth.value
+        assert np.hypot(found.pose.x_mm - truth.x, found.pose.y_mm - truth.y) < 1.0

@@ -21,7 +21,7 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from vision import tilt
+from vision import flatness, tilt
 from vision.calibration import Calibration
 from vision.classifier import FoundDie
 from vision.edges import refine
@@ -227,6 +227,8 @@ class TableReader:
             measured=measured,
             not_flat=cues,
             kind=_kind(measured) if cues else None,
+            network_odds=_network_odds(found, measured),
+            outline_odds=_outline_odds(vote),
         )
 
     def _second_vote(self, die: SecondDie) -> SecondVote:
@@ -281,6 +283,11 @@ class TableReader:
             is_like_floor=is_like_floor,
             is_sure_of_flat=is_sure,
             sides_lean_deg=sides.lean_deg if leans else 0.0,
+            spread_mm=fit.spread_mm,
+            beyond_mm=fit.beyond_mm,
+            offset=off,
+            sides_beyond_mm=sides.beyond_mm,
+            contrast=sides.contrast,
         )
 
     def _not_flat_cues(
@@ -343,14 +350,10 @@ class TableReader:
             if len(read) == wanted:
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
             return Unreadable(Reason.COUNT, f"{len(seen)} dice")
-        lying = [
-            (i, die)
-            for i, die in enumerate(dice)
-            if len(die.not_flat) >= 2 and die.model and not self._is_no_proof(die, dice)
-        ]
+        lying = [(i, die) for i, die in enumerate(dice) if self._is_proved_not_flat(die, dice)]
         if lying:
             index, die = max(lying, key=lambda pair: _lean(pair[1]))
-            return NoRoll(index, die.kind or Kind.TILTED, _lean(die), die.not_flat)
+            return NoRoll(index, die.kind or Kind.TILTED, _lean(die), _cues(die))
         strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
         # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
         is_style = not all(self._touches(die, dice) for die in strange)
@@ -400,6 +403,22 @@ class TableReader:
             gap_px(die.corners, other.corners) < nearest for other in dice if other is not die
         )
 
+    def _is_proved_not_flat(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
+        """True if the network and the second reader both say that it does not lie flat: each by a
+        cue of its own, or by all that it measured together.
+
+        Two cues of the second reader's alone are no proof against a network that sees a flat die:
+        an outline that was fitted amiss gives both.
+        """
+        if die.model is None or self._is_no_proof(die, dice):
+            return False
+        if flatness.is_not_flat(die.network_odds, die.outline_odds):
+            return True
+        if len(die.not_flat) < 2 or flatness.is_flat(die.network_odds, die.outline_odds):
+            return False
+        is_by_outline_alone = die.second is not None and die.second.has_two_cues
+        return not is_by_outline_alone or die.network_odds < flatness.NETWORK_SEES_FLAT
+
     def _is_no_proof(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
         """True where the cues against flat are not enough for a no roll all the same.
 
@@ -428,7 +447,12 @@ class TableReader:
             if die.second is not None and die.second.value is None:
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
-        if die.not_flat:
+        is_weighed_flat = (
+            die.second is not None
+            and die.second.value is not None
+            and flatness.is_flat(die.network_odds, die.outline_odds)
+        )
+        if die.not_flat and not is_weighed_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,
@@ -446,12 +470,13 @@ class TableReader:
                 Reason.READERS_DISAGREE,
                 f"the model reads {die.model.value}, the second reader {die.second.value}",
             )
-        if not self._lies_flat(die.model, die.second, die.measured):
+        if not is_weighed_flat and not self._lies_flat(die.model, die.second, die.measured):
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,
                 f"flat is not certain: looks {die.model.flat_p:.2f}, lean {lean:.0f}°, "
-                f"side faces {die.second.sides:.1f} for it, {die.second.note}",
+                f"side faces {die.second.sides:.1f} for it, {die.second.note}; log-odds of flat "
+                f"{die.network_odds:+.1f} by the network, {die.outline_odds:+.1f} by the outline",
             )
         if die.model.value_p < t.value_p or die.model.score < t.score:
             return Unreadable(
@@ -518,6 +543,22 @@ def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -
     return max(0.0, float(min(gaps)))
 
 
+def _network_odds(found: FoundDie | None, measured: Measured | None) -> float:
+    if found is None or measured is None:
+        return 0.0
+    features = flatness.network_features(
+        found.flat_p, measured.lean_deg, measured.skew, measured.layer
+    )
+    return flatness.NETWORK.sum(features)
+
+
+def _outline_odds(vote: SecondVote | None) -> float:
+    """Without a value there is no die to the second reader whose lie it could judge."""
+    if vote is None or vote.value is None:
+        return 0.0
+    return flatness.OUTLINE.sum(flatness.features_of(vote))
+
+
 def _blocked(second: SecondReading) -> Unreadable:
     return Unreadable(
         Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
@@ -531,6 +572,15 @@ def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
     corners = np.round(second.ground.to_view(die.corners)).astype(np.int32)
     cv2.fillPoly(face, [corners], 1)
     return bool(mask[face > 0].any()) and float((mask[face > 0] > 0).mean()) > 0.5
+
+
+def _cues(die: DieEvidence) -> tuple[str, ...]:
+    """What speaks against flat, in words; never less than what both readers' sums are."""
+    sums = (
+        f"log-odds of flat by the network {die.network_odds:+.1f}",
+        f"log-odds of flat by the outline {die.outline_odds:+.1f}",
+    )
+    return die.not_flat if len(die.not_flat) >= 2 else (*die.not_flat, *sums)
 
 
 def _kind(measured: Measured | None) -> Kind:

@@ -162,6 +162,13 @@ class SecondVote:
     """The side faces alone prove that it lies flat."""
     sides_lean_deg: float = 0.0
     """Where the side faces prove that it leans: by how much, degrees; else 0."""
+    spread_mm: float = 0.0
+    beyond_mm: float = 0.0
+    offset: float = 0.0
+    sides_beyond_mm: float = 0.0
+    contrast: float = 0.0
+    """What the above was concluded from: see `outline.Fit`, `pips.Face` and `sides.Sides`; the
+    offset of the pips in edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +202,10 @@ class DieEvidence:
     not_flat: tuple[str, ...] = ()
     """The cues that say it does not lie flat; two make a no roll."""
     kind: Kind | None = None
+    network_odds: float = 0.0
+    """Log-odds of flat against not, by the network's view and the top face's geometry."""
+    outline_odds: float = 0.0
+    """The same by the second reader's outline, pips and side faces; 0: it sees no die there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,11 @@ def measurements(finder: DieFinder, count: int, seed: int) -> Iterator[Measureme
                     which = int(gaps.argmin())
                     if gaps.min() < _NEAR_MM and die.model is not None:
                         is_stacked = shown.dice[which].lie is Lie.STACKED
-                        tilt = _tilt_deg(shown.rotation[which])
-                        yield Measurement(name, camera.style, tilt, is_stacked, die)
+                        leans = tilt_deg(shown.rotation[which])
+                        yield Measurement(name, camera.style, leans, is_stacked, die)
 
 
-def _tilt_deg(rotation: np.ndarray) -> float:
+def tilt_deg(rotation: np.ndarray) -> float:
     """Of the face that is nearest to upwards."""
     return float(np.degrees(np.arccos(min(1.0, float(np.abs(rotation[2]).max())))))
 

@@ -71,6 +71,9 @@ class Case:
     is_visible: bool
     tilt_deg: float
     look: str
+    toss: Toss | None = None
+    """Of the rig's pictures: the toss, and how the same camera shows another one."""
+    show: Callable[[Toss], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +118,9 @@ def rig_cases(count: int, seed: int, skip: set[int]) -> Iterator[Case]:
                 views[key] = RigCamera(GEOMETRIES[name], "white", seed, LENSES[lenses[k]])
             view, style = views[key], STYLES[looks[k]]
 
-            def shoot(
+            def show(
+                toss: Toss,
                 view: RigCamera = view,
-                toss: Toss = toss,
                 style: str = style,
                 light: float = lights[k],
             ) -> np.ndarray:
@@ -126,13 +129,15 @@ def rig_cases(count: int, seed: int, skip: set[int]) -> Iterator[Case]:
             yield Case(
                 number=number + k,
                 calibration=view.calibration,
-                shoot=shoot,
+                shoot=partial(show, toss),
                 values=toss.values,
                 truth=toss.truth,
                 # From straight above, a flat die can only be hidden by one that is not.
                 is_visible=toss.truth == "flat",
                 tilt_deg=max(die.tilt_deg for die in toss.dice),
                 look=f"{name} {style}",
+                toss=toss,
+                show=show,
             )
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 SHARES = {
-    "heat": 1.5, "place": 1.0, "size": 2.0, "shape": 2.0, "value": 3.0, "flat": 2.5, "down": 4.0,
+    "heat": 1.5, "place": 1.0, "size": 2.0, "shape": 2.0, "value": 3.0, "flat": 4.0, "down": 6.0,
     "parts": 1.0,
 }  # fmt: skip
 """Weights of the parts, chosen so that none dwarfs another after the first thousand steps."""

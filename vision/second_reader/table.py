@@ -167,8 +167,7 @@ class SecondReader:
         free = [
             die
             for die in kept
-            if die.face.value is not None
-            or nearest(die.pose, places, _IN_THE_WAY * edge) is None
+            if die.face.value is not None or nearest(die.pose, places, _IN_THE_WAY * edge) is None
         ]
         return free + added
 

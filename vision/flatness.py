@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.reading import SecondVote
+from vision.reading import Measured, ModelVote, SecondVote
 
-NETWORK_FEATURES = ("looks", "lean", "lean squared", "skew", "height")
+NETWORK_FEATURES = ("looks", "lean", "lean squared", "skew", "above others")
 OUTLINE_FEATURES = (
     "spread, seen well", "beyond, seen well", "pips off, seen well", "sides, seen well",
     "widest side, seen well", "spread, unsure", "beyond, unsure", "pips off, unsure",
@@ -34,6 +34,8 @@ OUTLINE_FEATURES = (
 _FULL_CONTRAST = 120.0
 """Grey levels between top face and floor from which an outline is worth all it can be."""
 _MOST_LOOKS = 5.0
+_EVEN = 0.2
+"""Difference in height between flat dice of one picture, in dice, that is nothing but noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +49,17 @@ class Weights:
         return self.constant + float(np.dot(self.each, features))
 
 
-def network_features(flat_p: float, lean_deg: float, skew: float, layer: float) -> np.ndarray:
+def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
     """(5,) What the network's view of a die and the geometry of its top face say."""
-    p = min(max(flat_p, 1e-3), 1 - 1e-3)
+    p = min(max(model.flat_p, 1e-3), 1 - 1e-3)
     looks = min(max(math.log(p / (1 - p)), -_MOST_LOOKS), _MOST_LOOKS)
-    lean = min(lean_deg, 20.0) / 5.0
-    return np.array([looks, lean, lean * lean, min(skew, 0.3) / 0.1, min(max(layer - 1.3, 0), 2)])
+    lean = min(measured.lean_deg, 20.0) / 5.0
+    skew = min(measured.skew, 0.3) / 0.1
+    height = min(max(measured.above - _EVEN, 0.0), 2.0)
+    return np.array([looks, lean, lean * lean, skew, height])
 
 
-def features_of(vote: SecondVote) -> np.ndarray:
+def outline_features(vote: SecondVote) -> np.ndarray:
     """(11,) What the second reader measured of a die."""
     stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
     outline = stands_out * min(vote.support, 1.0)

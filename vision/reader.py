@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import cv2
@@ -195,7 +195,7 @@ class TableReader:
             )
         alone = set(range(len(second.dice))) - set(pairs.values())
         evidence += [self._evidence(image, None, second.dice[j]) for j in sorted(alone)]
-        return tuple(sorted(evidence, key=lambda e: e.x_mm))
+        return tuple(_weighed(sorted(evidence, key=lambda e: e.x_mm)))
 
     def _evidence(
         self,
@@ -227,8 +227,6 @@ class TableReader:
             measured=measured,
             not_flat=cues,
             kind=_kind(measured) if cues else None,
-            network_odds=_network_odds(found, measured),
-            outline_odds=_outline_odds(vote),
         )
 
     def _second_vote(self, die: SecondDie) -> SecondVote:
@@ -543,20 +541,21 @@ def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -
     return max(0.0, float(min(gaps)))
 
 
-def _network_odds(found: FoundDie | None, measured: Measured | None) -> float:
-    if found is None or measured is None:
-        return 0.0
-    features = flatness.network_features(
-        found.flat_p, measured.lean_deg, measured.skew, measured.layer
-    )
-    return flatness.NETWORK.sum(features)
-
-
-def _outline_odds(vote: SecondVote | None) -> float:
-    """Without a value there is no die to the second reader whose lie it could judge."""
-    if vote is None or vote.value is None:
-        return 0.0
-    return flatness.OUTLINE.sum(flatness.features_of(vote))
+def _weighed(dice: Sequence[DieEvidence]) -> list[DieEvidence]:
+    """The dice of a picture, each with both readers' sums for and against flat."""
+    heights = [die.measured.layer for die in dice if die.measured is not None]
+    weighed = []
+    for die in dice:
+        network = outline = 0.0
+        measured = die.measured
+        if measured is not None and die.model is not None:
+            measured = replace(measured, above=measured.layer - float(np.median(heights)))
+            network = flatness.NETWORK.sum(flatness.network_features(die.model, measured))
+        if die.second is not None and die.second.value is not None:
+            # Without a value there is no die to the second reader whose lie it could judge.
+            outline = flatness.OUTLINE.sum(flatness.outline_features(die.second))
+        weighed.append(replace(die, measured=measured, network_odds=network, outline_odds=outline))
+    return weighed
 
 
 def _blocked(second: SecondReading) -> Unreadable:

@@ -183,6 +183,9 @@ class Measured:
     """Angle from flat, from the shift between top and bottom face; 0..90."""
     layer: float
     """Height of the top face in die edges, from its apparent size: 1 flat, 2 stacked."""
+    above: float = 0.0
+    """How much higher than the middle one of all dice in the picture, in die edges. A lens out of
+    focus or a rounded edge makes all of them larger or smaller alike."""
 
 
 @dataclass(frozen=True, slots=True)

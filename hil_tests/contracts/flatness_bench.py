@@ -141,15 +141,11 @@ def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.nd
         model, measured, vote = each.evidence.model, each.evidence.measured, each.evidence.second
         assert model is not None
         assert measured is not None
-        network.append(
-            flatness.network_features(
-                model.flat_p, measured.lean_deg, measured.skew, measured.layer
-            )
-        )
+        network.append(flatness.network_features(model, measured))
         has_value = vote is not None and vote.value is not None
         is_seen.append(has_value)
         outline.append(
-            flatness.features_of(vote)
+            flatness.outline_features(vote)
             if vote is not None and has_value
             else np.zeros(len(flatness.OUTLINE_FEATURES))
         )

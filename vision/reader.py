@@ -53,6 +53,8 @@ _NEAREST_DICE = 0.8
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
+_ABOVE = 0.6
+"""Dice; a top face so much higher than the middle one of its picture does not lie on the floor."""
 _CONTACT_MM = 1.2
 """Gap between two top faces below which dice touch: a network's corners are good to half of it."""
 _LEAN_BESIDE_NEIGHBOUR_DEG = 25.0
@@ -412,7 +414,7 @@ class TableReader:
             return False
         if flatness.is_not_flat(die.network_odds, die.outline_odds):
             return True
-        if len(die.not_flat) < 2 or flatness.is_flat(die.network_odds, die.outline_odds):
+        if len(die.not_flat) < 2 or self._is_weighed_flat(die):
             return False
         is_by_outline_alone = die.second is not None and die.second.has_two_cues
         return not is_by_outline_alone or die.network_odds < flatness.NETWORK_SEES_FLAT
@@ -445,11 +447,7 @@ class TableReader:
             if die.second is not None and die.second.value is None:
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
-        is_weighed_flat = (
-            die.second is not None
-            and die.second.value is not None
-            and flatness.is_flat(die.network_odds, die.outline_odds)
-        )
+        is_weighed_flat = self._is_weighed_flat(die)
         if die.not_flat and not is_weighed_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
@@ -486,6 +484,21 @@ class TableReader:
                 Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
             )
         return None
+
+    def _is_weighed_flat(self, die: DieEvidence) -> bool:
+        """True if all that was measured together says flat, and the network by itself does not say
+        the contrary: its cue alone is reason to doubt."""
+        model, second, measured = die.model, die.second, die.measured
+        return (
+            model is not None
+            and second is not None
+            and second.value is not None
+            and measured is not None
+            and model.flat_p >= self.thresholds.not_flat_p
+            and measured.lean_deg < tilt.LEAN_NOT_FLAT_DEG
+            and measured.above < _ABOVE
+            and flatness.is_flat(die.network_odds, die.outline_odds)
+        )
 
     def _lies_flat(self, model: ModelVote, second: SecondVote, measured: Measured | None) -> bool:
         """True if looks, geometry, outline and side faces all allow no other answer."""
@@ -543,13 +556,14 @@ def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -
 
 def _weighed(dice: Sequence[DieEvidence]) -> list[DieEvidence]:
     """The dice of a picture, each with both readers' sums for and against flat."""
-    heights = [die.measured.layer for die in dice if die.measured is not None]
+    heights = sorted(die.measured.layer for die in dice if die.measured is not None)
+    usual = heights[(len(heights) - 1) // 2] if heights else 0.0
     weighed = []
     for die in dice:
         network = outline = 0.0
         measured = die.measured
         if measured is not None and die.model is not None:
-            measured = replace(measured, above=measured.layer - float(np.median(heights)))
+            measured = replace(measured, above=measured.layer - usual)
             network = flatness.NETWORK.sum(flatness.network_features(die.model, measured))
         if die.second is not None and die.second.value is not None:
             # Without a value there is no die to the second reader whose lie it could judge.

@@ -49,6 +49,14 @@ _MOST_ODD = 12.5
 _FOOT_STEP = 5.0
 """Step of grey that shows the foot of a side face of the floor's own colour."""
 
+_HALOS_MM = np.array((-0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6))
+_USUAL_HALO_MM = 0.2
+_HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
+"""How much farther than its foot a die may seem to reach on all sides alike, and what that costs: a
+contact shadow, its own colour on the floor, its reflection; less far, where its edges are rounded.
+A lean is another thing on each side. Path-traced dice at 6° and more were told from flat ones in
+72 % of pairs without this and in 83 % with it, the rig's in 95.6 and 96.3 %."""
+
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
 _LEANS = np.arange(-16.0, 16.01, 1.0)
 _LEAN_X, _LEAN_Y = np.meshgrid(_LEANS, _LEANS, indexing="ij")
@@ -105,7 +113,7 @@ def measure_sides(
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
-    cost = np.zeros(_LEAN.shape)
+    cost = np.zeros((len(_HALOS_MM), *_LEAN.shape)) + _HALO_COST[:, None, None]
     seen = [False, False]
     beyond = 0.0
     contrasts = []
@@ -120,9 +128,11 @@ def measure_sides(
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         lean = _LEAN_X if axis == 0 else _LEAN_Y
         wanted = _wanted(strip + sign * per_deg * lean, px_per_mm)
-        cost += np.minimum(0.5 * ((shown - wanted) / noise) ** 2, _MOST_ODD)
+        gap = shown - wanted - _HALOS_MM[:, None, None]
+        cost += np.minimum(0.5 * (gap / noise) ** 2, _MOST_ODD)
     if not any(seen):
         return NOTHING_SEEN
+    cost = cost.min(axis=0)
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
         evidence=float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min()),

@@ -422,13 +422,14 @@ class TableReader:
     def _is_no_proof(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
         """True where the cues against flat are not enough for a no roll all the same.
 
-        If the second reader finds an upright die there, the cues all come from the network. Where
+        If the second reader finds an upright die there, the cues all come from the network, but for
+        the height of the top face: of that an outline says nothing. Where
         dice touch and the seam between them is hidden, looks, lean and outline suffer together:
         then only what a seam cannot feign is a proof.
         """
         second = die.second
         if second is not None and second.is_flat is True:
-            return True
+            return die.measured is None or die.measured.layer < tilt.LAYER_STACKED
         if not self._touches(die, dice):
             return False
         if second is None:

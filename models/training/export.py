@@ -19,6 +19,7 @@ import onnxruntime as ort
 import torch
 
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
+from vision import flatness
 from vision.model_card import CLASSES, digest_of
 from vision.parameters import PhotoThresholds, ReadingThresholds
 from vision.tilt import (
@@ -140,6 +141,7 @@ def register(path: Path, out: Path, training: dict) -> None:
         },
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "reading": reading_thresholds(),
+        "flatness": flatness_weights(),
         "photo": photo_thresholds(),
         "training": training or content.get("training", {}),
         "figures": content.get("figures", {}),
@@ -162,6 +164,20 @@ def reading_thresholds() -> dict[str, float | str]:
         "skew_flat": SKEW_FLAT,
         "skew_not_flat": SKEW_NOT_FLAT,
         "curve": "figures/evidence.png",
+    }
+
+
+def flatness_weights() -> dict[str, object]:
+    """What `vision.flatness` weighs each measurement with, and its lines, for the record."""
+    return {
+        "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
+        "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
+        "flat_sum": flatness.FLAT_SUM,
+        "flat_least": list(flatness.FLAT_LEAST),
+        "not_flat_sum": flatness.NOT_FLAT_SUM,
+        "not_flat_most": list(flatness.NOT_FLAT_MOST),
+        "network_sees_flat": flatness.NETWORK_SEES_FLAT,
+        "curve": "figures/flatness.png",
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from vision.errors import ModelError
+from vision import flatness
 from vision.model_card import MODELS, digest_of, read_model_card
 from vision.parameters import PhotoThresholds, ReadingThresholds
 from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
@@ -86,3 +87,11 @@ def test_the_manifest_records_the_thresholds_that_the_reader_uses():
     assert recorded["lean_flat_deg"] == LEAN_FLAT_DEG
     assert recorded["lean_not_flat_deg"] == LEAN_NOT_FLAT_DEG
     assert (MODELS / recorded["curve"]).is_file()
+    weighed = read_model_card().manifest["flatness"]
+    assert weighed["network"] == [flatness.NETWORK.constant, *flatness.NETWORK.each]
+    assert weighed["outline"] == [flatness.OUTLINE.constant, *flatness.OUTLINE.each]
+    assert weighed["flat_sum"] == flatness.FLAT_SUM
+    assert weighed["flat_least"] == list(flatness.FLAT_LEAST)
+    assert weighed["not_flat_sum"] == flatness.NOT_FLAT_SUM
+    assert weighed["not_flat_most"] == list(flatness.NOT_FLAT_MOST)
+    assert (MODELS / weighed["curve"]).is_file()

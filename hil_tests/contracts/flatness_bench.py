@@ -86,6 +86,7 @@ def rig_pictures(count: int, seed: int) -> Iterator[Shown]:
     for case in rig_cases(count, seed, set()):
         toss, picture = case.toss, case.shoot()
         assert toss is not None
+        assert case.show is not None
         if toss.truth == "flat" and case.number % 2:
             tilt = float(random.uniform(*_SET_UP_DEG))
             toss = with_tilted_die(toss, tilt, random, case.calibration.die_mm)

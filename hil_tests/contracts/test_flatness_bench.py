@@ -15,6 +15,7 @@ from hil_tests.contracts.flatness_bench import (
     rig_pictures,
 )
 from vision.classifier import DieFinder
+from vision.reading import DieEvidence
 
 
 def test_known_weights_come_back():
@@ -27,8 +28,10 @@ def test_known_weights_come_back():
 
 
 def test_every_origin_and_both_kinds_count_alike():
+    nothing = DieEvidence((), 0.0, 0.0, 0.0, None, None, None)
+
     def die(name, tilt):
-        return Measurement(name, Truth(0, 0, tilt, False, 1.0), None)
+        return Measurement(name, Truth(0, 0, tilt, False, 1.0), nothing)
 
     seen = [die("a", 0.0)] * 9 + [die("a", 9.0)] + [die("b", 0.0)] * 2 + [die("b", 20.0)] * 2
     worth = balance(seen)

@@ -49,14 +49,18 @@ class _Pictures(CalibrationDataReader):
         for folder in scenes:
             here = [path for path, _ in rows(folder)]
             paths += here[:: max(1, len(here) * len(scenes) // count)]
-        self._pictures: Iterator[np.ndarray] = (
-            np.asarray(cv2.resize(cv2.imread(str(path)), (_SIDE, _SIDE)), np.uint8)
-            for path in paths
-        )
+        self._pictures: Iterator[np.ndarray] = (_square(path) for path in paths)
 
     def get_next(self) -> dict[str, np.ndarray] | None:
         picture = next(self._pictures, None)
         return None if picture is None else {"image": picture[None]}
+
+
+def _square(path: Path) -> np.ndarray:
+    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    if image is None:
+        raise FileNotFoundError(f"cannot read {path}: render the set again")
+    return np.asarray(cv2.resize(image, (_SIDE, _SIDE)), np.uint8)
 
 
 def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) -> Path:

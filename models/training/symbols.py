@@ -51,10 +51,10 @@ def _paint(rng: np.random.Generator, image: np.ndarray, corners: np.ndarray) -> 
     cover = _symbol(rng)[..., None].astype(np.float32) * (rng.uniform(0.35, 1.0) / 255)
     painted = np.clip(plain * (1 - cover) + ink * cover, 0, 255).astype(np.uint8)
     inset = int(rng.integers(1, 5))
-    mask = np.zeros((_SIDE, _SIDE), np.uint8)
-    mask[inset:-inset, inset:-inset] = 255
+    inner = np.zeros((_SIDE, _SIDE), np.uint8)
+    inner[inset:-inset, inset:-inset] = 255
     height, width = image.shape[:2]
-    mask = cv2.GaussianBlur(cv2.warpPerspective(mask, there, (width, height)), (0, 0), 0.7)
+    mask = cv2.GaussianBlur(cv2.warpPerspective(inner, there, (width, height)), (0, 0), 0.7)
     drawn = cv2.warpPerspective(painted, there, (width, height), borderMode=cv2.BORDER_REPLICATE)
     over = mask[..., None].astype(np.float32) / 255
     image[:] = image * (1 - over) + drawn * over
@@ -86,13 +86,13 @@ def _symbol(rng: np.random.Generator) -> np.ndarray:
             cv2.line(ink, begin, end, 255, 2 * thick, cv2.LINE_AA)
     elif kind == "polygon":
         ways = np.sort(rng.uniform(0, 2 * np.pi, int(rng.integers(3, 12))))
-        reach = rng.uniform(8, 32, len(ways))
-        points = 36 + np.stack([np.cos(ways), np.sin(ways)], axis=1) * reach[:, None]
+        reaches = rng.uniform(8, 32, len(ways))
+        points = 36 + np.stack([np.cos(ways), np.sin(ways)], axis=1) * reaches[:, None]
         cv2.fillPoly(ink, [points.astype(np.int32)], 255, cv2.LINE_AA)
     elif kind == "strokes":
-        points = 36 + np.cumsum(rng.normal(0, 10, (int(rng.integers(5, 16)), 2)), axis=0)
-        points = np.clip(points, 6, _SIDE - 6).astype(np.int32)
-        cv2.polylines(ink, [points], rng.random() < 0.5, 255, thick, cv2.LINE_AA)
+        walk = 36 + np.cumsum(rng.normal(0, 10, (int(rng.integers(5, 16)), 2)), axis=0)
+        line = np.clip(walk, 6, _SIDE - 6).astype(np.int32)
+        cv2.polylines(ink, [line], rng.random() < 0.5, 255, thick, cv2.LINE_AA)
     turn = cv2.getRotationMatrix2D((36.0, 36.0), rng.uniform(0, 360), rng.uniform(0.8, 1.1))
     return np.asarray(cv2.warpAffine(ink, turn, (_SIDE, _SIDE)), np.uint8)
 

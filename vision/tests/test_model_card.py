@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vision.errors import ModelError
 from vision import flatness
+from vision.errors import ModelError
 from vision.model_card import MODELS, digest_of, read_model_card
 from vision.parameters import PhotoThresholds, ReadingThresholds
 from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG

@@ -37,6 +37,7 @@ _SWEEPS = {
     "flat_p": (0.0, 0.9),
     "missed_confidence": (0.2, 1.0),
     "above_confidence": (0.2, 1.0),
+    "alone": (0.2, 0.9),
 }
 _STEPS = 25
 _LEAST_VISIBLE = 0.3
@@ -84,7 +85,7 @@ def count(read: Sequence[Read], thresholds: PhotoThresholds) -> Counts:
 def draw(sets: dict[str, list[Read]], out: Path) -> None:
     """One plot a limit: coverage of the exactly read pictures (lines) and wrong accepted (crosses,
     counts); the dashed line is where the limit stands."""
-    figure, axes = plt.subplots(2, 3, figsize=(13, 7), constrained_layout=True)
+    figure, axes = plt.subplots(2, 4, figsize=(17, 7), constrained_layout=True)
     chosen = PhotoThresholds()
     for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=True):
         values = np.linspace(low, high, _STEPS)
@@ -101,7 +102,8 @@ def draw(sets: dict[str, list[Read]], out: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0, 0].set_ylabel("verified, of the exactly read (lines)")
     axes[1, 0].set_ylabel("verified, of the exactly read (lines)")
-    axes[0, 2].legend(fontsize=8)
+    axes[1, 3].axis("off")
+    axes[0, 3].legend(fontsize=8)
     figure.suptitle("Crosses: pictures accepted with a value or count that is not the label's")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)

@@ -27,8 +27,8 @@ from vision.reading import Measured, ModelVote, SecondVote
 NETWORK_FEATURES = ("looks", "lean", "lean squared", "skew", "above others")
 OUTLINE_FEATURES = (
     "spread, seen well", "beyond, seen well", "pips off, seen well", "sides, seen well",
-    "widest side, seen well", "spread, unsure", "beyond, unsure", "pips off, unsure",
-    "sides, unsure", "seen well", "both directions",
+    "spread, unsure", "beyond, unsure", "pips off, unsure", "sides, unsure",
+    "seen well", "both directions",
 )  # fmt: skip
 
 _FULL_CONTRAST = 120.0
@@ -60,37 +60,50 @@ def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
 
 
 def outline_features(vote: SecondVote) -> np.ndarray:
-    """(11,) What the second reader measured of a die."""
+    """(10,) What the second reader measured of a die."""
     stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
     outline = stands_out * min(vote.support, 1.0)
     spread = math.log(min(max(vote.spread_mm, 0.05), 4.0) / 0.3)
     beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
     off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02)
     side = min(max(vote.sides, -8.0), 8.0) / 4.0
-    wide = min(max(vote.sides_beyond_mm, -1.0), 4.0)
     seen = np.array([spread, beyond, off]) * outline
     unsure = np.array([spread, beyond, off]) * (1 - outline)
     return np.array(
-        [*seen, side * stands_out, wide * stands_out, *unsure, side * (1 - stands_out),
+        [*seen, side * stands_out, *unsure, side * (1 - stands_out),
          outline, float(vote.directions == 2)]
     )  # fmt: skip
 
 
-NETWORK = Weights(2.244, (0.431, -1.334, -0.204, -2.900, -1.443))
+NETWORK = Weights(1.858, (0.699, -1.272, -0.066, -1.768, -2.567))
 OUTLINE = Weights(
-    0.250, (-0.297, -0.342, 0.070, 1.876, -0.366, -0.413, -0.836, 0.277, 0.086, -0.280, 0.324)
+    0.828, (-0.482, -0.288, 0.277, 2.117, -0.080, -0.416, -0.100, 0.825, -0.989, -0.152)
 )
 
-FLAT_SUM = 2.5
-FLAT_LEAST = (0.0, -1.0)
+FLAT_SUM = 2.0
+FLAT_LEAST = (0.0, 0.7)
+"""A die is flat where both sums together exceed the first number and each its own of the second."""
+FLAT_SURE = 4.2
+"""The same where the second reader can tell little: both sums together."""
+LIMITS_SUM = 1.0
+"""Both sums together, where every single measurement is within its own limit as well."""
 NOT_FLAT_SUM = -3.0
-NETWORK_SEES_FLAT = 0.5
-NOT_FLAT_MOST = (-0.5, -0.5)
+NOT_FLAT_MOST = (-1.5, -1.5)
+"""A die does not lie flat where both sums together and each by itself are below these."""
+CUES_SUM = -1.0
+CUES_NETWORK = 0.5
+"""Where two single measurements say not flat, the sums must not say the contrary: both together,
+and the network's."""
+# 2,763 flat dice and 477 others (three renderers; of the rig's others most were set up at 6-20°,
+# path-traced ones mostly lie at 6-12°): none of the others passes as flat by the sums, and four,
+# all at 6.0-6.9°, by the limits; no flat die is called not flat by the sums. See figures/flatness.png.
 
 
 def is_flat(network: float, outline: float) -> bool:
     """True if both sums together leave no doubt, and neither is against it by itself."""
-    return network + outline > FLAT_SUM and network > FLAT_LEAST[0] and outline > FLAT_LEAST[1]
+    both = network + outline
+    is_seen = both > FLAT_SUM and outline > FLAT_LEAST[1]
+    return network > FLAT_LEAST[0] and (is_seen or both > FLAT_SURE)
 
 
 def is_not_flat(network: float, outline: float) -> bool:
@@ -100,3 +113,8 @@ def is_not_flat(network: float, outline: float) -> bool:
         and network < NOT_FLAT_MOST[0]
         and outline < NOT_FLAT_MOST[1]
     )
+
+
+def allows_cues(network: float, outline: float) -> bool:
+    """True if the sums do not contradict two single measurements against flat."""
+    return network + outline < CUES_SUM and network < CUES_NETWORK

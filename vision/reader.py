@@ -286,7 +286,6 @@ class TableReader:
             spread_mm=fit.spread_mm,
             beyond_mm=fit.beyond_mm,
             offset=off,
-            sides_beyond_mm=sides.beyond_mm,
             contrast=sides.contrast,
         )
 
@@ -407,17 +406,22 @@ class TableReader:
         """True if the network and the second reader both say that it does not lie flat: each by a
         cue of its own, or by all that it measured together.
 
-        Two cues of the second reader's alone are no proof against a network that sees a flat die:
-        an outline that was fitted amiss gives both.
+        An outline that was fitted amiss gives several cues at once: where the sums say otherwise,
+        cues prove nothing.
         """
         if die.model is None or self._is_no_proof(die, dice):
             return False
         if flatness.is_not_flat(die.network_odds, die.outline_odds):
             return True
-        if len(die.not_flat) < 2 or self._is_weighed_flat(die):
-            return False
-        is_by_outline_alone = die.second is not None and die.second.has_two_cues
-        return not is_by_outline_alone or die.network_odds < flatness.NETWORK_SEES_FLAT
+        return (
+            len(die.not_flat) >= 2
+            and not self._is_weighed_flat(die)
+            and (
+                die.second is None
+                or die.kind is Kind.STACKED  # of height, the outline knows nothing
+                or flatness.allows_cues(die.network_odds, die.outline_odds)
+            )
+        )
 
     def _is_no_proof(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
         """True where the cues against flat are not enough for a no roll all the same.
@@ -467,7 +471,11 @@ class TableReader:
                 Reason.READERS_DISAGREE,
                 f"the model reads {die.model.value}, the second reader {die.second.value}",
             )
-        if not is_weighed_flat and not self._lies_flat(die.model, die.second, die.measured):
+        is_within_limits = (
+            self._lies_flat(die.model, die.second, die.measured)
+            and die.network_odds + die.outline_odds > flatness.LIMITS_SUM
+        )
+        if not is_weighed_flat and not is_within_limits:
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,

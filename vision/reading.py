@@ -165,7 +165,6 @@ class SecondVote:
     spread_mm: float = 0.0
     beyond_mm: float = 0.0
     offset: float = 0.0
-    sides_beyond_mm: float = 0.0
     contrast: float = 0.0
     """What the above was concluded from: see `outline.Fit`, `pips.Face` and `sides.Sides`; the
     offset of the pips in edges."""

@@ -176,7 +176,10 @@ def flatness_weights() -> dict[str, object]:
         "flat_least": list(flatness.FLAT_LEAST),
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
-        "network_sees_flat": flatness.NETWORK_SEES_FLAT,
+        "flat_sure": flatness.FLAT_SURE,
+        "limits_sum": flatness.LIMITS_SUM,
+        "cues_sum": flatness.CUES_SUM,
+        "cues_network": flatness.CUES_NETWORK,
         "curve": "figures/flatness.png",
     }
 

@@ -12,7 +12,7 @@ MODEL = ModelVote(3, 0.99, 0.95, 0.9)
 MEASURED = Measured(edge_mm=16.0, skew=0.01, lean_deg=2.0, layer=1.2)
 VOTE = SecondVote(
     3, 0.9, True, support=0.95, sides=3.0, directions=2, spread_mm=0.15, beyond_mm=1.0,
-    offset=0.01, sides_beyond_mm=0.1, contrast=160.0,
+    offset=0.01, contrast=160.0,
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def outline(vote=VOTE):
 def test_a_plain_flat_die_is_flat_and_a_plain_cocked_one_is_not():
     assert flatness.is_flat(network(), outline())
     cocked = network(replace(MODEL, flat_p=0.05), replace(MEASURED, lean_deg=18.0, skew=0.06))
-    leaning = outline(replace(VOTE, sides=-8.0, sides_beyond_mm=2.5, spread_mm=1.5, beyond_mm=4.0))
+    leaning = outline(replace(VOTE, sides=-8.0, spread_mm=1.5, beyond_mm=4.0))
     assert flatness.is_not_flat(cocked, leaning)
 
 
@@ -44,9 +44,7 @@ def test_each_measurement_of_the_network_pulls_its_own_way(less_flat, by):
     assert less_flat < network() - 0.3, by
 
 
-@pytest.mark.parametrize(
-    "worse", [{"sides": -4.0}, {"beyond_mm": 4.0}, {"spread_mm": 1.5}, {"sides_beyond_mm": 2.0}]
-)
+@pytest.mark.parametrize("worse", [{"sides": -4.0}, {"beyond_mm": 4.0}, {"spread_mm": 1.5}])
 def test_each_measurement_of_the_outline_pulls_its_own_way(worse):
     assert outline(replace(VOTE, **worse)) < outline() - 0.3
 
@@ -61,8 +59,8 @@ def test_side_faces_weigh_less_where_they_cannot_be_told_from_the_floor():
 
 def test_neither_reader_decides_alone():
     sure = 20.0
-    assert not flatness.is_flat(sure, flatness.FLAT_LEAST[1] - 0.1)
     assert not flatness.is_flat(flatness.FLAT_LEAST[0] - 0.1, sure)
+    assert not flatness.is_flat(flatness.FLAT_SURE - 0.5, flatness.FLAT_LEAST[1] - 0.3)
     assert not flatness.is_not_flat(-sure, flatness.NOT_FLAT_MOST[1] + 0.1)
     assert not flatness.is_not_flat(flatness.NOT_FLAT_MOST[0] + 0.1, -sure)
 
@@ -70,7 +68,7 @@ def test_neither_reader_decides_alone():
 def test_no_number_is_too_wild_for_a_sum():
     wild = SecondVote(
         3, 0.9, None, support=9.0, sides=-1e6, directions=1, spread_mm=1e9, beyond_mm=-1e9,
-        offset=0.0, sides_beyond_mm=1e9, contrast=1e9,
+        offset=0.0, contrast=1e9,
     )  # fmt: skip
     sums = [
         network(replace(MODEL, flat_p=p), Measured(16.0, 9.0, 90.0, -1e6, above=a))

@@ -127,12 +127,20 @@ def compare(
 
 
 def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
-    """The same, but what the model sees only faintly and the second reader not at all is no die
-    found, only something that may be one: the key of a keyboard, a mesh in a net."""
+    """The same, but what the model sees only faintly is no die found, only something that may be
+    one, if the second reader does not see it at all or if it is much smaller or larger than the
+    picture's sure dice: the key of a keyboard, a mesh in a net, a letter on a label."""
+    usual = _usual_edge(evidence.found, t)
     keep = [
-        worth(die) >= t.alone
-        or die.edge_px < _LEAST_SEEN_PX
-        or (vote.second is not None and vote.second.value is not None)
+        worth(die) >= t.sure
+        or (
+            (usual is None or 1 / t.size_ratio < die.edge_px / usual < t.size_ratio)
+            and (
+                worth(die) >= t.alone
+                or die.edge_px < _LEAST_SEEN_PX
+                or (vote.second is not None and vote.second.value is not None)
+            )
+        )
         for die, vote in zip(evidence.found, evidence.dice, strict=True)
     ]
     unseen = [die for die, is_kept in zip(evidence.found, keep, strict=True) if not is_kept]
@@ -144,6 +152,12 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
         is_cut_off=tuple(compress(evidence.is_cut_off, keep)),
         faint=(*evidence.faint, *unseen),
     )
+
+
+def _usual_edge(found: Sequence[FoundDie], t: PhotoThresholds) -> float | None:
+    """Middle edge of the dice that the model is sure of, pixels; None where there is none."""
+    edges = [die.edge_px for die in found if worth(die) >= t.sure]
+    return float(np.median(edges)) if edges else None
 
 
 def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:

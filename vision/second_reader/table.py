@@ -144,8 +144,9 @@ class SecondReader:
     ) -> list[SecondDie]:
         """The dice, with what their pips alone say where the outline left a question.
 
-        What an outline shows to be a legal face stays; where pips say another value there, it has
-        none.
+        What an outline that fits shows to be a legal face stays: the pips alone may be those of the
+        bottom face, seen through a translucent ace. Where it fits badly and pips say another value,
+        there is none.
         """
         edge = self.calibration.die_mm
         kept = list(dice)
@@ -154,7 +155,8 @@ class SecondReader:
             at = nearest(found.pose, [die.pose for die in kept], _SAME_PLACE * edge)
             there = None if at is None else kept[at]
             if there is not None and there.face.value is not None:
-                if there.face.value != found.face.face.value:
+                is_sure = there.fit.spread_mm < _GOOD_FIT_MM
+                if there.face.value != found.face.face.value and not is_sure:
                     note = f"{there.face.value} pips in the outline, {found.face.face.value} else"
                     kept[kept.index(there)] = replace(
                         there, face=replace(there.face, value=None, note=note)

@@ -1,6 +1,6 @@
 """The exported network in whole numbers: int8 weights, uint8 maps, half the time.
 
-    python -m models.training.quantise models/dice.onnx --scenes var/scenes/… --out models
+    python -m models.training.quantise models/training/dice-float32.onnx --scenes SETS… --out models
 
 Owns: which layers are quantised and how the ranges of their maps are found. Must not know: what the
 network is for. Static quantisation by onnxruntime (QDQ, one scale for each output channel of a

@@ -1,6 +1,6 @@
 """Back from the file that ships to weights that can be trained on.
 
-    python -m models.training.unfold models/dice.onnx --scenes var/scenes/… --out var/begin.pt
+    python -m models.training.unfold models/training/dice-float32.onnx --scenes SETS… --out begin.pt
 
 Owns: undoing what the export folds. An export folds each norm into the convolution before it; the
 norm is given back here with the statistics that the layer has on rendered pictures, so that the

@@ -1,0 +1,63 @@
+"""What counts as a die on a photograph: sure ones, and unsure ones that fit them."""
+
+import numpy as np
+import pytest
+
+from vision.classifier import FoundDie
+from vision.parameters import PhotoThresholds
+from vision.photo_reader import compare, judge, settle
+from vision.reading import Reason, Unreadable
+from vision.second_reader.photo import PhotoDie
+from vision.second_reader.pips import Face
+
+T = PhotoThresholds()
+
+
+def found(x, edge, worth, value=3):
+    half = edge / 2
+    ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], np.float32) * half + (x, 200)
+    p = np.full(6, (1 - worth) / 5, np.float32)
+    p[value - 1] = worth
+    return FoundDie(ring.astype(np.float32), value, p, 0.9, 1.0, np.zeros(2, np.float32))
+
+
+def seen(die, value=3):
+    face = Face(value, 0.9, 60.0)
+    colour = np.zeros(3)
+    return PhotoDie(die.corners, face, 1.0, colour, colour + 60, frozenset({id(die)}))
+
+
+def settled(dice, second):
+    return settle(compare(dice, [], second, (640, 480)), T)
+
+
+def test_a_faint_letter_beside_sure_dice_is_none():
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9), found(500, 18, 0.4, value=1)]
+    evidence = settled(dice, [seen(dice[0]), seen(dice[1]), seen(dice[2], 1)])
+    assert evidence.found == tuple(dice[:2])
+    verdict = judge(evidence, T, None)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.COUNT, "it may still be a die: nothing is verified beside it"
+
+
+@pytest.mark.parametrize(("edge", "counts"), [(60, True), (40, True), (30, False), (120, False)])
+def test_an_unsure_die_must_have_the_size_of_the_sure_ones(edge, counts):
+    dice = [found(100, 60, 0.9), found(300, edge, 0.55)]
+    evidence = settled(dice, [seen(die) for die in dice])
+    assert len(evidence.found) == 1 + counts
+
+
+def test_a_sure_die_may_have_any_size():
+    dice = [found(100, 60, 0.9), found(250, 62, 0.9), found(450, 150, 0.7)]
+    assert len(settled(dice, [seen(die) for die in dice]).found) == 3
+
+
+def test_without_a_sure_die_there_is_no_size_to_fit():
+    dice = [found(100, 60, 0.55), found(300, 25, 0.55)]
+    assert len(settled(dice, [seen(die) for die in dice]).found) == 2
+
+
+def test_an_unsure_die_without_pips_does_not_count():
+    dice = [found(100, 60, 0.9), found(300, 60, T.alone - 0.05)]
+    assert len(settled(dice, [seen(dice[0])]).found) == 1
+    assert len(settled(dice, [seen(die) for die in dice]).found) == 2

@@ -356,7 +356,8 @@ class TableReader:
         strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
         # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
         is_style = not all(self._touches(die, dice) for die in strange)
-        if is_style and len(strange) > 1 and len(strange) > len(dice) // 2:
+        is_foreign_to_model = not seen and len(dice) > 1 and bool(strange)
+        if is_foreign_to_model or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
             note = strange[0].second.note if strange[0].second is not None else ""
             return Unreadable(
                 Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"

@@ -412,7 +412,8 @@ class TableReader:
         """
         if die.model is None or self._is_no_proof(die, dice):
             return False
-        if flatness.is_not_flat(die.network_odds, die.outline_odds):
+        by_sums = flatness.is_not_flat(die.network_odds, die.outline_odds)
+        if by_sums and not self._touches(die, dice):  # a hidden seam spoils both sums
             return True
         return (
             len(die.not_flat) >= 2

@@ -144,9 +144,9 @@ class SecondReader:
     ) -> list[SecondDie]:
         """The dice, with what their pips alone say where the outline left a question.
 
-        What an outline that fits shows to be a legal face stays: the pips alone may be those of the
-        bottom face, seen through a translucent ace. Where it fits badly and pips say another value,
-        there is none.
+        What an outline that fits shows stays, a legal face or none: the pips alone may be those of
+        the bottom face, seen through a translucent ace, or leave out the one too many. Where it
+        fits badly and pips say another value, there is none.
         """
         edge = self.calibration.die_mm
         kept = list(dice)
@@ -154,9 +154,10 @@ class SecondReader:
         for found in faces:
             at = nearest(found.pose, [die.pose for die in kept], _SAME_PLACE * edge)
             there = None if at is None else kept[at]
+            if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
+                continue
             if there is not None and there.face.value is not None:
-                is_sure = there.fit.spread_mm < _GOOD_FIT_MM
-                if there.face.value != found.face.face.value and not is_sure:
+                if there.face.value != found.face.face.value:
                     note = f"{there.face.value} pips in the outline, {found.face.face.value} else"
                     kept[kept.index(there)] = replace(
                         there, face=replace(there.face, value=None, note=note)

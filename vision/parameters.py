@@ -16,9 +16,9 @@ class ReadingThresholds:
     score: float = 0.35
     """Least confidence of the model that a die is there."""
     value_p: float = 0.93
-    """Least probability of the model's value. Of 1,355 flat dice of the rig one has less than 0.95; of
-    4,000 path-traced pictures the one in which both readers took a reflection in a translucent four
-    for a fifth pip had 0.91."""
+    """Least probability of the model's value. Of 1,355 flat dice of the rig one has less than 0.95;
+    of 4,000 path-traced pictures the one in which both readers took a reflection in a translucent
+    four for a fifth pip had 0.91."""
     flat_p: float = 0.38
     """Least `flat_p` of a value."""
     not_flat_p: float = 0.33

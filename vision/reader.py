@@ -53,6 +53,7 @@ _NEAREST_DICE = 0.8
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
+_FITS_MM, _FITS_SUPPORT = 0.3, 0.7
 _ABOVE = 0.6
 """Dice; a top face so much higher than the middle one of its picture does not lie on the floor."""
 _CONTACT_MM = 1.2
@@ -380,7 +381,8 @@ class TableReader:
             touches, number, die, doubt = min(doubts, key=lambda found: found[:2])
             detail = f"die {number} from the left: {doubt.detail}"
             is_there = die.second is not None or bool(die.not_flat)
-            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches:
+            is_plain = doubt.reason is Reason.NO_LEGAL_FACE and _fits_well(die.second)
+            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches and not is_plain:
                 return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
             return Unreadable(doubt.reason, detail)
         is_free = second.unexplained > t.foreign_dice
@@ -605,6 +607,12 @@ def _cues(die: DieEvidence) -> tuple[str, ...]:
         f"log-odds of flat by the outline {die.outline_odds:+.1f}",
     )
     return die.not_flat if len(die.not_flat) >= 2 else (*die.not_flat, *sums)
+
+
+def _fits_well(vote: SecondVote | None) -> bool:
+    """True if an upright cube has this outline wherever it was seen: then a neighbour spoils
+    nothing of what is inside it."""
+    return vote is not None and vote.spread_mm < _FITS_MM and vote.support > _FITS_SUPPORT
 
 
 def _kind(measured: Measured | None) -> Kind:

@@ -87,7 +87,7 @@ def draw(sets: dict[str, list[Read]], out: Path) -> None:
     counts); the dashed line is where the limit stands."""
     figure, axes = plt.subplots(2, 4, figsize=(17, 7), constrained_layout=True)
     chosen = PhotoThresholds()
-    for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=True):
+    for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=False):
         values = np.linspace(low, high, _STEPS)
         counts_axis = axis.twinx()
         for colour, (label, read) in enumerate(sets.items()):

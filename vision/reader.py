@@ -124,7 +124,8 @@ class TableReader:
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
             return Seen(observe(frame, quality, (), unfit, clock), (), None)
-        found, second = self._read_twice(frame.image, clock)
+        # What will be refused for its light anyway is not worth the longer way by pips.
+        found, second = self._read_twice(frame.image, quality.fault is None, clock)
         evidence = self._gather(frame.image, found, second)
         if (
             quality.fault is Reason.CAMERA_MOVED
@@ -139,17 +140,17 @@ class TableReader:
         return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
 
     def _read_twice(
-        self, image: np.ndarray, clock: Stopwatch
+        self, image: np.ndarray, is_fit: bool, clock: Stopwatch
     ) -> tuple[tuple[FoundDie, ...], SecondReading]:
         """What either reader finds, neither knowing of the other."""
         if self._beside is None:
             found = self._find(image)
             clock.lap("model")
-            second = self._second.read(image)
+            second = self._second.read(image, is_fit)
             clock.lap("second reader")
             return found, second
         model = self._beside.submit(self._find, image)
-        second = self._second.read(image)
+        second = self._second.read(image, is_fit)
         clock.lap("second reader")
         found = model.result()
         clock.lap("model, after the second reader")

@@ -33,7 +33,8 @@ OUTLINE_FEATURES = (
 
 _FULL_CONTRAST = 120.0
 """Grey levels between top face and floor from which an outline is worth all it can be."""
-_MOST_LOOKS = 5.0
+_MOST_LOOKS = 3.0
+"""A `flat_p` of 0.95: what a network says beyond, even a broken one, counts no more."""
 _EVEN = 0.2
 """Difference in height between flat dice of one picture, in dice, that is nothing but noise."""
 
@@ -84,7 +85,9 @@ FLAT_SUM = 2.0
 FLAT_LEAST = (0.0, 0.7)
 """A die is flat where both sums together exceed the first number and each its own of the second."""
 FLAT_SURE = 4.2
-"""The same where the second reader can tell little: both sums together."""
+FLAT_SURE_LEAST = -0.3
+"""The same where the second reader can tell little but has nothing against it: both sums together,
+and the second reader's own."""
 LIMITS_SUM = 1.0
 """Both sums together, where every single measurement is within its own limit as well."""
 NOT_FLAT_SUM = -3.0
@@ -103,7 +106,8 @@ def is_flat(network: float, outline: float) -> bool:
     """True if both sums together leave no doubt, and neither is against it by itself."""
     both = network + outline
     is_seen = both > FLAT_SUM and outline > FLAT_LEAST[1]
-    return network > FLAT_LEAST[0] and (is_seen or both > FLAT_SURE)
+    is_sure = both > FLAT_SURE and outline > FLAT_SURE_LEAST
+    return network > FLAT_LEAST[0] and (is_seen or is_sure)
 
 
 def is_not_flat(network: float, outline: float) -> bool:

@@ -177,6 +177,7 @@ def flatness_weights() -> dict[str, object]:
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
         "flat_sure": flatness.FLAT_SURE,
+        "flat_sure_least": flatness.FLAT_SURE_LEAST,
         "limits_sum": flatness.LIMITS_SUM,
         "cues_sum": flatness.CUES_SUM,
         "cues_network": flatness.CUES_NETWORK,

@@ -60,6 +60,7 @@ def test_side_faces_weigh_less_where_they_cannot_be_told_from_the_floor():
 def test_neither_reader_decides_alone():
     sure = 20.0
     assert not flatness.is_flat(flatness.FLAT_LEAST[0] - 0.1, sure)
+    assert not flatness.is_flat(sure, flatness.FLAT_SURE_LEAST - 0.1)
     assert not flatness.is_flat(flatness.FLAT_SURE - 0.5, flatness.FLAT_LEAST[1] - 0.3)
     assert not flatness.is_not_flat(-sure, flatness.NOT_FLAT_MOST[1] + 0.1)
     assert not flatness.is_not_flat(flatness.NOT_FLAT_MOST[0] + 0.1, -sure)

@@ -7,7 +7,7 @@ Each reader's measurements of one die add up to a log-odds of flat against not f
 that a logistic regression found on dice of known lie (`hil_tests.contracts.flatness_bench`, which
 also draws the plane that both sums span). The network's sum knows looks, lean, squareness and
 height of the top face; the second reader's sum knows outline, pips and side faces. They share
-nothing but the picture, so a die is called flat on the sum of both, and not flat only where either
+nothing but the picture, so a die is called flat on the sum of both, and not flat only where each
 says so by itself.
 
 An outline is worth as much as the die stands out from the floor: where their colours are alike the
@@ -97,8 +97,8 @@ CUES_SUM = -1.0
 CUES_NETWORK = 0.5
 """Where two single measurements say not flat, the sums must not say the contrary: both together,
 and the network's."""
-# 2,763 flat dice and 477 others (three renderers; of the rig's others most were set up at 6-20°,
-# path-traced ones mostly lie at 6-12°): none of the others passes as flat by the sums, and four,
+# 2,763 flat dice and 477 others that the second reader reads (three renderers; of the rig's others
+# most were set up at 6-20°, path-traced ones mostly lie at 6-12°): none of the others passes as flat by the sums, and four,
 # all at 6.0-6.9°, by the limits; no flat die is called not flat by the sums (figures/flatness.png).
 
 

@@ -4,10 +4,11 @@ Owns: the order of the steps and what they must say together before a frame may 
 no roll. Must not know cameras, consensus, tosses or `shaker_ctl`.
 
 A frame states a value only if (a) the model and (b) the second reader each see exactly the same
-three dice with the same values and (c) the measured geometry puts every top face flat on the
-floor. It states a no roll only if two of three independent cues say so of one die: how it looks
-(the network's `flat_p`), how its top face measures (`tilt`), and whether an upright cube fits its
-outline (the second reader). Everything else is unreadable, with the reason that a person needs.
+three dice with the same values and (c) every die lies flat: by all measurements of both readers
+together (`flatness`), or because each is within its own limit. It states a no roll only if both
+readers' sums say so of one die, each by itself, or two cues do that the sums allow: how it looks
+(the network's `flat_p`), how its top face measures (`tilt`), whether an upright cube fits its
+outline. Everything else is unreadable, with the reason that a person needs.
 """
 
 from __future__ import annotations

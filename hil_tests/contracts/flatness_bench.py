@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -285,20 +284,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=501, help="of the rig's tosses")
     parser.add_argument("--model", type=Path, help="folder of another model's manifest")
     parser.add_argument("--check", action="store_true", help="do not fit; use the shipped weights")
-    parser.add_argument("--keep", type=Path, help="file to keep the measurements in, or to go by")
     parser.add_argument("--out", type=Path, help="folder for flatness.png")
     options = parser.parse_args(arguments)
     cv2.setNumThreads(1)
-    if options.keep and options.keep.exists():
-        seen = pickle.loads(options.keep.read_bytes())
-    else:
-        parts = [(shot_pictures(folder, options.most), options.most) for folder in options.folders]
-        if options.rig:
-            parts.append((rig_pictures(options.rig, options.seed), options.rig))
-        finder = DieFinder(options.model)
-        seen = [m for pictures, total in parts for m in measurements(finder, pictures, total)]
-        if options.keep:
-            options.keep.write_bytes(pickle.dumps(seen))
+    parts = [(shot_pictures(folder, options.most), options.most) for folder in options.folders]
+    if options.rig:
+        parts.append((rig_pictures(options.rig, options.seed), options.rig))
+    finder = DieFinder(options.model)
+    seen = [m for pictures, total in parts for m in measurements(finder, pictures, total)]
     weights = (flatness.NETWORK, flatness.OUTLINE) if options.check else fit(seen)
     for name, names, each in zip(
         ("NETWORK", "OUTLINE"),

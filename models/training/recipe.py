@@ -127,7 +127,7 @@ def follow(
     }
     out.mkdir(parents=True, exist_ok=True)
     exact = export.export(final, work / "last", "dice")
-    path = quantise(exact, [folder for folder in folders if folder.exists()], out / "dice.onnx")
+    path = quantise(exact, folders, out / "dice.onnx")
     export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 

@@ -176,7 +176,7 @@ def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
 def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list[PhotoDie]:
     """What is read of a picture that is brought to this scale first; in the picture's pixels.
 
-    `edge`: of its dice at that scale, if known; smaller and larger spots are then not looked for.
+    `edge`: of its dice at that scale, if known; spots too large for pips are not looked for then.
     """
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))

@@ -98,8 +98,9 @@ CUES_NETWORK = 0.5
 """Where two single measurements say not flat, the sums must not say the contrary: both together,
 and the network's."""
 # 2,763 flat dice and 477 others that the second reader reads (three renderers; of the rig's others
-# most were set up at 6-20°, path-traced ones mostly lie at 6-12°): none of the others passes as flat by the sums, and four,
-# all at 6.0-6.9°, by the limits; no flat die is called not flat by the sums (figures/flatness.png).
+# most were set up at 6-20°, path-traced ones mostly lie at 6-12°): none of the others passes as
+# flat by the sums, and four, all at 6.0-6.9°, by the limits; no flat die is called not flat by the
+# sums (figures/flatness.png).
 
 
 def is_flat(network: float, outline: float) -> bool:

@@ -134,3 +134,44 @@ def arrange(
                 dice.append(die)
                 break
     return dice
+
+
+def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Die]:
+    """At most `count` dice within `radius` edges of the origin: half flat, half leaning 2–16°.
+
+    Those are the angles at which flat and not flat are hardest to tell apart; some touch others.
+    """
+    values = numbering(rng)
+    dice: list[Die] = []
+    for _ in range(count):
+        for _attempt in range(15):
+            die = flat_die(rng, 1.0, values)
+            if rng.random() < 0.5:
+                die = leaning(rng, die)
+            if dice and rng.random() < 0.3:
+                slide_against(rng, die, dice[rng.integers(len(dice))])
+            else:
+                far = (radius - 0.75) * np.sqrt(rng.random())
+                heading = rng.uniform(0, 2 * np.pi)
+                die.centre[:2] = far * np.cos(heading), far * np.sin(heading)
+            is_free = not any(overlap(die, other, -1e-3) for other in dice)
+            if is_free and np.hypot(*die.centre[:2]) < radius - 0.5:
+                dice.append(die)
+                break
+    return dice
+
+
+def leaning(rng: np.random.Generator, die: Die) -> Die:
+    """A copy that stands on one edge or, sometimes, on a corner, 2–16° off level."""
+    turn = np.arctan2(die.rotation[1, 0], die.rotation[0, 0])
+    if abs(die.rotation[2, 0]) > 0.5:
+        turn = np.arctan2(die.rotation[1, 1], die.rotation[0, 1])
+    heading = turn + np.pi / 2 * rng.integers(4)
+    if rng.random() < 0.25:
+        heading = rng.uniform(0, 2 * np.pi)
+    angle = np.radians(rng.uniform(2, 16))
+    copy = Die(
+        die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values
+    )
+    drop(copy)
+    return copy

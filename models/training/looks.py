@@ -156,9 +156,9 @@ def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
         size = radius
         if value == 1 and (asian or rng.random() < 0.06):
             size = rng.uniform(0.12, 0.24) if asian else radius * rng.uniform(1, 1.6)
-        mask, shade = _pips(rng, value, spacing, size, relief, relief_heading)
+        mask, shade = face_pips(rng, value, spacing, size, relief, relief_heading)
         if ring_pips:
-            inner, _ = _pips(rng, value, spacing, size * 0.45, 0, 0, jitter=False)
+            inner, _ = face_pips(rng, value, spacing, size * 0.45, 0, 0, jitter=False)
             mask = mask - inner
         face = face * (1 - mask[..., None]) + (colour * shade[..., None]) * mask[..., None]
         quarter = int(rng.integers(4))
@@ -211,7 +211,7 @@ def blank_look(rng: np.random.Generator) -> DieLook:
     return look
 
 
-def _pips(
+def face_pips(
     rng: np.random.Generator,
     value: int,
     spacing: float,

@@ -31,7 +31,7 @@ _PASTED = 0.3
 _REPAINTED = 0.25
 """Share of training pictures in which some dice change colour."""
 
-_DEFACED = 0.12
+_DEFACED = 0.07
 """Share of training pictures in which a die or two shows something else than pips."""
 
 _MOST_OBLIQUE_DEG = 15.0

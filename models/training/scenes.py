@@ -24,14 +24,19 @@ import numpy as np
 from rich.progress import track
 
 from models.training.raster import Picture, random_picture, table_picture
-from models.training.snapshots import lean_picture, snapshot_picture, surface_picture
+from models.training.snapshots import (
+    house_picture,
+    lean_picture,
+    snapshot_picture,
+    surface_picture,
+)
 from models.training.table_shots import RasterShots, TracedShots
 
 RECIPES = {
     "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1", "snapshot": "snapshot-1",
     "lean": "lean-1", "surface": "surface-1",
     "shots": "shots-1", "traced-shots": "traced-shots-2",
-    "taught-shots": "taught-shots-1",
+    "taught-shots": "taught-shots-1", "lean-shots": "lean-shots-1", "house": "house-1",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
@@ -72,6 +77,10 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
         return TracedShots(scenes.size).picture
     if scenes.renderer == "taught-shots":
         return TracedShots(scenes.size, is_taught=True).picture
+    if scenes.renderer == "lean-shots":
+        return TracedShots(scenes.size, is_taught=True, is_leaning=True).picture
+    if scenes.renderer == "house":
+        return lambda rng: house_picture(rng, scenes.size)
     if scenes.renderer == "surface":
         return lambda rng: surface_picture(rng, scenes.size)
     # Mitsuba takes seconds to import and needs a library that only rendering machines have.

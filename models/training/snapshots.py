@@ -1,17 +1,19 @@
 """Scenes as people photograph them, and a table that is all doubtful dice; fast renderer.
 
-Owns: three recipes. `snapshot_picture`: dice from a drawer on any surface, any light, up to 50° off
+Owns: four recipes. `snapshot_picture`: dice from a drawer on any surface, any light, up to 50° off
 the vertical. `lean_picture`: a compartment from straight above in which every second die leans by
-2–16°, the angles at which flat and not flat are hardest to tell apart. `surface_picture`: no die
-at all. Must not know: files.
+2–16°, the angles at which flat and not flat are hardest to tell apart. `house_picture`: a casino's
+dice, and dice with faint pips. `surface_picture`: no die at all. Must not know: files.
 """
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
 from models.training import arrange, floors, looks
-from models.training.layout import Die, look_down
+from models.training.house_dice import faint_look, house_look
+from models.training.layout import look_down
 from models.training.plastic import plastic_look
 from models.training.raster import Lamp, Light, Picture, add_strangers, random_light, render
 from models.training.surfaces import random_surface
@@ -69,23 +71,7 @@ def lean_picture(rng: np.random.Generator, size: int) -> Picture:
         float(rng.uniform(0, 360)), float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
     )  # fmt: skip
     camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
-    values = arrange.numbering(rng)
-    dice: list[Die] = []
-    for _ in range(count):
-        for _attempt in range(15):
-            die = arrange.flat_die(rng, 1.0, values)
-            if rng.random() < 0.5:
-                die = _leaning(rng, die)
-            if dice and rng.random() < 0.3:
-                arrange.slide_against(rng, die, dice[rng.integers(len(dice))])
-            else:
-                far = (radius - 0.75) * np.sqrt(rng.random())
-                heading = rng.uniform(0, 2 * np.pi)
-                die.centre[:2] = far * np.cos(heading), far * np.sin(heading)
-            is_free = not any(arrange.overlap(die, other, -1e-3) for other in dice)
-            if is_free and np.hypot(*die.centre[:2]) < radius - 0.5:
-                dice.append(die)
-                break
+    dice = arrange.leaning_dice(rng, count, radius)
     shared = _look(rng)
     is_set = rng.random() < 0.8
     styles = [shared if is_set else _look(rng) for _ in dice]
@@ -101,20 +87,44 @@ def lean_picture(rng: np.random.Generator, size: int) -> Picture:
     return picture
 
 
-def _leaning(rng: np.random.Generator, die: Die) -> Die:
-    """A copy that stands on one edge or, sometimes, on a corner, 2–16° off level."""
-    turn = np.arctan2(die.rotation[1, 0], die.rotation[0, 0])
-    if abs(die.rotation[2, 0]) > 0.5:
-        turn = np.arctan2(die.rotation[1, 1], die.rotation[0, 1])
-    heading = turn + np.pi / 2 * rng.integers(4)
-    if rng.random() < 0.25:
-        heading = rng.uniform(0, 2 * np.pi)
-    angle = np.radians(rng.uniform(2, 16))
-    copy = Die(
-        die.centre.copy(), arrange.tilt_about(heading, angle) @ die.rotation, die.edge, die.values
-    )
-    arrange.drop(copy)
-    return copy
+def house_picture(rng: np.random.Generator, size: int) -> Picture:
+    """A few dice near to the lens: a casino's on its layout, or faint ones on anything."""
+    count = int(rng.choice([1, 2, 3, 5], p=[0.35, 0.25, 0.25, 0.15]))
+    px_per_edge = float(np.exp(rng.uniform(np.log(45), np.log(190))))
+    px_per_edge = min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(count)))
+    view = size / px_per_edge / 2
+    tilt = float(rng.uniform(0, 15) if rng.random() < 0.4 else rng.uniform(10, 50))
+    distance = max(2 * view * float(rng.uniform(0.9, 3.0)), 4.0)
+    camera = look_down(size, size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), 0.0)
+    dice = arrange.arrange(rng, count, max(view * 0.75, 0.7), 0.08, False)
+    is_house = rng.random() < 0.6
+    look = house_look if is_house else faint_look
+    shared, is_set = look(rng), rng.random() < 0.6
+    styles = [shared if is_set else look(rng) for _ in dice]
+    reach = float(view * (1.3 if tilt < 20 else 2.0) + 0.8)
+    texels = 640 / (2 * reach)
+    if is_house and rng.random() < 0.75:
+        floor = _layout(rng, 640, texels)
+    else:
+        floor = random_surface(rng, 640, texels)
+    picture = render(rng, dice, styles, camera, _light(rng), floor, reach)
+    picture.notes |= {"style": shared.style, "tilt_deg": f"{tilt:.1f}"}
+    return picture
+
+
+def _layout(rng: np.random.Generator, size: int, texels: float) -> np.ndarray:
+    """Felt with the printed lines and letters of a table, wider than pips and as white."""
+    floor = floors.random_floor(rng, size, texels, ("felt", "felt", "plain"), 0.3)
+    for _ in range(rng.integers(0, 6)):
+        ends = rng.uniform(-0.1, 1.1, (2, 2)) * size
+        colour = looks.random_colour(rng, (0, 1), (0.6, 1))
+        if rng.random() < 0.7:
+            colour = looks.from_srgb(235, 240, 240)
+        cv2.line(
+            floor, ends[0].astype(int).tolist(), ends[1].astype(int).tolist(), colour.tolist(),
+            max(1, int(texels * rng.uniform(0.05, 0.6))), cv2.LINE_AA,
+        )  # fmt: skip
+    return np.ascontiguousarray(floor, np.float32)
 
 
 def _look(rng: np.random.Generator) -> looks.DieLook:

@@ -3,11 +3,12 @@
     python -m models.training.scenes shots --seed 2001 --count 3000 --size 360
     python -m models.training.scenes traced-shots --seed 2002 --count 4000 --size 288
     python -m models.training.scenes taught-shots --seed 17 --count 3000 --size 288
+    python -m models.training.scenes lean-shots --seed 19 --count 1500 --size 288
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
-for training, without the styles and floors that are kept for verification. Must not know: the
-reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
+and `lean-shots` for training, without the styles and floors that are kept for verification. Must
+not know: the reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
 that is wholly in sight, a floor of one material, an exposure at which nothing clips. Grain is left
 to whoever reads the pictures, so that three frames of one toss differ as a camera's do.
 """
@@ -20,7 +21,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from models.training import floors, looks, tosses
+from models.training import arrange, floors, looks, tosses
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, label, look_down
 from models.training.looks import DieLook
 from models.training.raster import Lamp, Light, Picture, render
@@ -139,6 +140,14 @@ def toss_for(
     return rest
 
 
+def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
+    """Three dice laid by rule, every second leaning by a few degrees, as tosses seldom leave them."""
+    while True:
+        dice = arrange.leaning_dice(rng, 3, setting.radius)
+        if len(dice) == 3:
+            return tosses.Rest(dice, setting.radius, setting.ridges)
+
+
 class RasterShots:
     """Shots by the fast renderer."""
 
@@ -167,17 +176,17 @@ class TracedShots:
     """Shots by the path tracer: light from die to die, glass, domes.
 
     With `is_taught` they are for training: more of the dice cocked, no style or floor that is kept
-    for verification.
+    for verification. With `is_leaning` the dice do not come from tosses but from `lean_rest`.
     """
 
-    def __init__(self, size: int, is_taught: bool = False) -> None:
+    def __init__(self, size: int, is_taught: bool = False, is_leaning: bool = False) -> None:
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training import pathtrace
 
         self._tracer = pathtrace
         self._studio = pathtrace.Studio(size, held_out=not is_taught, floor_kinds=FLOORS)
         self._studio.printed, self._studio.domed = 0.0, _DOMED
-        self._is_taught = is_taught
+        self._is_taught, self._is_leaning = is_taught, is_leaning
         self._cocked = _TAUGHT_COCKED if is_taught else _COCKED
         self.size = size
         self._drawn = 0
@@ -187,14 +196,16 @@ class TracedShots:
         tracer = self._tracer
         if self._drawn % SHOTS == 0:
             self._setting = random_setting(rng, self.size, is_taught=self._is_taught)
-            rest = toss_for(rng, self._setting, self._cocked)
+            if self._is_leaning:  # a die laid by rule would go through a ridge
+                self._setting = replace(self._setting, ridges=[])
+            rest = self._lay(rng)
             self._values = [die.values for die in rest.dice]
             self._studio.floor_kinds = (self._setting.floor_kind,)
             self._scene, self._notes = self._studio.build(
                 rng, rest, self._setting.dice, self._setting.camera, 0.0
             )
         else:
-            rest = toss_for(rng, self._setting, self._cocked)
+            rest = self._lay(rng)
             # The faces were painted when the setting was built: dice keep their numbering.
             for die, values in zip(rest.dice, self._values, strict=True):
                 die.values = values
@@ -209,6 +220,11 @@ class TracedShots:
         blank = np.zeros((1, 1, 3), np.uint8)
         picture = Picture(blank, labels, setting.camera, dict(self._notes))
         return _finish(rng, np.ascontiguousarray(linear), setting, picture)
+
+    def _lay(self, rng: np.random.Generator) -> tosses.Rest:
+        if self._is_leaning:
+            return lean_rest(rng, self._setting)
+        return toss_for(rng, self._setting, self._cocked)
 
 
 def _lined_floor(rng: np.random.Generator, setting: Setting) -> tuple[np.ndarray, float]:

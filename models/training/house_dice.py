@@ -1,0 +1,168 @@
+"""Dice that the first three trainings showed too seldom: a casino's own, and those with faint pips.
+
+Owns: face textures for `house_picture` in `snapshots.py`. Must not know: poses, lights, renderers.
+A house's dice are clear, razor-edged, with flush pips so large that a six's nearly touch, and with
+the house's name, monogram and serial between them: of 279 such photographs (`chase-crops`) the
+model before missed 51. Faint pips differ from the body in hue and hardly in lightness, as red on
+dark blue: most of what it missed on `nell-byler`. Colours are linear BGR, 0..1.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from models.training.looks import (
+    TEXELS,
+    DieLook,
+    face_pips,
+    from_srgb,
+    random_colour,
+    smooth_noise,
+)
+
+_TINTS = {
+    "red": (25, 15, 190), "blue": (190, 70, 15), "green": (60, 140, 15), "purple": (130, 25, 95),
+    "amber": (15, 120, 230), "clear": (200, 205, 205), "black": (30, 28, 28),
+}  # fmt: skip
+_TINT_SHARES = (0.46, 0.2, 0.12, 0.07, 0.06, 0.04, 0.05)
+_WASHED = 0.15
+"""Share of house dice whose top mirrors a bright panel: pale, with pips hardly paler."""
+
+_LETTERS = list("ABCDEGHKLMNORSTUVY0123456789&*")
+_FONTS = (
+    cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_COMPLEX, cv2.FONT_HERSHEY_SCRIPT_COMPLEX,
+    cv2.FONT_HERSHEY_TRIPLEX,
+)  # fmt: skip
+
+_FAINT = (0.16, 0.42)
+"""Distance of faint pips from the body, the largest of the three channels' square roots: the
+least that an eye reads at a glance, and where other sets' pips begin."""
+_BY_HUE = 0.12
+"""Most that faint pips are lighter or darker than the body, in the same measure."""
+
+
+def house_look(rng: np.random.Generator) -> DieLook:
+    """A casino's die: clear or nearly, with a razor edge and a house's prints."""
+    tint_name = str(rng.choice(list(_TINTS), p=_TINT_SHARES))
+    tint = from_srgb(*np.clip(np.array(_TINTS[tint_name]) + rng.normal(0, 14, 3), 4, 250))
+    tint = np.asarray(tint * np.exp(rng.normal(0, 0.35)), np.float32).clip(0.002, 1)
+    body = np.asarray(tint * rng.uniform(0.3, 1.0), np.float32)
+    translucency = float(rng.uniform(0.55, 1.0))
+    if rng.random() < _WASHED:
+        pale = float(rng.uniform(0.25, 0.6))
+        body = np.asarray(body * (1 - pale) + pale * rng.uniform(0.6, 1.0), np.float32)
+        translucency = float(rng.uniform(0.1, 0.45))
+    white = from_srgb(240, 242, 242) * np.float32(rng.uniform(0.7, 1.0))
+    radius = float(rng.uniform(0.095, 0.135))
+    spacing = float(rng.uniform(max(0.25, 2.05 * radius), 0.47 - radius))
+    prints = rng.random(7) < rng.choice([0.0, 0.4, 1.0], p=[0.25, 0.4, 0.35])
+    house = "".join(rng.choice(_LETTERS, 14))
+    font = int(rng.choice(_FONTS))
+    ink = white if rng.random() < 0.65 else np.asarray(tint * rng.uniform(0.1, 2.5), np.float32)
+    faces = np.empty((6, TEXELS, TEXELS, 3), np.float32)
+    pips = np.empty((6, TEXELS, TEXELS), np.float32)
+    for value in range(1, 7):
+        face = np.array(np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C")
+        drawn = np.zeros((TEXELS, TEXELS), np.float32)
+        if prints[value]:
+            drawn = _house_print(rng, value, house, font, radius, spacing)
+            drawn *= np.float32(rng.uniform(0.35, 1.0))
+            face = face * (1 - drawn[..., None]) + ink * drawn[..., None]
+        mask, _ = face_pips(rng, value, spacing, radius, 0.0, 0.0)
+        face = face * (1 - mask[..., None]) + white * mask[..., None]
+        mask = np.maximum(mask, drawn)  # of a clear die, all that is painted can be seen
+        quarter = int(rng.integers(4))
+        faces[value - 1], pips[value - 1] = np.rot90(face, quarter), np.rot90(mask, quarter)
+    return DieLook(
+        faces=np.clip(faces, 0, 1), pips=pips,
+        rounding=float(rng.uniform(0.004, 0.025)), ball=0.9, side_albedo=body.copy(),
+        gloss=float(rng.uniform(0.03, 0.1)), blur=float(rng.uniform(0.02, 0.15)),
+        translucency=translucency, tint=np.asarray(tint / max(float(tint.max()), 0.02), np.float32),
+        style="house",
+    )  # fmt: skip
+
+
+def _house_print(
+    rng: np.random.Generator, value: int, house: str, font: int, radius: float, spacing: float
+) -> np.ndarray:
+    """What a house prints between the pips of that face: a share 0..1, (TEXELS, TEXELS)."""
+    ink = np.zeros((TEXELS, TEXELS), np.uint8)
+    middle = TEXELS / 2
+    if value in (1, 3, 5):  # a pip is in the middle: letters in a ring about it
+        ring = TEXELS * (radius + rng.uniform(0.06, 0.13))
+        count = int(rng.integers(8, 15))
+        size = float(rng.uniform(0.3, 0.5))
+        for i in range(count):
+            tile = np.zeros((32, 32), np.uint8)
+            cv2.putText(tile, house[i % len(house)], (8, 22), font, size, 255, 1, cv2.LINE_AA)
+            angle = 360.0 * i / count
+            turn = cv2.getRotationMatrix2D((16, 16), -angle, 1)
+            place = np.radians(angle - 90)
+            turn[:, 2] += middle - 16 + ring * np.array([np.cos(place), np.sin(place)])
+            ink = np.maximum(ink, cv2.warpAffine(tile, turn, (TEXELS, TEXELS)))
+    elif value == 6:  # the serial, between the two rows
+        text = house[: int(rng.integers(2, 6))]
+        size = float(rng.uniform(0.35, 0.7))
+        (wide, high), _ = cv2.getTextSize(text, font, size, 1)
+        at = (int(middle - wide / 2), int(middle + high / 2))
+        cv2.putText(ink, text, at, font, size, 255, int(rng.integers(1, 3)), cv2.LINE_AA)
+        ink = np.asarray(np.rot90(ink, int(rng.integers(2))))  # the pips' rows run down the face
+    else:  # a monogram in the middle, as large as a pip or two
+        size = float(rng.uniform(0.8, 1.9))
+        text = house[: int(rng.integers(1, 3))]
+        thick = int(rng.integers(1, 5))
+        (wide, high), _ = cv2.getTextSize(text, font, size, thick)
+        at = (int(middle - wide / 2), int(middle + high / 2))
+        cv2.putText(ink, text, at, font, size, 255, thick, cv2.LINE_AA)
+        if rng.random() < 0.4:
+            cv2.circle(
+                ink, (int(middle), int(middle)), int(TEXELS * rng.uniform(0.1, 0.2)), 255,
+                int(rng.integers(1, 4)), cv2.LINE_AA,
+            )  # fmt: skip
+        if rng.random() < 0.4:  # only its outline
+            ink = cv2.morphologyEx(ink, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
+    return np.ascontiguousarray(ink, np.float32) / 255
+
+
+def faint_look(rng: np.random.Generator) -> DieLook:
+    """A die whose pips differ from its body by hue more than by lightness; glossy and round."""
+    body, pip = _faint_pair(rng)
+    second = np.asarray(body * rng.uniform(0.3, 1.9, 3), np.float32).clip(0.003, 1)
+    if np.abs(np.sqrt(second) - np.sqrt(pip)).max() < _FAINT[0]:
+        second = body
+    cells = float(rng.uniform(2, 26))
+    radius = float(rng.uniform(0.065, 0.115))
+    spacing = float(rng.uniform(max(0.19, 2.1 * radius), 0.28))
+    relief = float(rng.uniform(0, 0.5))
+    heading = float(rng.uniform(0, 2 * np.pi))
+    mottled = float(rng.uniform(0, 0.9)) if rng.random() < 0.6 else 0.0
+    faces = np.empty((6, TEXELS, TEXELS, 3), np.float32)
+    pips = np.empty((6, TEXELS, TEXELS), np.float32)
+    for value in range(1, 7):
+        blotch = np.clip(smooth_noise(rng, TEXELS, TEXELS, cells), 0, 1) * mottled
+        face = body * (1 - blotch) + second * blotch
+        mask, shade = face_pips(rng, value, spacing, radius, relief, heading)
+        face = face * (1 - mask[..., None]) + pip * shade[..., None] * mask[..., None]
+        quarter = int(rng.integers(4))
+        faces[value - 1], pips[value - 1] = np.rot90(face, quarter), np.rot90(mask, quarter)
+    is_round = rng.random() < 0.75
+    return DieLook(
+        faces=np.clip(faces, 0, 1), pips=pips,
+        rounding=float(rng.uniform(0.08, 0.22) if is_round else rng.uniform(0.01, 0.08)),
+        ball=float(rng.uniform(0.655, 0.76)) if is_round else 0.9,
+        side_albedo=body.copy(),
+        gloss=float(rng.uniform(0.03, 0.12)), blur=float(rng.uniform(0.02, 0.12)),
+        translucency=0.0, tint=np.ones(3, np.float32), style="faint",
+    )  # fmt: skip
+
+
+def _faint_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Colours of body and pips: told apart, but hardly by lightness."""
+    weights = np.array([0.11, 0.59, 0.3])
+    while True:
+        body = random_colour(rng, (0.0, 1.0), (0.06, 0.75))
+        pip = random_colour(rng, (0.5, 1.0), (0.2, 1.0))
+        gap = np.sqrt(pip) - np.sqrt(body)
+        if _FAINT[0] < np.abs(gap).max() < _FAINT[1] + 0.25 and abs(gap @ weights) < _BY_HUE:
+            return body, pip

@@ -36,7 +36,7 @@ from vision.errors import VisionError
 from vision.frame import Frame
 from vision.overlay import draw_reading
 from vision.photo_reader import PhotoReader
-from vision.reader import match
+from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified
 
 _WORST = 24

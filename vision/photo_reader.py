@@ -21,7 +21,8 @@ from vision.classifier import FoundDie
 from vision.frame import Frame
 from vision.parameters import PhotoThresholds
 from vision.photo_finder import PhotoFinder, ScoredFinder, worth
-from vision.reader import Seen, Stopwatch, match, observe, turn_deg
+from vision.quads import match, turn_deg
+from vision.reader import Seen, Stopwatch, observe
 from vision.reading import (
     DieEvidence,
     ModelVote,

@@ -170,8 +170,6 @@ def leaning(rng: np.random.Generator, die: Die) -> Die:
     if rng.random() < 0.25:
         heading = rng.uniform(0, 2 * np.pi)
     angle = np.radians(rng.uniform(2, 16))
-    copy = Die(
-        die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values
-    )
+    copy = Die(die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values)
     drop(copy)
     return copy

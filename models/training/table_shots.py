@@ -8,9 +8,10 @@
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
 and `lean-shots` for training, without the styles and floors that are kept for verification. Must
-not know: the reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
-that is wholly in sight, a floor of one material, an exposure at which nothing clips. Grain is left
-to whoever reads the pictures, so that three frames of one toss differ as a camera's do.
+not know: the reader. What makes them table conditions: three dice of at least 40 pixels in a round
+compartment that is wholly in sight, a floor of one material, an exposure at which nothing clips.
+Grain is left to whoever reads the pictures, so that three frames of one toss differ as a camera's
+do.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def toss_for(
 
 
 def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
-    """Three dice laid by rule, every second leaning by a few degrees, as tosses seldom leave them."""
+    """Three dice laid by rule, every second leaning by a few degrees: tosses seldom do."""
     while True:
         dice = arrange.leaning_dice(rng, 3, setting.radius)
         if len(dice) == 3:

@@ -1,0 +1,286 @@
+"""From the evidence of one frame to what it proves: values, no roll, or the reason for neither.
+
+Owns: the rules of a verdict and their order. Must not know pictures, nor how evidence is made.
+
+Values are stated only if (a) the model and (b) the second reader each see exactly the same dice
+with the same values and (c) every die lies flat: by all measurements of both readers together
+(`flatness`), or because each is within its own limit. A no roll is stated only if both readers'
+sums say so of one die, each by itself, or two cues do that the sums allow: how it looks (the
+network's `flat_p`), how its top face measures (`tilt`), whether an upright cube fits its outline.
+Everything else is unreadable, with the reason that a person needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vision import flatness, tilt
+from vision.calibration import Calibration
+from vision.parameters import ReadingThresholds
+from vision.quads import gap_px
+from vision.reading import (
+    DieEvidence,
+    Kind,
+    Measured,
+    ModelVote,
+    NoRoll,
+    Reason,
+    SecondVote,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision.second_reader.table import SecondReading
+
+_ABOVE = 0.6
+"""Dice; a top face so much higher than the middle one of its picture does not lie on the floor."""
+_LEAST_DIE_PX = 38.0
+"""Edge below which nothing about a die's lie is proved: all limits were found on 41-75 pixels, and
+flat dice of 24-32 pixels were called no roll by them."""
+_FITS_MM, _FITS_SUPPORT = 0.3, 0.7
+_CONTACT_MM = 1.2
+"""Gap between two top faces below which dice touch: a network's corners are good to half of it."""
+_LEAN_BESIDE_NEIGHBOUR_DEG = 25.0
+"""Lean by the network's estimate that a hidden seam does not feign: under smears it gave 8-22."""
+_SIDES_BESIDE_NEIGHBOUR_DEG = 10.0
+"""The same for the side faces: a smear that ends beside the die widened one by 6°."""
+_DOUBTS_OF_CONTACT = (
+    Reason.READERS_DISAGREE,
+    Reason.NO_LEGAL_FACE,
+    Reason.UNKNOWN_STYLE,
+    Reason.NOT_FLAT_DOUBTFUL,
+    Reason.DOUBTFUL,
+)
+"""What a neighbour may be the cause of: its edge taken for the die's own, its pips for its own."""
+
+
+class Judge:
+    """The rules, for one table."""
+
+    def __init__(self, calibration: Calibration, thresholds: ReadingThresholds) -> None:
+        self._calibration, self._thresholds = calibration, thresholds
+
+    def judge(
+        self, dice: Sequence[DieEvidence], second: SecondReading, wanted: int | None
+    ) -> Verdict:
+        t = self._thresholds
+        if second.foreground > t.blocked_dice:
+            return blocked(second)
+        seen = [die for die in dice if die.model is not None]
+        if wanted is not None and len(seen) > wanted:
+            read = [die for die in seen if die.second is not None and die.second.value is not None]
+            if len(read) == wanted:
+                return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
+            return Unreadable(Reason.COUNT, f"{len(seen)} dice")
+        lying = [(i, die) for i, die in enumerate(dice) if self._is_proved_not_flat(die, dice)]
+        if lying:
+            index, die = max(lying, key=lambda pair: _lean(pair[1]))
+            return NoRoll(index, die.kind or Kind.TILTED, _lean(die), _cues(die))
+        strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
+        # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
+        is_style = not all(self._touches(die, dice) for die in strange)
+        is_foreign_to_model = not seen and len(dice) > 1 and bool(strange)
+        if is_foreign_to_model or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
+            note = strange[0].second.note if strange[0].second is not None else ""
+            return Unreadable(
+                Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"
+            )
+        if wanted is not None and len(seen) < wanted == len(dice):
+            missed = next(die for die in dice if die.model is None)
+            if self._touches(missed, dice):
+                return Unreadable(Reason.TOUCHING, "the model misses a die beside another")
+        if wanted is not None and len(seen) != wanted:
+            return Unreadable(Reason.COUNT, f"{len(seen)} dice, all at floor height")
+        if not seen:
+            return Unreadable(Reason.COUNT, "no dice")
+        doubts = [
+            (self._touches(die, dice), number, die, doubt)
+            for number, die in enumerate(dice, 1)
+            if (doubt := self._doubt(die)) is not None
+        ]
+        if doubts:
+            # A die that lies free says more plainly what is wrong than one beside another.
+            touches, number, die, doubt = min(doubts, key=lambda found: found[:2])
+            detail = f"die {number} from the left: {doubt.detail}"
+            is_there = die.second is not None or bool(die.not_flat)
+            is_plain = doubt.reason is Reason.NO_LEGAL_FACE and _fits_well(die.second)
+            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches and not is_plain:
+                return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
+            return Unreadable(doubt.reason, detail)
+        is_free = second.unexplained > t.foreign_dice
+        if is_free or second.unexplained_at_wall > t.foreign_at_wall_dice:
+            size = second.unexplained if is_free else second.unexplained_at_wall
+            return Unreadable(
+                Reason.FOREIGN_OBJECT, f"something beside the dice, {size:.2f} of a die large"
+            )
+        confidence = min(
+            min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
+            for die in dice
+            if die.model and die.second
+        )
+        return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+    def _touches(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
+        """True if another top face is nearer than `_CONTACT_MM`."""
+        nearest = _CONTACT_MM * self._calibration.px_per_mm(self._calibration.die_mm)
+        return any(
+            gap_px(die.corners, other.corners) < nearest for other in dice if other is not die
+        )
+
+    def _is_proved_not_flat(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
+        """True if the network and the second reader both say that it does not lie flat: each by a
+        cue of its own, or by all that it measured together.
+
+        An outline that was fitted amiss gives several cues at once: where the sums say otherwise,
+        cues prove nothing.
+        """
+        if die.model is None or self._calibration.die_px < _LEAST_DIE_PX:
+            return False
+        if self._is_no_proof(die, dice):
+            return False
+        by_sums = flatness.is_not_flat(die.network_odds, die.outline_odds)
+        if by_sums and not self._touches(die, dice):  # a hidden seam spoils both sums
+            return True
+        return (
+            len(die.not_flat) >= 2
+            and not self._is_weighed_flat(die)
+            and (
+                die.second is None
+                or die.kind is Kind.STACKED  # of height, the outline knows nothing
+                or flatness.allows_cues(die.network_odds, die.outline_odds)
+            )
+        )
+
+    def _is_no_proof(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
+        """True where the cues against flat are not enough for a no roll all the same.
+
+        If the second reader finds an upright die there, the cues all come from the network, but for
+        the height of the top face: of that an outline says nothing. Where
+        dice touch and the seam between them is hidden, looks, lean and outline suffer together:
+        then only what a seam cannot feign is a proof.
+        """
+        second = die.second
+        if second is not None and second.is_flat is True:
+            return die.measured is None or die.measured.layer < tilt.LAYER_STACKED
+        if not self._touches(die, dice):
+            return False
+        if second is None:
+            return die.measured is None or tilt.is_flat(die.measured) is not False
+        if second.sides_lean_deg > _SIDES_BESIDE_NEIGHBOUR_DEG or second.has_two_cues:
+            return False
+        return die.measured is None or (
+            die.measured.lean_deg < _LEAN_BESIDE_NEIGHBOUR_DEG
+            and die.measured.layer < tilt.LAYER_STACKED
+        )
+
+    def _doubt(self, die: DieEvidence) -> Unreadable | None:
+        """Why this die's value cannot be stated, if it cannot."""
+        t = self._thresholds
+        if die.model is None:
+            if die.second is not None and die.second.value is None:
+                return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
+            return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
+        is_weighed_flat = self._is_weighed_flat(die)
+        if die.not_flat and not is_weighed_flat:
+            lean = die.measured.lean_deg if die.measured is not None else 0.0
+            return Unreadable(
+                Reason.NOT_FLAT_DOUBTFUL,
+                f"only one cue says so: {die.not_flat[0]}; looks {die.model.flat_p:.2f}, "
+                f"lean {lean:.0f}°",
+            )
+        if die.second is None:
+            return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
+        if die.second.value is None:
+            if die.second.face_is_strange:
+                return Unreadable(Reason.UNKNOWN_STYLE, die.second.note)
+            return Unreadable(Reason.NO_LEGAL_FACE, die.second.note)
+        if die.second.value != die.model.value:
+            return Unreadable(
+                Reason.READERS_DISAGREE,
+                f"the model reads {die.model.value}, the second reader {die.second.value}",
+            )
+        is_within_limits = (
+            self._lies_flat(die.model, die.second, die.measured)
+            and die.network_odds + die.outline_odds > flatness.LIMITS_SUM
+        )
+        if not is_weighed_flat and not is_within_limits:
+            lean = die.measured.lean_deg if die.measured is not None else 0.0
+            return Unreadable(
+                Reason.NOT_FLAT_DOUBTFUL,
+                f"flat is not certain: looks {die.model.flat_p:.2f}, lean {lean:.0f}°, "
+                f"side faces {die.second.sides:.1f} for it, {die.second.note}; log-odds of flat "
+                f"{die.network_odds:+.1f} by the network, {die.outline_odds:+.1f} by the outline",
+            )
+        if die.model.value_p < t.value_p or die.model.score < t.score:
+            return Unreadable(
+                Reason.DOUBTFUL,
+                f"the model is {die.model.value_p:.2f} sure of {die.model.value}",
+            )
+        if die.second.confidence < t.pip_confidence:
+            return Unreadable(
+                Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
+            )
+        return None
+
+    def _is_weighed_flat(self, die: DieEvidence) -> bool:
+        """True if all that was measured together says flat, and the network by itself does not say
+        the contrary: its cue alone is reason to doubt."""
+        model, second, measured = die.model, die.second, die.measured
+        return (
+            model is not None
+            and second is not None
+            and second.value is not None
+            and measured is not None
+            and model.flat_p >= self._thresholds.not_flat_p
+            and measured.lean_deg < tilt.LEAN_NOT_FLAT_DEG
+            and measured.above < _ABOVE
+            and flatness.is_flat(die.network_odds, die.outline_odds)
+        )
+
+    def _lies_flat(self, model: ModelVote, second: SecondVote, measured: Measured | None) -> bool:
+        """True if looks, geometry, outline and side faces all allow no other answer."""
+        t = self._thresholds
+        if measured is None or model.flat_p < t.flat_p or second.sides < t.sides_flat:
+            return False
+        if second.is_sure_of_flat:
+            return tilt.is_flat(measured, t.lean_sure_deg) is True
+        if second.is_flat is not True or tilt.is_flat(measured) is not True:
+            return False
+        is_well_seen = second.support >= t.well_supported
+        lean = t.lean_unsure_deg
+        strain = t.strain_flat if is_well_seen else t.strain_flat_hidden
+        if second.directions == 0 or (second.directions == 1 and second.is_like_floor):
+            return False
+        if second.directions == 1:
+            lean, strain = t.lean_unseen_deg, t.strain_unseen
+        elif second.is_like_floor:
+            lean = t.lean_like_floor_deg
+        return measured.lean_deg < lean and total_strain(measured, second) < strain
+
+
+def blocked(second: SecondReading) -> Unreadable:
+    return Unreadable(
+        Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
+    )
+
+
+def _cues(die: DieEvidence) -> tuple[str, ...]:
+    """What speaks against flat, in words; never less than what both readers' sums are."""
+    sums = (
+        f"log-odds of flat by the network {die.network_odds:+.1f}",
+        f"log-odds of flat by the outline {die.outline_odds:+.1f}",
+    )
+    return die.not_flat if len(die.not_flat) >= 2 else (*die.not_flat, *sums)
+
+
+def _fits_well(vote: SecondVote | None) -> bool:
+    """True if an upright cube has this outline wherever it was seen: then a neighbour spoils
+    nothing of what is inside it."""
+    return vote is not None and vote.spread_mm < _FITS_MM and vote.support > _FITS_SUPPORT
+
+
+def _lean(die: DieEvidence) -> float:
+    """By the side faces where they prove one: they err by half a degree, the network by three."""
+    if die.second is not None and die.second.sides_lean_deg > 0:
+        return die.second.sides_lean_deg
+    return die.measured.lean_deg if die.measured is not None else 0.0

@@ -1,0 +1,44 @@
+"""Plane geometry of quadrilaterals: which belong together, how they are turned, how far apart.
+
+Owns: nothing of dice. All points are (x, y) in one picture's pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+
+def match(a: np.ndarray, b: np.ndarray, within: float) -> dict[int, int]:
+    """Pairs of points (N, 2) and (M, 2) nearest to each other first, each used once."""
+    pairs: dict[int, int] = {}
+    if not len(a) or not len(b):
+        return pairs
+    away = np.linalg.norm(a[:, None] - b[None], axis=2)
+    for flat in np.argsort(away, axis=None):
+        i, j = divmod(int(flat), len(b))
+        if away[i, j] > within:
+            break
+        if i not in pairs and j not in pairs.values():
+            pairs[i] = j
+    return pairs
+
+
+def turn_deg(corners: np.ndarray) -> float:
+    """Orientation of a square, 0..90 degrees, clockwise in the picture."""
+    edges = np.roll(corners, -1, axis=0) - corners
+    angles = np.arctan2(edges[:, 1], edges[:, 0])
+    return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
+
+
+def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
+    """Least distance between two quadrilaterals, pixels; 0 where they overlap."""
+    first, second = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    gaps = [
+        -cv2.pointPolygonTest(ring, (float(x), float(y)), True)
+        for ring, points in ((first, second), (second, first))
+        for x, y in points
+    ]
+    return max(0.0, float(min(gaps)))

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from vision import flatness, tilt
 from vision.calibration import Calibration
+from vision.evidence import total_strain
 from vision.parameters import ReadingThresholds
 from vision.quads import gap_px
 from vision.reading import (

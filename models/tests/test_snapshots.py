@@ -7,13 +7,19 @@ import pytest
 
 from models.training import augment
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
+from models.training.house_dice import faint_look, house_look
 from models.training.plastic import plastic_look
-from models.training.snapshots import lean_picture, snapshot_picture, surface_picture
+from models.training.snapshots import (
+    house_picture,
+    lean_picture,
+    snapshot_picture,
+    surface_picture,
+)
 from models.training.surfaces import random_surface
 from models.training.targets import Mark
 
 
-@pytest.mark.parametrize("draw", [snapshot_picture, lean_picture, surface_picture])
+@pytest.mark.parametrize("draw", [snapshot_picture, lean_picture, house_picture, surface_picture])
 def test_same_seed_draws_the_same_scene(draw):
     one, other = (draw(np.random.default_rng([4, 2]), 128) for _ in range(2))
     assert np.array_equal(one.image, other.image)
@@ -48,6 +54,28 @@ def test_pips_of_a_plastic_die_can_be_told_from_its_body(seed: int):
         tone = np.sqrt(face)
         gap = np.abs(tone[mask > 0.9].mean(axis=0) - np.median(tone[mask < 0.05], axis=0)).max()
         assert gap > 0.08
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_house_die_has_large_white_pips_that_fit_its_face(seed: int):
+    look = house_look(np.random.default_rng(seed))
+    assert look.translucency > 0
+    assert look.rounding < 0.03
+    for value, (face, mask) in enumerate(zip(look.faces, look.pips, strict=True), 1):
+        assert 0 <= face.min() <= face.max() <= 1
+        assert face[mask > 0.99].min() > 0.05  # white, whatever the house prints over it
+        assert mask.mean() > 0.8 * value * np.pi * 0.095**2
+        border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
+        assert border.max() < 0.5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_faint_pips_differ_in_hue_and_hardly_in_lightness(seed: int):
+    look = faint_look(np.random.default_rng(seed))
+    six, mask = np.sqrt(look.faces[5]), look.pips[5]
+    gap = np.median(six[mask > 0.99], axis=0) - np.median(six[mask < 0.01], axis=0)
+    assert np.abs(gap).max() > 0.08
+    assert abs(gap @ [0.11, 0.59, 0.3]) < 0.3
 
 
 def test_surfaces_are_colours_that_a_camera_can_see():

@@ -87,7 +87,7 @@ def _house_print(
     rng: np.random.Generator, value: int, house: str, font: int, radius: float, spacing: float
 ) -> np.ndarray:
     """What a house prints between the pips of that face: a share 0..1, (TEXELS, TEXELS)."""
-    ink = np.zeros((TEXELS, TEXELS), np.uint8)
+    ink: np.ndarray = np.zeros((TEXELS, TEXELS), np.uint8)
     middle = TEXELS / 2
     if value in (1, 3, 5):  # a pip is in the middle: letters in a ring about it
         ring = TEXELS * (radius + rng.uniform(0.06, 0.13))
@@ -97,7 +97,7 @@ def _house_print(
             tile = np.zeros((32, 32), np.uint8)
             cv2.putText(tile, house[i % len(house)], (8, 22), font, size, 255, 1, cv2.LINE_AA)
             angle = 360.0 * i / count
-            turn = cv2.getRotationMatrix2D((16, 16), -angle, 1)
+            turn = np.asarray(cv2.getRotationMatrix2D((16, 16), -angle, 1), float)
             place = np.radians(angle - 90)
             turn[:, 2] += middle - 16 + ring * np.array([np.cos(place), np.sin(place)])
             ink = np.maximum(ink, cv2.warpAffine(tile, turn, (TEXELS, TEXELS)))
@@ -107,7 +107,8 @@ def _house_print(
         (wide, high), _ = cv2.getTextSize(text, font, size, 1)
         at = (int(middle - wide / 2), int(middle + high / 2))
         cv2.putText(ink, text, at, font, size, 255, int(rng.integers(1, 3)), cv2.LINE_AA)
-        ink = np.asarray(np.rot90(ink, int(rng.integers(2))))  # the pips' rows run down the face
+        if rng.random() < 0.5:  # the pips' rows run down the face
+            ink = cv2.rotate(ink, cv2.ROTATE_90_CLOCKWISE)
     else:  # a monogram in the middle, as large as a pip or two
         size = float(rng.uniform(0.8, 1.9))
         text = house[: int(rng.integers(1, 3))]
@@ -122,7 +123,7 @@ def _house_print(
             )  # fmt: skip
         if rng.random() < 0.4:  # only its outline
             ink = cv2.morphologyEx(ink, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
-    return np.ascontiguousarray(ink, np.float32) / 255
+    return np.asarray(ink, np.float32) / 255
 
 
 def faint_look(rng: np.random.Generator) -> DieLook:

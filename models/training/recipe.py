@@ -27,44 +27,60 @@ from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from vision.classifier import DieFinder
 
+_PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One run of the optimiser, begun from the weights of the one before."""
+
+    name: str
+    images: int
+    seed: int
+    peak_rate: float
+    photo_share: float
+    """Of its samples, shared between the photograph sets."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """A rendered set and how often it is drawn: in the first two stages, and in the last."""
+    """A rendered set and how often it is drawn, for each stage."""
 
     scenes: SceneSet
-    share: float
-    last_share: float
+    shares: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The numbers of a model."""
 
+    stages: tuple[Stage, ...] = (
+        Stage("first", 100_000, seed=1, peak_rate=2e-3, photo_share=0.0),
+        Stage("second", 172_000, seed=6, peak_rate=1.5e-3, photo_share=0.23),
+        Stage("third", 300_000, seed=61, peak_rate=1.5e-3, photo_share=0.19),
+        Stage("last", 150_000, seed=71, peak_rate=1.5e-3, photo_share=0.18),
+    )
     taught: tuple[Taught, ...] = (
-        Taught(SceneSet("raster", seed=1, count=3700, size=448), 0.27, 0.0),
-        Taught(SceneSet("table", seed=2, count=1000, size=448), 0.09, 0.0),
-        Taught(SceneSet("table", seed=3, count=4000, size=448), 0.29, 0.0),
-        Taught(SceneSet("mitsuba", seed=1, count=150, size=320), 0.04, 0.0),
-        Taught(SceneSet("mitsuba", seed=2, count=500, size=320), 0.08, 0.0),
-        Taught(SceneSet("raster", seed=11, count=2950, size=448), 0.0, 0.13),
-        Taught(SceneSet("table", seed=13, count=2300, size=448), 0.0, 0.22),
-        Taught(SceneSet("taught-shots", seed=17, count=1800, size=288), 0.0, 0.22),
-        Taught(SceneSet("lean", seed=15, count=600, size=416), 0.0, 0.11),
-        Taught(SceneSet("snapshot", seed=14, count=700, size=416), 0.0, 0.08),
-        Taught(SceneSet("surface", seed=16, count=300, size=512), 0.0, 0.02),
-        Taught(SceneSet("mitsuba", seed=12, count=200, size=320), 0.0, 0.03),
+        Taught(SceneSet("raster", seed=1, count=3700, size=448), (0.27, 0.27, 0.0, 0.0)),
+        Taught(SceneSet("table", seed=2, count=1000, size=448), (0.09, 0.09, 0.0, 0.0)),
+        Taught(SceneSet("table", seed=3, count=4000, size=448), (0.29, 0.29, 0.0, 0.0)),
+        Taught(SceneSet("mitsuba", seed=1, count=150, size=320), (0.04, 0.04, 0.0, 0.0)),
+        Taught(SceneSet("mitsuba", seed=2, count=500, size=320), (0.08, 0.08, 0.0, 0.0)),
+        Taught(SceneSet("raster", seed=11, count=2950, size=448), (0.0, 0.0, 0.13, 0.08)),
+        Taught(SceneSet("table", seed=13, count=2300, size=448), (0.0, 0.0, 0.22, 0.13)),
+        Taught(SceneSet("taught-shots", seed=17, count=1800, size=288), (0.0, 0.0, 0.22, 0.10)),
+        Taught(SceneSet("taught-shots", seed=18, count=1500, size=288), (0.0, 0.0, 0.0, 0.10)),
+        Taught(SceneSet("lean-shots", seed=19, count=1600, size=288), (0.0, 0.0, 0.0, 0.16)),
+        Taught(SceneSet("lean", seed=15, count=600, size=416), (0.0, 0.0, 0.11, 0.05)),
+        Taught(SceneSet("snapshot", seed=14, count=700, size=416), (0.0, 0.0, 0.08, 0.07)),
+        Taught(SceneSet("house", seed=20, count=1300, size=384), (0.0, 0.0, 0.0, 0.12)),
+        Taught(SceneSet("surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
+        Taught(SceneSet("mitsuba", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
     )
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),
     )
-    photo_share: float = 0.23
-    """Of the second stage's samples, shared between the photograph sets."""
-    last_photo_share: float = 0.19
-    first_images: int = 100_000
-    second_images: int = 172_000
-    last_images: int = 300_000
     size: int = 256
     workers: int = 1
 
@@ -80,12 +96,10 @@ class Plan:
             taught=tuple(
                 replace(each, scenes=small(each.scenes))
                 for each in self.taught
-                if each.scenes.renderer not in ("mitsuba", "taught-shots")
+                if each.scenes.renderer not in _PATH_TRACED
             ),
             held_out=tuple(small(each) for each in self.held_out),
-            first_images=2 * train.BATCH,
-            second_images=2 * train.BATCH,
-            last_images=2 * train.BATCH,
+            stages=tuple(replace(stage, images=2 * train.BATCH) for stage in self.stages),
             size=96,
             workers=0,
         )
@@ -99,46 +113,37 @@ def follow(
     folders = [make(each.scenes, root, processes, limit_s=7200.0) for each in plan.taught]
     held_out = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.held_out]
 
-    def sources(name: str) -> list[Source]:
-        return [
-            scene_source(folder, getattr(each, name))
+    taught: Path | None = None
+    for number, stage in enumerate(plan.stages):
+        sources = [
+            scene_source(folder, each.shares[number])
             for folder, each in zip(folders, plan.taught, strict=True)
-            if getattr(each, name)
+            if each.shares[number]
         ]
-
-    first = train.train(
-        sources("share"), work / "first", plan.first_images, plan.size, seed=1, peak_rate=2e-3,
-        begin=None, workers=plan.workers,
-    )  # fmt: skip
-    second = train.train(
-        sources("share") + _photos(photos, first, work / "first", plan.photo_share),
-        work / "second", plan.second_images, plan.size, seed=6, peak_rate=1.5e-3, begin=first,
-        workers=plan.workers,
-    )  # fmt: skip
-    final = train.train(
-        sources("last_share") + _photos(photos, second, work / "second", plan.last_photo_share),
-        work / "last", plan.last_images, plan.size, seed=61, peak_rate=1.5e-3, begin=second,
-        workers=plan.workers,
-    )  # fmt: skip
+        if taught is not None and photos:
+            sources += _photos(photos, taught, stage.photo_share)
+        taught = train.train(
+            sources, work / stage.name, stage.images, plan.size, stage.seed, stage.peak_rate,
+            begin=taught, workers=plan.workers,
+        )  # fmt: skip
+    assert taught is not None
     training = {
         "seed": 1,
         "scene_sets": [folder.name for folder in folders],
         "photographs": [folder.name for folder in photos],
     }
     out.mkdir(parents=True, exist_ok=True)
-    exact = export.export(final, work / "last", "dice")
+    exact = export.export(taught, taught.parent, "dice")
     path = quantise(exact, folders, out / "dice.onnx")
     export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 
 
-def _photos(photos: Sequence[Path], taught: Path, work: Path, share: float) -> list[Source]:
+def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:
     """The photographs with the corners that the checkpoint `taught` sees on them."""
-    if not photos:
-        return []
-    guesses = work / "guesses.json"
+    guesses = taught.parent / "guesses.json"
     if not guesses.exists():
-        draft = work / "draft"
+        draft = taught.parent / "draft"
         draft.mkdir(parents=True, exist_ok=True)
         export.register(export.export(taught, draft, "dice"), draft, {})
         finder = DieFinder(draft)

@@ -175,6 +175,8 @@ class Studio:
             heading, reach = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 2.2) * 12
             at = [reach * np.cos(heading), reach * np.sin(heading), rng.uniform(9, 22)]
             wide = float(rng.uniform(0.4, 5))
+            while _is_in_the_way(at, wide, camera):
+                at[0], at[1] = at[0] + 2 * np.cos(heading), at[1] + 2 * np.sin(heading)
             power = rng.uniform(8, 90) / wide**2 * (1 + reach / 12) * (i < lit)
             scene[f"lamp{i}"] = _panel(at, wide, looks.random_colour(rng, (0, 0.2), (1, 1)) * power)
         reach = rng.uniform(0.6, 1.6)
@@ -184,6 +186,18 @@ class Studio:
             angle = 2 * np.pi * i / 8
             at = [radius * reach * np.cos(angle), radius * reach * np.sin(angle), high]
             scene[f"ring{i}"] = _panel(at, 0.18, np.full(3, power))
+
+
+def _is_in_the_way(at: list[float], wide: float, camera: Camera) -> bool:
+    """True if a lamp's panel, whose back is black, hangs between the camera and the picture."""
+    axis = np.array(at) - camera.position
+    depth = float(axis @ camera.rotation[2])
+    if depth < 0.5:
+        return False  # behind the lens, or beside it
+    middle = camera.project(np.array([at]))[0]
+    reach = 0.75 * wide * camera.focal_px / depth
+    beside = np.abs(middle - [camera.width / 2, camera.height / 2])
+    return bool((beside < reach + np.array([camera.width, camera.height]) / 2).all())
 
 
 def _buried_dice() -> list[Any]:

@@ -33,10 +33,10 @@ from models.training.snapshots import (
 from models.training.table_shots import RasterShots, TracedShots
 
 RECIPES = {
-    "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-1", "snapshot": "snapshot-1",
+    "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-2", "snapshot": "snapshot-1",
     "lean": "lean-1", "surface": "surface-1",
-    "shots": "shots-1", "traced-shots": "traced-shots-2",
-    "taught-shots": "taught-shots-1", "lean-shots": "lean-shots-1", "house": "house-1",
+    "shots": "shots-1", "traced-shots": "traced-shots-3",
+    "taught-shots": "taught-shots-2", "lean-shots": "lean-shots-2", "house": "house-1",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 

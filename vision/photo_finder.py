@@ -35,6 +35,9 @@ _LEAST_SIDE = 160
 
 _LOOKS = ((0.0, 72.0), (90.0, 72.0), (180.0, 56.0), (225.0, 92.0))
 """Of each closer look: how far the die is turned from upright, degrees, and its edge, pixels."""
+_UPRIGHT_LOOKS = ((-12.0, 72.0), (0.0, 56.0), (12.0, 72.0), (0.0, 92.0))
+"""The same where the view slants, but turned from how the picture stands: there a die shows three
+faces, and what tells the top from the others is that it is above."""
 _WINDOW = 224
 _FIRST_SCORE = 0.15
 """What deserves a closer look."""
@@ -51,6 +54,11 @@ _SURELY_TWO = 0.70
 _NEAREST_TWO = 0.95
 _LEAST_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
+_LEAST_TOP_SEEN = 0.15
+"""The same where the model sees either as the other's side."""
+_FACES_APART = (0.45, 1.25)
+"""Distance between the middles of two faces of one cube, in edges as they look."""
+_TOWARDS = 0.25
 _PADDING = (114, 114, 114)
 
 
@@ -83,7 +91,9 @@ class PhotoFinder:
             image = cv2.copyMakeBorder(
                 image, border, border, border, border, cv2.BORDER_REFLECT_101
             )
-        looked = (self._look_again(image, c) for c in _distinct(self._first_looks(image)))
+        candidates = _distinct(self._first_looks(image))
+        slants = _is_slanted([c.die for c in candidates])
+        looked = (self._look_again(image, c, slants) for c in candidates)
         dice = _without_overlap([die for die in looked if die is not None])
         dice = [_moved(die, -border) for die in dice]
         sure = [die for die in dice if worth(die) >= least_worth]
@@ -126,9 +136,15 @@ class PhotoFinder:
             found.append(_Candidate(moved, worth_, stretch))
         return found
 
-    def _look_again(self, image: np.ndarray, candidate: _Candidate) -> FoundDie | None:
+    def _look_again(
+        self, image: np.ndarray, candidate: _Candidate, slants: bool
+    ) -> FoundDie | None:
         """The die as the mean of closer looks; None where none of them finds it."""
-        looks = (self._look(image, candidate, *look) for look in _LOOKS)
+        if slants:
+            looks = [self._look(image, candidate, *look) for look in _UPRIGHT_LOOKS]
+        else:
+            upright = _upright_deg(candidate)
+            looks = [self._look(image, candidate, upright + turn, e) for turn, e in _LOOKS]
         seen = [die for die in looks if die is not None]
         if not seen:
             return None
@@ -182,12 +198,10 @@ def worth(die: FoundDie) -> float:
 def _cut(
     image: np.ndarray, candidate: _Candidate, turn_deg: float, edge: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The window around a die, and the (2, 3) matrix from its pixels to the picture's."""
+    """The window around a die, of a picture turned by `turn_deg`, and the (2, 3) matrix from its
+    pixels to the picture's."""
     tall = np.array((1.0, candidate.stretch))
-    corners = candidate.die.corners * tall
-    sides = np.roll(corners, -1, axis=0) - corners
-    scale = edge / float(np.linalg.norm(sides, axis=1).mean())
-    upright_deg = float(np.degrees(np.arctan2(sides[0, 1], sides[0, 0])))
+    scale = edge / float(np.linalg.norm(_sides(candidate), axis=1).mean())
     x, y = (float(v) for v in candidate.die.centre)
     part, shift, shrunk = image, np.zeros(2), 1.0
     if scale < 0.6:  # a warp alone would skip pixels
@@ -198,7 +212,7 @@ def _cut(
         shift = np.array((left, top), float)
         shrunk = size[0] / part.shape[1]
         part = np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
-    turned = cv2.getRotationMatrix2D((0.0, 0.0), upright_deg + turn_deg, scale / shrunk)
+    turned = cv2.getRotationMatrix2D((0.0, 0.0), turn_deg, scale / shrunk)
     matrix = np.zeros((2, 3))
     matrix[:, :2] = turned[:, :2] * tall
     centre = (np.array((x, y)) - shift + 0.5) * shrunk - 0.5
@@ -214,6 +228,18 @@ def _cut(
     inverse = np.asarray(cv2.invertAffineTransform(matrix), np.float64)
     origin = (inverse[:, 2] + 0.5) / shrunk - 0.5 + shift
     return np.asarray(window, np.uint8), np.column_stack([inverse[:, :2] / shrunk, origin])
+
+
+def _sides(candidate: _Candidate) -> np.ndarray:
+    """(4, 2) The sides of a face as it was drawn when it was found."""
+    corners = candidate.die.corners * np.array((1.0, candidate.stretch))
+    return np.asarray(np.roll(corners, -1, axis=0) - corners)
+
+
+def _upright_deg(candidate: _Candidate) -> float:
+    """By how much the picture must be turned for a face to stand upright in it."""
+    x, y = _sides(candidate)[0]
+    return float(np.degrees(np.arctan2(y, x)))
 
 
 def _aligned(corners: np.ndarray, like: np.ndarray) -> np.ndarray:
@@ -243,21 +269,29 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
     top. But photographs are taken upright: of two faces of one cube the upper one is the top.
     """
     kept: list[FoundDie] = []
-    shows_sides = _is_slanted(dice)
+    slants = _is_slanted(dice)
     for die in sorted(dice, key=lambda d: -d.score):
-        rivals = [
-            i
-            for i, other in enumerate(kept)
-            if _gap(die, other) < 0.62 * min(die.edge_px, other.edge_px)
-            or _gap(die, other) < 0.5 * max(die.edge_px, other.edge_px)
-            or _is_side_of(die, other)
-            or (shows_sides and _is_one_cube(die, other))
-        ]
+        rivals = [i for i, other in enumerate(kept) if _is_same(die, other, slants)]
         if not rivals:
             kept.append(die)
-        elif shows_sides and len(rivals) == 1 and _is_top_of(die, kept[rivals[0]]):
-            kept[rivals[0]] = die
+        elif slants and len(rivals) == 1 and _is_top_of(die, kept[rivals[0]]):
+            front = kept[rivals[0]]
+            is_sure = _is_each_the_others_side(die, front)  # that there is a die: both say so
+            kept[rivals[0]] = replace(die, score=front.score) if is_sure else die
     return kept
+
+
+def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
+    """True if two findings cannot be two dice."""
+    if (
+        _gap(a, b) < 0.62 * min(a.edge_px, b.edge_px)
+        or _gap(a, b) < 0.5 * max(a.edge_px, b.edge_px)
+        or _is_side_of(a, b)
+    ):
+        return True
+    return slants and (
+        _is_one_cube(a, b) or _is_each_the_others_side(a, b) or _is_each_the_others_side(b, a)
+    )
 
 
 def _is_slanted(dice: Sequence[FoundDie]) -> bool:
@@ -274,10 +308,25 @@ def _shows_fronts(candidates: Sequence[_Candidate]) -> bool:
 
 def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     """True if both are faces of one cube and this one is above the other in the picture."""
-    return (
-        die.score > _LEAST_TOP * other.score
-        and float(other.centre[1] - die.centre[1]) > 0.3 * other.edge_px
-        and _is_one_cube(die, other)
+    if float(other.centre[1] - die.centre[1]) < 0.3 * other.edge_px:
+        return False
+    if _is_each_the_others_side(die, other):
+        return die.score > _LEAST_TOP_SEEN * other.score
+    return die.score > _LEAST_TOP * other.score and _is_one_cube(die, other)
+
+
+def _is_each_the_others_side(a: FoundDie, b: FoundDie) -> bool:
+    """True if the bottom face that the model sees below either lies towards the other: it saw one
+    cube twice, once from its top and once from its front. Two dice have theirs on the same side."""
+    edge = (a.edge_px + b.edge_px) / 2
+    apart = _gap(a, b)
+    if not _FACES_APART[0] * edge < apart < _FACES_APART[1] * edge:
+        return False
+    toward = (b.centre - a.centre) / apart
+    return bool(
+        a.down @ toward > _TOWARDS * edge
+        and b.down @ toward < 0
+        and (a.down - b.down) @ toward > 2 * _TOWARDS * edge
     )
 
 

@@ -117,13 +117,18 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
             yield labels.parent.name, labels.parent
 
 
+NO_DIE = "no die"
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
     """One label that is wrong, as somebody saw who looked at the picture."""
 
     old: int | None
-    new: int | None
-    """None: no value that anybody could tell."""
+    new: int | str | None
+    """None: no value that anybody could tell. `NO_DIE`: nothing that could have one is there."""
+    bbox: tuple[float, float, float, float] | None = None
+    """Of a die that nobody had labelled: x0, y0, x1, y1 in pixels."""
 
 
 Corrections = dict[tuple[str, str], dict[int, Correction]]
@@ -131,7 +136,8 @@ Corrections = dict[tuple[str, str], dict[int, Correction]]
 
 
 def read_corrections(path: Path) -> Corrections:
-    """Rows `{set, image, die, old, new, why}`. Raises VisionError, naming file and line."""
+    """Rows `{set, image, die, old, new, why}`; `"new": "no die"` takes a label away, a row with a
+    `bbox` and the next free number of `die` adds one. Raises VisionError, naming file and line."""
     found: Corrections = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -143,7 +149,9 @@ def read_corrections(path: Path) -> Corrections:
         try:
             row = json.loads(line)
             dice = found.setdefault((row["set"], row["image"]), {})
-            dice[int(row["die"])] = Correction(row["old"], row["new"])
+            dice[int(row["die"])] = Correction(
+                row["old"], row["new"], tuple(row["bbox"]) if "bbox" in row else None
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise VisionError(f"{path}, line {number}: not a correction ({error})") from error
     return found
@@ -161,7 +169,12 @@ def read_labels(
             row = json.loads(line)
             corrected = (corrections or {}).get((folder.name, row["image"]), {})
             labels = []
-            for index, die in enumerate(row["dice"]):
+            more = [
+                {"bbox": correction.bbox, "value": correction.old}
+                for _, correction in sorted(corrected.items())
+                if correction.bbox is not None
+            ]
+            for index, die in enumerate(row["dice"] + more):
                 box = die.get("bbox")
                 centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
                 size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
@@ -172,6 +185,8 @@ def read_labels(
                             f"die {index} is labelled {value}, the correction expects "
                             f"{corrected[index].old}"
                         )
+                    if corrected[index].new == NO_DIE:
+                        continue
                     value = corrected[index].new
                 labels.append(Label(centre, size, value))
             yield folder / row["image"], labels

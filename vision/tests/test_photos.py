@@ -334,6 +334,21 @@ def test_a_correction_of_another_label_is_refused(folder, tmp_path):
         list(read_labels(folder / "boxes", read_corrections(corrections)))
 
 
+def test_corrections_take_away_and_add_labels(folder, tmp_path):
+    corrections = tmp_path / "corrections.jsonl"
+    box = [10, 20, 30, 50]
+    gone = {"set": "boxes", "image": "images/b.png", "die": 1, "old": 6, "new": "no die"}
+    more = {"set": "boxes", "image": "images/b.png", "die": 3, "bbox": box, "old": None, "new": 2}
+    corrections.write_text("\n".join(json.dumps(row | {"why": "seen"}) for row in (gone, more)))
+    raw = dict(read_labels(folder / "boxes"))[folder / "boxes" / "images/b.png"]
+    assert len(raw) == 3
+    mended = dict(read_labels(folder / "boxes", read_corrections(corrections)))
+    labels = mended[folder / "boxes" / "images/b.png"]
+    assert labels[:2] == [raw[0], raw[2]]
+    assert (labels[2].centre, labels[2].size, labels[2].value) == ((20, 35), 30, 2)
+    assert len(labels) == 3
+
+
 def test_the_published_corrections_are_read_and_say_why():
     path = Path(__file__).parents[2] / "models" / "label_corrections.jsonl"
     assert read_corrections(path)

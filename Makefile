@@ -66,7 +66,7 @@ bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians 
 	$(BIN)/python -m hil_tests.bench $(BENCH)
 
 bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
-	$(BIN)/python -m hil_tests.contracts.reader_speed $(BENCH)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.contracts.reader_speed $(BENCH)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m shaker_ctl.rules.prove $(PROVE)
@@ -75,7 +75,7 @@ prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
 
-scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba|snapshot|lean|surface|shots|traced-shots COUNT=500
+scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba|snapshot|lean|house|surface|shots|traced-shots|taught-shots|lean-shots COUNT=500
 	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 wheel: $(VENV)/bin/python  ## build the wheel into dist/

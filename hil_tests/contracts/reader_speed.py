@@ -3,7 +3,8 @@
 Owns: timing of the model, the second reader and the whole reading of a table frame on one and two
 threads, in one run with a network of YOLOv8n's size (random weights) and with the classical recipe
 of blobs and clusters, also counted for accuracy. Best of many runs first: on a busy machine
-the median measures the neighbours.
+the median measures the neighbours. `make` sets OPENBLAS_NUM_THREADS=1, as a table's camera process
+does: else NumPy takes a second thread for products that take microseconds.
 """
 
 from __future__ import annotations

@@ -91,9 +91,9 @@ class FloorView:
         lab = cv2.cvtColor(small, cv2.COLOR_BGR2Lab).astype(np.float32)
         floor, spread = self._fit_floor(lab)
         step = lab - floor
-        chroma = np.hypot(step[..., 1], step[..., 2])
-        distance = np.sqrt(step[..., 0] ** 2 + (1.6 * chroma) ** 2)
-        distance /= max(_LEAST_STEP, 4.0 * spread)
+        lightness, a, b = cv2.split(step)
+        distance = cv2.magnitude(lightness, np.float32(1.6) * cv2.magnitude(a, b))
+        distance = distance / np.float32(max(_LEAST_STEP, 4.0 * spread))
         # A shadow darkens the floor and shrinks its chroma in proportion.
         ratio = lab[..., 0] / np.maximum(floor[..., 0], 1.0)
         shrink = np.clip(ratio, 0.0, 1.0)
@@ -101,7 +101,9 @@ class FloorView:
         tint_b = (lab[..., 2] - 128) - shrink * (floor[..., 2] - 128)
         chroma_step = max(_CHROMA_STEP, 3.0 * spread)
         is_shadow = (
-            (step[..., 0] < 0) & (ratio > _SHADOW_FLOOR) & (np.hypot(tint_a, tint_b) < chroma_step)
+            (lightness < 0)
+            & (ratio > _SHADOW_FLOOR)
+            & (cv2.magnitude(tint_a, tint_b) < chroma_step)
         )
         distance[is_shadow] *= 0.35
         distance = cv2.GaussianBlur(distance, (3, 3), 0)

@@ -168,7 +168,8 @@ def _spots(
         is_round &= diameter < _LARGE or _roundness(labels[y : y + h, x : x + w] == i) > _ROUNDNESS
         if is_round and not is_edge and _DIAMETERS[0] <= diameter <= largest:
             cx, cy = (centres[i] + 0.5) / FACE_PX - 0.5
-            colour = lab[labels == i].mean(axis=0)
+            box = np.s_[y : y + h, x : x + w]
+            colour = lab[box][labels[box] == i].mean(axis=0)
             spots.append(_Spot(float(cx), float(cy), float(diameter), colour))
         elif not is_edge:
             odd_area += area

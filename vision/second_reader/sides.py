@@ -59,8 +59,7 @@ A lean is another thing on each side. Path-traced dice at 6° and more were told
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
 _LEANS = np.arange(-16.0, 16.01, 1.0)
-_LEAN_X, _LEAN_Y = np.meshgrid(_LEANS, _LEANS, indexing="ij")
-_LEAN = np.hypot(_LEAN_X, _LEAN_Y)
+_LEAN = np.hypot(_LEANS[:, None], _LEANS)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
 _LINEAR = (np.arange(256) / 255.0) ** _GAMMA
@@ -113,7 +112,8 @@ def measure_sides(
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
-    cost = np.zeros((len(_HALOS_MM), *_LEAN.shape)) + _HALO_COST[:, None, None]
+    # A side faces one of the two directions of a lean: the costs of both only add up.
+    costs = np.zeros((2, len(_HALOS_MM), len(_LEANS)))
     seen = [False, False]
     beyond = 0.0
     contrasts = []
@@ -126,13 +126,13 @@ def measure_sides(
         contrasts.append(float(np.median(ends.contrast[side][known])))
         seen[axis] = True
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
-        lean = _LEAN_X if axis == 0 else _LEAN_Y
-        wanted = _wanted(strip + sign * per_deg * lean, px_per_mm)
-        gap = shown - wanted - _HALOS_MM[:, None, None]
-        cost += np.minimum(0.5 * (gap / noise) ** 2, _MOST_ODD)
+        wanted = _wanted(strip + sign * per_deg * _LEANS, px_per_mm)
+        gap = shown - wanted - _HALOS_MM[:, None]
+        costs[axis] += np.minimum(0.5 * (gap / noise) ** 2, _MOST_ODD)
     if not any(seen):
         return NOTHING_SEEN
-    cost = cost.min(axis=0)
+    along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
+    cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
         evidence=float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min()),

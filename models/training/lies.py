@@ -74,7 +74,6 @@ def cut_windows(folder: Path, store: Path) -> tuple[np.ndarray, np.ndarray]:
     shown_at, truth_at = store / f"{folder.name}.npy", store / f"{folder.name}-truth.npy"
     if not truth_at.exists():
         store.mkdir(parents=True, exist_ok=True)
-        cv2.setNumThreads(1)  # a process forked from one with OpenCV's threads hangs
         shown: list[np.ndarray] = []
         truths: list[list[float]] = []
         for path, row in track(list(scenes.rows(folder)), folder.name):

@@ -79,12 +79,7 @@ class Gatherer:
             model=None
             if found is None
             else ModelVote(
-                found.value,
-                float(found.value_p.max()),
-                float(found.flat_p),
-                float(found.score),
-                None if found.lie is None else found.lie.flat_p,
-                None if found.lie is None else found.lie.lean_deg,
+                found.value, float(found.value_p.max()), float(found.flat_p), float(found.score)
             ),
             second=vote,
             measured=measured,

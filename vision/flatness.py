@@ -24,9 +24,7 @@ import numpy as np
 
 from vision.reading import Measured, ModelVote, SecondVote
 
-NETWORK_FEATURES = (
-    "looks", "lean", "lean squared", "skew", "above others", "looks, near", "lean, near",
-)  # fmt: skip
+NETWORK_FEATURES = ("looks", "lean", "lean squared", "skew", "above others")
 OUTLINE_FEATURES = (
     "spread, seen well", "beyond, seen well", "pips off, seen well", "sides, seen well",
     "spread, unsure", "beyond, unsure", "pips off, unsure", "sides, unsure",
@@ -53,20 +51,13 @@ class Weights:
 
 
 def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
-    """(7,) What the networks' views of a die and the geometry of its top face say. Where nobody
-    looked from near by, what was seen from afar stands for it."""
-    looks = _log_odds(model.flat_p)
-    near = looks if model.close_p is None else _log_odds(model.close_p)
+    """(5,) What the network's view of a die and the geometry of its top face say."""
+    p = min(max(model.flat_p, 1e-3), 1 - 1e-3)
+    looks = min(max(math.log(p / (1 - p)), -_MOST_LOOKS), _MOST_LOOKS)
     lean = min(measured.lean_deg, 20.0) / 5.0
-    near_deg = measured.lean_deg if model.close_lean_deg is None else model.close_lean_deg
     skew = min(measured.skew, 0.3) / 0.1
     height = min(max(measured.above - _EVEN, 0.0), 2.0)
-    return np.array([looks, lean, lean * lean, skew, height, near, min(near_deg, 20.0) / 5.0])
-
-
-def _log_odds(p: float) -> float:
-    p = min(max(p, 1e-3), 1 - 1e-3)
-    return min(max(math.log(p / (1 - p)), -_MOST_LOOKS), _MOST_LOOKS)
+    return np.array([looks, lean, lean * lean, skew, height])
 
 
 def outline_features(vote: SecondVote) -> np.ndarray:
@@ -85,7 +76,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     )  # fmt: skip
 
 
-NETWORK = Weights(1.858, (0.699, -1.272, -0.066, -1.768, -2.567, 0.0, 0.0))
+NETWORK = Weights(1.858, (0.699, -1.272, -0.066, -1.768, -2.567))
 OUTLINE = Weights(
     0.828, (-0.482, -0.288, 0.277, 2.117, -0.080, -0.416, -0.100, 0.825, -0.989, -0.152)
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +19,6 @@ from vision.calibration import Calibration
 from vision.classifier import FoundDie
 from vision.evidence import Gatherer
 from vision.frame import Frame
-from vision.lie import LieReader
 from vision.model_view import ModelView
 from vision.opinion import Judge, blocked
 from vision.parameters import ReadingThresholds
@@ -68,8 +67,6 @@ class TableReader:
         self.calibration = calibration
         self.thresholds = thresholds or ReadingThresholds()
         self._finder = finder
-        # A finder that is wrong on purpose has no second network: it lies about all.
-        self._lie: LieReader | None = getattr(finder, "lie", None)
         self._gate = QualityGate(calibration)
         self._second = SecondReader(calibration)
         self._evidence = Gatherer(calibration, self.thresholds)
@@ -123,12 +120,8 @@ class TableReader:
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
-        possible = [die for die in moved if self._can_be_a_die(die)]
-        dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
-        if self._lie is None:
-            return tuple(dice)
-        lies = self._lie.look(image, [die.corners for die in dice], self.calibration)
-        return tuple(replace(die, lie=lie) for die, lie in zip(dice, lies, strict=True))
+        dice = (die for die in moved if self._can_be_a_die(die))
+        return tuple(sorted(self._one_each(list(dice)), key=lambda die: float(die.centre[0])))
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

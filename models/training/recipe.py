@@ -20,16 +20,14 @@ from pathlib import Path
 
 import torch
 
-from models.training import evaluate, export, guess_corners, lies, train
-from models.training.export import LIE, read_manifest, write_manifest
+from models.training import evaluate, export, guess_corners, train
+from models.training.export import read_manifest, write_manifest
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from vision.classifier import DieFinder
 
 _PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots")
-_LEAST_SHOT = 230
-"""Pixels that a shot needs for a compartment with dice of 41 pixels in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +77,6 @@ class Plan:
         Taught(SceneSet("surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
         Taught(SceneSet("mitsuba", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
     )
-    lies: tuple[SceneSet, ...] = (
-        SceneSet("taught-shots", seed=17, count=1800, size=288),
-        SceneSet("taught-shots", seed=18, count=1500, size=288),
-        SceneSet("lean-shots", seed=19, count=1600, size=288),
-        SceneSet("quick-lean-shots", seed=21, count=2600, size=340),
-    )
-    """Calibrated sets, for the network that looks at one die at a time (`lies`)."""
-    lie_samples: int = 560_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),
@@ -108,12 +98,6 @@ class Plan:
                 for each in self.taught
                 if each.scenes.renderer not in _PATH_TRACED
             ),
-            lies=tuple(
-                replace(each, count=CHUNK, size=_LEAST_SHOT)
-                for each in self.lies
-                if each.renderer not in _PATH_TRACED
-            ),
-            lie_samples=2 * lies.BATCH,
             held_out=tuple(small(each) for each in self.held_out),
             stages=tuple(replace(stage, images=2 * train.BATCH) for stage in self.stages),
             size=96,
@@ -151,10 +135,6 @@ def follow(
     out.mkdir(parents=True, exist_ok=True)
     exact = export.export(taught, taught.parent, "dice")
     path = quantise(exact, folders, out / "dice.onnx")
-    if not (out / LIE).exists():
-        shots = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.lies]
-        net = lies.train(shots, work / "lies", plan.lie_samples, seed=81, workers=plan.workers)
-        lies.export(net, out / LIE)
     export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 

@@ -35,6 +35,7 @@ import numpy as np
 from hil_tests.contracts.reading_bench import RigCamera, Toss, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from hil_tests.rig.optics import Lens
+from vision import flatness
 from vision.calibration import Calibration
 from vision.classifier import DieFinder
 from vision.consensus import FRAMES, agree, refuse
@@ -304,7 +305,8 @@ def run(
 ) -> list[Outcome]:  # fmt: skip
     """Examine what is not examined yet; every outcome of the set so far."""
     limits = json.dumps(asdict(ReadingThresholds()), sort_keys=True)
-    digest = hashlib.sha256((finder.card.sha256 + limits).encode()).hexdigest()[:8]
+    weights = repr((flatness.NETWORK, flatness.OUTLINE))
+    digest = hashlib.sha256((finder.card.sha256 + limits + weights).encode()).hexdigest()[:8]
     path = out / f"{name}-{frames}-{digest}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []

@@ -22,10 +22,18 @@ def good():
     return draw(DICE)
 
 
-@pytest.mark.parametrize("light", [0.5, 0.8, 1.0, 1.1])
+# At 1.1 the white dice are 255 in two channels, and 7 % of the compartment.
+@pytest.mark.parametrize("light", [0.5, 0.8, 1.0, 1.05])
 @pytest.mark.parametrize("dice", [DICE, []])
 def test_a_good_picture_is_fit(gate, light, dice):
     assert gate.judge(draw(dice, light=light)).fault is None
+
+
+def test_a_single_colour_that_clips_is_too_much_light(gate):
+    image = draw(DICE)
+    red = np.array([90, 80, 255], np.uint8)
+    image[image.min(axis=2) > 200] = red
+    assert gate.judge(image).fault is Reason.OVER_EXPOSED
 
 
 def torn(image):

@@ -92,7 +92,7 @@ class PhotoFinder:
                 image, border, border, border, border, cv2.BORDER_REFLECT_101
             )
         candidates = _distinct(self._first_looks(image))
-        slants = _is_slanted([c.die for c in candidates])
+        slants = is_slanted([c.die for c in candidates])
         looked = (self._look_again(image, c, slants) for c in candidates)
         dice = _without_overlap([die for die in looked if die is not None])
         dice = [_moved(die, -border) for die in dice]
@@ -269,7 +269,7 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
     top. But photographs are taken upright: of two faces of one cube the upper one is the top.
     """
     kept: list[FoundDie] = []
-    slants = _is_slanted(dice)
+    slants = is_slanted(dice)
     for die in sorted(dice, key=lambda d: -d.score):
         rivals = [i for i, other in enumerate(kept) if _is_same(die, other, slants)]
         if not rivals:
@@ -294,7 +294,7 @@ def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
     )
 
 
-def _is_slanted(dice: Sequence[FoundDie]) -> bool:
+def is_slanted(dice: Sequence[FoundDie]) -> bool:
     """True if the dice of a picture are seen from aside."""
     slants = [float(np.hypot(*die.down)) / die.edge_px for die in dice if die.score > 0.4]
     return bool(slants) and float(np.median(slants)) > _SLANTED

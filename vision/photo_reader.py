@@ -20,7 +20,7 @@ import numpy as np
 from vision.classifier import FoundDie
 from vision.frame import Frame
 from vision.parameters import PhotoThresholds
-from vision.photo_finder import PhotoFinder, ScoredFinder, worth
+from vision.photo_finder import PhotoFinder, ScoredFinder, is_slanted, worth
 from vision.quads import match, turn_deg
 from vision.reader import Seen, Stopwatch, observe
 from vision.reading import (
@@ -39,6 +39,9 @@ _REACH = 0.42
 _NEAREST = 0.95
 _LEAST_SEEN_PX = 26.0
 """Edge of a die below which the second reader cannot be expected to see its pips."""
+_LEAST_BELOW = 0.15
+"""Edges by which the bottom face of a die seen from aside, with another one just above it in the
+picture, must lie below its top."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +141,7 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
             (usual is None or 1 / t.size_ratio < die.edge_px / usual < t.size_ratio)
             and (
                 worth(die) >= t.alone
-                or die.edge_px < _LEAST_SEEN_PX
+                or (die.edge_px < _LEAST_SEEN_PX and worth(die) >= t.small)
                 or (vote.second is not None and vote.second.value is not None)
             )
         )
@@ -183,10 +186,16 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
                 Reason.DOUBTFUL,
                 f"die {number} from the left may be seen from the side: it has pips above",
             )
+    slants = is_slanted(evidence.found)
     for number, found in enumerate(evidence.found, 1):
         if any(_are_too_near(found, other) for other in evidence.found[: number - 1]):
             return Unreadable(
                 Reason.DOUBTFUL, f"die {number} from the left may be the side of another"
+            )
+        others = [other for other in evidence.found if other is not found]
+        if slants and any(_may_be_front_of(found, other) for other in others):
+            return Unreadable(
+                Reason.DOUBTFUL, f"die {number} from the left may be the front of another"
             )
     missed = _missed(evidence, t)
     if missed:
@@ -252,6 +261,14 @@ def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
     """True if two top faces are nearer than two dice can lie."""
     gap = float(np.hypot(*(a.centre - b.centre)))
     return gap < _NEAREST * (a.edge_px + b.edge_px) / 2
+
+
+def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
+    """True if another face lies just above one whose own bottom face is nowhere below it, as that
+    of a die seen from aside is: both may be faces of one die."""
+    edge = (die.edge_px + other.edge_px) / 2
+    x, y = (die.centre - other.centre) / edge
+    return bool(abs(x) < 0.6 and 0.4 < y < 1.3 and die.down[1] < _LEAST_BELOW * die.edge_px)
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

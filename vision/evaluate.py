@@ -118,6 +118,7 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
 
 
 NO_DIE = "no die"
+"""What a correction says instead of a value where nothing lies that could have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +170,13 @@ def read_labels(
             row = json.loads(line)
             corrected = (corrections or {}).get((folder.name, row["image"]), {})
             labels = []
-            more = [
-                {"bbox": correction.bbox, "value": correction.old}
-                for _, correction in sorted(corrected.items())
-                if correction.bbox is not None
-            ]
+            added = {i: one for i, one in sorted(corrected.items()) if one.bbox is not None}
+            free = range(len(row["dice"]), len(row["dice"]) + len(added))
+            if list(added) != list(free):
+                raise ValueError(
+                    f"corrections add dice {list(added)}, the next free numbers are {list(free)}"
+                )
+            more = [{"bbox": one.bbox, "value": one.old} for one in added.values()]
             for index, die in enumerate(row["dice"] + more):
                 box = die.get("bbox")
                 centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

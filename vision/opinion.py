@@ -68,6 +68,8 @@ class Judge:
     def judge(
         self, dice: Sequence[DieEvidence], second: SecondReading, wanted: int | None
     ) -> Verdict:
+        """What the evidence of all dice of a frame proves. `wanted`: how many there must be; None:
+        any number. Of several reasons to refuse, the one that explains the others comes first."""
         t = self._thresholds
         if second.foreground > t.blocked_dice:
             return blocked(second)
@@ -128,10 +130,10 @@ class Judge:
         return Verified(tuple(die.model.value for die in dice if die.model), confidence)
 
     def _touches(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
-        """True if another top face is nearer than `_CONTACT_MM`."""
         return bool(self._neighbours(die, dice))
 
     def _neighbours(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> list[DieEvidence]:
+        """The dice whose top faces are nearer than `_CONTACT_MM`."""
         nearest = _CONTACT_MM * self._calibration.px_per_mm(self._calibration.die_mm)
         return [
             other
@@ -167,9 +169,9 @@ class Judge:
         """True where the cues against flat are not enough for a no roll all the same.
 
         If the second reader finds an upright die there, the cues all come from the network, but for
-        the height of the top face: of that an outline says nothing. Where
-        dice touch and the seam between them is hidden, looks, lean and outline suffer together:
-        then only what a seam cannot feign is a proof.
+        the height of the top face: of that an outline says nothing. Where dice touch and the seam
+        between them is hidden, looks, lean and outline suffer together: then only what a seam
+        cannot feign is a proof.
         """
         second = die.second
         if second is not None and second.is_flat is True:
@@ -273,6 +275,7 @@ class Judge:
 
 
 def blocked(second: SecondReading) -> Unreadable:
+    """The refusal where a hand, a cloth or the like hides the compartment."""
     return Unreadable(
         Reason.BLOCKED, f"{second.foreground:.1f} dice' worth of something covers the floor"
     )

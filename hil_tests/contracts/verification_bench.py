@@ -305,8 +305,8 @@ def run(
 ) -> list[Outcome]:  # fmt: skip
     """Examine what is not examined yet; every outcome of the set so far."""
     limits = json.dumps(asdict(ReadingThresholds()), sort_keys=True)
-    weights = repr((flatness.NETWORK, flatness.OUTLINE))
-    digest = hashlib.sha256((finder.card.sha256 + limits + weights).encode()).hexdigest()[:8]
+    weighed = repr([getattr(flatness, name) for name in dir(flatness) if name.isupper()])
+    digest = hashlib.sha256((finder.card.sha256 + limits + weighed).encode()).hexdigest()[:8]
     path = out / f"{name}-{frames}-{digest}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []

@@ -35,9 +35,9 @@ _FONTS = (
     cv2.FONT_HERSHEY_TRIPLEX,
 )  # fmt: skip
 
-_FAINT = (0.16, 0.42)
-"""Distance of faint pips from the body, the largest of the three channels' square roots: the
-least that an eye reads at a glance, and where other sets' pips begin."""
+_FAINT = (0.16, 0.67)
+"""Distance of faint pips from the body, the largest of the three channels' square roots: from the
+least that an eye reads at a glance."""
 _BY_HUE = 0.12
 """Most that faint pips are lighter or darker than the body, in the same measure."""
 
@@ -165,5 +165,5 @@ def _faint_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         body = random_colour(rng, (0.0, 1.0), (0.06, 0.75))
         pip = random_colour(rng, (0.5, 1.0), (0.2, 1.0))
         gap = np.sqrt(pip) - np.sqrt(body)
-        if _FAINT[0] < np.abs(gap).max() < _FAINT[1] + 0.25 and abs(gap @ weights) < _BY_HUE:
+        if _FAINT[0] < np.abs(gap).max() < _FAINT[1] and abs(gap @ weights) < _BY_HUE:
             return body, pip

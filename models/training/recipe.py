@@ -4,9 +4,9 @@
 
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
-Rendering and training take about an hour and a half each on two idle cores (estimated from a busy
-machine: 10 ms of one core for a sample's step and 5 ms of the other to make it, 0.2 s for a
-rendered picture and 0.5 s for a path-traced one). `--rehearse` walks the whole way in small steps
+Rendering takes about one hour and training two on two idle cores (estimated from a busy machine:
+10 ms of one core for a sample's step and 5 ms of the other to make it, 0.2 s of one core for a
+rendered picture and 0.6 s for a path-traced one). `--rehearse` walks the whole way in small steps
 and ships nothing worth having.
 """
 

@@ -349,6 +349,14 @@ def test_corrections_take_away_and_add_labels(folder, tmp_path):
     assert len(labels) == 3
 
 
+def test_an_added_die_must_have_the_next_free_number(folder, tmp_path):
+    corrections = tmp_path / "corrections.jsonl"
+    row = {"set": "boxes", "image": "images/b.png", "die": 5, "bbox": [1, 2, 3, 4], "old": None}
+    corrections.write_text(json.dumps(row | {"new": 2, "why": "seen"}))
+    with pytest.raises(VisionError, match=r"add dice \[5\], the next free numbers are \[3\]"):
+        list(read_labels(folder / "boxes", read_corrections(corrections)))
+
+
 def test_the_published_corrections_are_read_and_say_why():
     path = Path(__file__).parents[2] / "models" / "label_corrections.jsonl"
     assert read_corrections(path)

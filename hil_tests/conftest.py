@@ -45,6 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin, "rig-report")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """All below talks to processes and threads in real time. Whole stories keep what they saw."""
+    if item.get_closest_marker("rig") is None:
+        item.add_marker("timed")
+
+
 @pytest.fixture(scope="session")
 def rig_file(pytestconfig: pytest.Config) -> Path | None:
     """The file of `--rig`; None where everything is virtual."""

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
@@ -85,6 +86,14 @@ def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
         time.sleep(0.01)
 
 
+def _patiently(act: Callable[[], object], tries: int = 5) -> object:
+    """What an act of the lamp returns, asked again where a busy machine let a reply be late."""
+    for _ in range(tries - 1):
+        with contextlib.suppress(LampTimeoutError):
+            return act()
+    return act()
+
+
 # ── The good way ──
 
 
@@ -146,10 +155,11 @@ def test_box_and_rules_name_the_same_lamps_for_all_216_results(layout) -> None:
 def test_every_result_travels_the_whole_line(tmp_path) -> None:
     bench = Bench(tmp_path, baudrate=None)
     bench.box.faults.inject("lamp_late", delay_s=0.0)
-    lamp = bench.lamp(FIFTY)
+    # What travels is asked here, not how fast: a busy machine may be late once in 56 results.
+    lamp = bench.lamp(FIFTY, reply_slack_s=0.2, show_deadline_s=0.4, request_deadline_s=0.4)
     for round_id, values in enumerate(combinations_with_replacement(range(1, 7), 3), start=1):
-        lamp.show(round_id, values)
-        lamp.darken()
+        assert _patiently(partial(lamp.show, round_id, values)) == Toss(values).areas(FIFTY)
+        _patiently(lamp.darken)
     lamp.close()
     bench.close()
 
@@ -235,10 +245,12 @@ def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault) -
 
 def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench) -> None:
     bench.line.faults.inject("line_noise", per_byte=0.004)
-    shown = 0
-    for round_id in range(1, 9):
+    shown = tried = 0
+    ends_at = time.monotonic() + 20.0
+    while tried < 8 or (shown == 0 and time.monotonic() < ends_at):
+        tried += 1
         try:
-            shown += lamp.show(round_id, VALUES) == LIT
+            shown += lamp.show(tried, VALUES) == LIT
             lamp.darken()
         except LampError:
             continue

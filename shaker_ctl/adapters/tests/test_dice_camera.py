@@ -17,6 +17,8 @@ from shaker_ctl.errors import CameraError
 from vision.calibration import Calibration
 from vision.reading import Reason
 
+pytestmark = pytest.mark.timed
+
 NOWHERE = "http://127.0.0.1:9/camera.mjpg"
 START_S = 120.0
 """An emulated processor loads the model and its libraries in half a minute and more."""

@@ -20,6 +20,8 @@ from shaker_ctl.adapters.dice_reader import CameraReader
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.rules import commands, events
 
+pytestmark = pytest.mark.timed
+
 SOON_S = 0.2
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from shaker_ctl.adapters import waitless_log
 
+pytestmark = pytest.mark.timed
+
 log = logging.getLogger("shaker_ctl.test")
 
 

@@ -22,6 +22,8 @@ from shaker_ctl.console.tests.support import PASSPHRASE, crossed_ptys, until
 from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.rules.vocabulary import Role
 
+pytestmark = pytest.mark.timed
+
 LAPTOP = "from shaker_ctl.commands.console import app; app()"
 
 

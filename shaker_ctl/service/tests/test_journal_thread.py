@@ -16,6 +16,8 @@ from shaker_ctl.journal.record import Entry, Head, Record, genesis, walk
 from shaker_ctl.ports import Pictures
 from shaker_ctl.service.journal_thread import JournalThread
 
+pytestmark = pytest.mark.timed
+
 START = genesis("a test")
 
 

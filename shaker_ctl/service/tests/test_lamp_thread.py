@@ -14,6 +14,8 @@ from shaker_ctl.rules.outcome import AREAS, Area, Values
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
 from shaker_ctl.service.lamp_thread import LampThread
 
+pytestmark = pytest.mark.timed
+
 TRIAL = Occasion(Purpose.TRIAL, 4)
 
 

@@ -19,6 +19,8 @@ from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, 
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.state_thread import MOST_TOGETHER, Outcome, StateThread
 
+pytestmark = pytest.mark.timed
+
 
 class HeldJournal:
     """A journal whose syncs happen when the test says so."""

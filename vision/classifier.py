@@ -28,6 +28,7 @@ import onnxruntime as ort
 
 from vision.errors import ModelError, VisionError
 from vision.model_card import MANIFEST, ModelCard, read_model_card
+from vision.near_look import NearLook, NearReader
 
 PEAK_STRIDE = 4
 FACE_STRIDE = 8
@@ -63,6 +64,10 @@ class FoundDie:
     """(2,) float32, pixels: from the centre of the top face to the centre of the bottom face.
     A local, calibration-free measure of how the die's axis leans against the line of sight;
     under a calibrated camera its expected value for a flat die is known at every place."""
+
+    near: NearLook | None = None
+    """What a closer look says of how it lies; only under a calibration, and with a model that has
+    a network for it."""
 
     @property
     def centre(self) -> np.ndarray:
@@ -106,6 +111,9 @@ class DieFinder:
             raise
         except Exception as error:  # onnxruntime raises undocumented types of its own
             raise ModelError(f"{self.card.path} does not load or run: {error}") from error
+        self.near: NearReader | None = (
+            None if self.card.near is None else NearReader(self.card.near, threads)
+        )
 
     def find(self, image: np.ndarray, least_score: float | None = None) -> list[FoundDie]:
         """Every die in a BGR uint8 (H, W, 3) picture of any size, best score first.

@@ -79,7 +79,12 @@ class Gatherer:
             model=None
             if found is None
             else ModelVote(
-                found.value, float(found.value_p.max()), float(found.flat_p), float(found.score)
+                found.value,
+                float(found.value_p.max()),
+                float(found.flat_p),
+                float(found.score),
+                None if found.near is None else found.near.flat_p,
+                None if found.near is None else found.near.lean_deg,
             ),
             second=vote,
             measured=measured,

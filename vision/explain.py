@@ -29,7 +29,8 @@ from vision.second_reader.table import rectify
 
 _PANEL = (640, 480)
 _FACE_PX = 132
-_CARD = (206, 236)
+_CARD = (206, 252)
+_LINES = 7
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)
@@ -89,6 +90,11 @@ def _model_view(image: np.ndarray, dice: Sequence[FoundDie], times: int) -> np.n
     thick = max(1, image.shape[1] // 500)
     for die in dice:
         corners = np.round(die.corners * times).astype(np.int32)
+        if die.near is not None:
+            # What the near look compares with the picture: an upright die at this place.
+            for face in (die.near.upright[:4], die.near.upright[4:]):
+                ring = np.round(face * times).astype(np.int32)
+                cv2.polylines(picture, [ring], True, (200, 120, 220), thick, cv2.LINE_AA)
         cv2.polylines(picture, [corners], True, (60, 220, 250), thick, cv2.LINE_AA)
         foot = _point((die.centre + die.down) * times)
         cv2.arrowedLine(
@@ -139,6 +145,9 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
         lines.append(
             f"model {die.model.value} ({die.model.value_p:.2f}) flat {die.model.flat_p:.2f}"
         )
+        if die.model.near_p is not None:
+            near_deg = die.model.near_lean_deg or 0.0
+            lines.append(f"near look: flat {die.model.near_p:.2f}, lean {near_deg:.0f} deg")
     if die.second is not None:
         lines.append(f"pips {die.second.value or '-'} ({die.second.confidence:.2f})")
         if die.second.value is None:
@@ -150,7 +159,7 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
         lines.append(f"edge {m.edge_mm:.1f} mm skew {m.skew:.2f}")
         lines.append(f"lean {m.lean_deg:.0f} deg layer {m.layer:.2f}")
     lines += list(die.not_flat)
-    for i, line in enumerate(lines[:6]):
+    for i, line in enumerate(lines[:_LINES]):
         at = (8, _FACE_PX + 26 + 15 * i)
         cv2.putText(card, line[:34], at, _FONT, 0.37, _WHITE, 1, cv2.LINE_AA)
     return card

@@ -24,7 +24,9 @@ import numpy as np
 
 from vision.reading import Measured, ModelVote, SecondVote
 
-NETWORK_FEATURES = ("looks", "lean", "lean squared", "skew", "above others")
+NETWORK_FEATURES = (
+    "looks", "lean", "lean squared", "skew", "above others", "looks, near", "lean, near",
+)  # fmt: skip
 OUTLINE_FEATURES = (
     "spread, seen well", "beyond, seen well", "pips off, seen well", "sides, seen well",
     "spread, unsure", "beyond, unsure", "pips off, unsure", "sides, unsure",
@@ -51,13 +53,20 @@ class Weights:
 
 
 def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
-    """(5,) What the network's view of a die and the geometry of its top face say."""
-    p = min(max(model.flat_p, 1e-3), 1 - 1e-3)
-    looks = min(max(math.log(p / (1 - p)), -_MOST_LOOKS), _MOST_LOOKS)
+    """(7,) What the networks' views of a die and the geometry of its top face say. Where nobody
+    looked from near by, what was seen from afar stands for it."""
+    looks = _log_odds(model.flat_p)
+    near = looks if model.near_p is None else _log_odds(model.near_p)
     lean = min(measured.lean_deg, 20.0) / 5.0
+    near_deg = measured.lean_deg if model.near_lean_deg is None else model.near_lean_deg
     skew = min(measured.skew, 0.3) / 0.1
     height = min(max(measured.above - _EVEN, 0.0), 2.0)
-    return np.array([looks, lean, lean * lean, skew, height])
+    return np.array([looks, lean, lean * lean, skew, height, near, min(near_deg, 20.0) / 5.0])
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 1e-3), 1 - 1e-3)
+    return min(max(math.log(p / (1 - p)), -_MOST_LOOKS), _MOST_LOOKS)
 
 
 def outline_features(vote: SecondVote) -> np.ndarray:
@@ -76,7 +85,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     )  # fmt: skip
 
 
-NETWORK = Weights(1.882, (0.510, -1.276, -0.180, -1.022, -2.464))
+NETWORK = Weights(1.882, (0.510, -1.276, -0.180, -1.022, -2.464, 0.0, 0.0))
 OUTLINE = Weights(
     0.738, (-0.357, -0.324, -0.065, 1.940, -0.019, -0.144, -0.162, 0.771, -0.950, 0.087)
 )

@@ -39,16 +39,28 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCard:
-    """One model file and what its manifest promises about it."""
+class ModelFile:
+    """A file, and the digest that its manifest promises."""
 
     path: Path
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """One model and what its manifest promises about it."""
+
+    path: Path
+    sha256: str
+    """The network that finds all dice of a picture."""
     name: str
     multiple: int
     """Width and height of the network's input are multiples of this, pixels."""
 
     thresholds: Thresholds
+    near: ModelFile | None
+    """The network that looks at each die again, for how it lies; None where there is none."""
+
     manifest: dict[str, Any]
     """The whole manifest: training data, licences, measured figures."""
 
@@ -81,6 +93,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
                 flat_p=float(thresholds["flat_p"]),
                 not_flat_p=float(thresholds["not_flat_p"]),
             ),
+            near=_file(manifest, content["near"]) if "near" in content else None,
             manifest=content,
         )
         classes = tuple(content["output"]["classes"])
@@ -92,8 +105,14 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
         raise ModelError(
             f"the model manifest {manifest} lists the classes {classes}; needed: {CLASSES}"
         )
-    _check_digest(card)
+    for file in (ModelFile(card.path, card.sha256), card.near):
+        if file is not None:
+            _check_digest(file)
     return card
+
+
+def _file(manifest: Path, entry: dict[str, Any]) -> ModelFile:
+    return ModelFile(manifest.parent / str(entry["file"]), str(entry["sha256"]).lower())
 
 
 def digest_of(path: Path) -> str:
@@ -102,16 +121,16 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _check_digest(card: ModelCard) -> None:
+def _check_digest(file: ModelFile) -> None:
     try:
-        found = digest_of(card.path)
+        found = digest_of(file.path)
     except OSError as error:
         raise ModelError(
-            f"cannot read the model {card.path}: {error.strerror}; restore models/ from the "
+            f"cannot read the model {file.path}: {error.strerror}; restore models/ from the "
             "release, or train a model with `make model`"
         ) from error
-    if found != card.sha256:
+    if found != file.sha256:
         raise ModelError(
-            f"{card.path} is not the model that its manifest describes: SHA-256 {found[:16]}…, "
-            f"expected {card.sha256[:16]}…; restore models/ from the release"
+            f"{file.path} is not the model that its manifest describes: SHA-256 {found[:16]}…, "
+            f"expected {file.sha256[:16]}…; restore models/ from the release"
         )

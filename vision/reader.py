@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ from vision.classifier import FoundDie
 from vision.evidence import Gatherer
 from vision.frame import Frame
 from vision.model_view import ModelView
+from vision.near_look import NearReader
 from vision.opinion import Judge, blocked
 from vision.parameters import ReadingThresholds
 from vision.quality import QualityGate
@@ -67,6 +68,8 @@ class TableReader:
         self.calibration = calibration
         self.thresholds = thresholds or ReadingThresholds()
         self._finder = finder
+        # Without a near look, as fakes are, a die is judged by the first look alone.
+        self._near: NearReader | None = getattr(finder, "near", None)
         self._gate = QualityGate(calibration)
         self._second = SecondReader(calibration)
         self._evidence = Gatherer(calibration, self.thresholds)
@@ -120,8 +123,12 @@ class TableReader:
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
-        dice = (die for die in moved if self._can_be_a_die(die))
-        return tuple(sorted(self._one_each(list(dice)), key=lambda die: float(die.centre[0])))
+        possible = [die for die in moved if self._can_be_a_die(die)]
+        dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
+        if self._near is None:
+            return tuple(dice)
+        looks = self._near.look(image, [die.corners for die in dice], self.calibration)
+        return tuple(replace(die, near=look) for die, look in zip(dice, looks, strict=True))
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

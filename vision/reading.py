@@ -125,7 +125,13 @@ class ModelVote:
     value: int
     value_p: float
     flat_p: float
+    """How flat it looks among all that the picture shows."""
     score: float
+    near_p: float | None = None
+    """How flat it looks from near by, beside what an upright die would look like there; None
+    without a network for that."""
+    near_lean_deg: float | None = None
+    """Its angle from upright, seen so."""
 
 
 @dataclass(frozen=True, slots=True)

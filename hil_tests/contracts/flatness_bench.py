@@ -134,7 +134,7 @@ def measurements(finder: DieFinder, pictures: Iterator[Shown], total: int) -> It
 
 
 def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, 5) of the network, (N, 10) of the second reader, zeros where it sees no die, and (N,)
+    """(N, 7) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
     if it sees one."""
     network, outline, is_seen = [], [], []
     for each in seen:

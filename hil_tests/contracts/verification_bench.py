@@ -306,7 +306,9 @@ def run(
     """Examine what is not examined yet; every outcome of the set so far."""
     limits = json.dumps(asdict(ReadingThresholds()), sort_keys=True)
     weighed = repr([getattr(flatness, name) for name in dir(flatness) if name.isupper()])
-    digest = hashlib.sha256((finder.card.sha256 + limits + weighed).encode()).hexdigest()[:8]
+    near = finder.card.near.sha256 if finder.card.near is not None else ""
+    decides = finder.card.sha256 + near + limits + weighed
+    digest = hashlib.sha256(decides.encode()).hexdigest()[:8]
     path = out / f"{name}-{frames}-{digest}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []

@@ -26,6 +26,7 @@ from vision.calibration import Calibration
 from vision.classifier import DieFinder, FoundDie
 from vision.frame import Frame
 from vision.model_view import ModelView
+from vision.near_look import NearReader
 from vision.reader import Finder, TableReader
 from vision.reading import NoRoll, Verified
 
@@ -139,14 +140,17 @@ LIES: dict[str, Lie] = {
     "shifted corners": _shifted,
 }
 LEANING = "a leaning die called flat"
+LEANING_BOTH = "the same, also by the near look"
 """On pictures in which one die leans by 8° to 30°."""
 
 
 class WrongModel:
-    """A finder that lies about what the real one found."""
+    """A finder that lies about what the real one found. The near look is another network: it says
+    what it sees, unless `is_alone`, which leaves it out as if it said the same."""
 
-    def __init__(self, finder: Finder, calibration: Calibration) -> None:
+    def __init__(self, finder: Finder, calibration: Calibration, is_alone: bool = False) -> None:
         self._finder, self._calibration = finder, calibration
+        self.near: NearReader | None = None if is_alone else getattr(finder, "near", None)
         self._random = np.random.default_rng(0)
         self._lie: Lie | None = None
         self._view = ModelView(calibration)
@@ -171,8 +175,8 @@ class WrongModel:
 class Deceived:
     """The rest of the reader, which the wrong model tries to deceive."""
 
-    def __init__(self, finder: Finder, calibration: Calibration) -> None:
-        self._wrong = WrongModel(finder, calibration)
+    def __init__(self, finder: Finder, calibration: Calibration, is_alone: bool = False) -> None:
+        self._wrong = WrongModel(finder, calibration, is_alone)
         self._reader = TableReader(self._wrong, calibration)
 
     def trial(self, picture: np.ndarray, lie: Lie, seed: int) -> str:
@@ -196,9 +200,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cv2.setNumThreads(1)
     geometry = GEOMETRIES["standard"]
     camera = RigCamera(geometry, "white", options.seed)
-    deceived = Deceived(DieFinder(options.model), camera.calibration)
+    finder = DieFinder(options.model)
+    deceived = Deceived(finder, camera.calibration)
+    by_both = Deceived(finder, camera.calibration, is_alone=True)
     random = np.random.default_rng(options.seed)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in [*LIES, LEANING]}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in [*LIES, LEANING, LEANING_BOTH]}
     flat = (toss for toss in tosses(geometry, options.seed) if toss.truth == "flat")
     for number, toss in enumerate(itertools.islice(flat, options.pictures)):
         style = STYLES[number % len(STYLES)]
@@ -208,6 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         leaning = lean(toss, random, geometry.die_mm)
         picture = camera.picture(leaning, style=style)
         counts[LEANING][deceived.trial(picture, says_flat, number)] += 1
+        counts[LEANING_BOTH][by_both.trial(picture, says_flat, number)] += 1
         if number % 20 == 19:
             sys.stderr.write(f"\r{number + 1} of {options.pictures} pictures")
     sys.stdout.write(f"\n{'the model says':<28} cases  caught          accepted  no roll\n")

@@ -19,7 +19,7 @@ LIE_CHANNELS = 3
 PARTS = 3
 
 
-def _convolve(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Sequential:
+def convolve(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False),
         nn.BatchNorm2d(outputs),
@@ -32,7 +32,7 @@ class Residual(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.inner = nn.Sequential(_convolve(width, width // 2), _convolve(width // 2, width))
+        self.inner = nn.Sequential(convolve(width, width // 2), convolve(width // 2, width))
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.inner(x)
@@ -43,21 +43,21 @@ class DieNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = _convolve(3, 16, stride=2)
-        self.to4 = _convolve(16, 24, stride=2)
-        self.to8 = nn.Sequential(_convolve(24, 48, stride=2), Residual(48), Residual(48))
-        self.to16 = nn.Sequential(_convolve(48, 96, stride=2), Residual(96), Residual(96))
-        self.to32 = nn.Sequential(_convolve(96, 128, stride=2), Residual(128), Residual(128))
-        self.lateral32 = _convolve(128, 64, 1)
-        self.lateral16 = _convolve(96, 64, 1)
-        self.merge16 = _convolve(64, 64)
-        self.lateral8 = _convolve(48, 64, 1)
-        self.merge8 = _convolve(64, 64)
-        self.down_to_24 = _convolve(64, 24, 1)
-        self.merge4 = _convolve(24, 24)
-        self.face = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, VALUE_CHANNELS, 1))
+        self.stem = convolve(3, 16, stride=2)
+        self.to4 = convolve(16, 24, stride=2)
+        self.to8 = nn.Sequential(convolve(24, 48, stride=2), Residual(48), Residual(48))
+        self.to16 = nn.Sequential(convolve(48, 96, stride=2), Residual(96), Residual(96))
+        self.to32 = nn.Sequential(convolve(96, 128, stride=2), Residual(128), Residual(128))
+        self.lateral32 = convolve(128, 64, 1)
+        self.lateral16 = convolve(96, 64, 1)
+        self.merge16 = convolve(64, 64)
+        self.lateral8 = convolve(48, 64, 1)
+        self.merge8 = convolve(64, 64)
+        self.down_to_24 = convolve(64, 24, 1)
+        self.merge4 = convolve(24, 24)
+        self.face = nn.Sequential(convolve(64, 32), nn.Conv2d(32, VALUE_CHANNELS, 1))
         # How a die lies is seen beside its top face, not in it: a layer of its own.
-        self.lie = nn.Sequential(_convolve(64, 32), nn.Conv2d(32, LIE_CHANNELS, 1))
+        self.lie = nn.Sequential(convolve(64, 32), nn.Conv2d(32, LIE_CHANNELS, 1))
         # Only for training: naming every cell floor, top face or side face teaches the layers
         # below what a cube is, long before tilt alone would.
         self.parts = nn.Conv2d(64, PARTS, 1)

@@ -41,19 +41,23 @@ _SIDE = 320
 _STEP, _ZERO = 1 / 64, 128
 
 
-class _Pictures(CalibrationDataReader):
-    """Every so many-th picture of each set, `_SIDE` pixels square."""
+class _Examples(CalibrationDataReader):
+    """What the network will be shown, one at a time."""
 
-    def __init__(self, scenes: Sequence[Path], count: int) -> None:
-        paths: list[Path] = []
-        for folder in scenes:
-            here = [path for path, _ in rows(folder)]
-            paths += here[:: max(1, len(here) * len(scenes) // count)]
-        self._pictures: Iterator[np.ndarray] = (_square(path) for path in paths)
+    def __init__(self, name: str, examples: Iterator[np.ndarray]) -> None:
+        self._name, self._examples = name, examples
 
     def get_next(self) -> dict[str, np.ndarray] | None:
-        picture = next(self._pictures, None)
-        return None if picture is None else {"image": picture[None]}
+        example = next(self._examples, None)
+        return None if example is None else {self._name: example[None]}
+
+
+def _pictures(scenes: Sequence[Path], count: int) -> Iterator[np.ndarray]:
+    """Every so many-th picture of each set, `_SIDE` pixels square."""
+    for folder in scenes:
+        here = [path for path, _ in rows(folder)]
+        for path in here[:: max(1, len(here) * len(scenes) // count)]:
+            yield _square(path)
 
 
 def _square(path: Path) -> np.ndarray:
@@ -65,16 +69,28 @@ def _square(path: Path) -> np.ndarray:
 
 def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) -> Path:
     """Write the fp32 network `path` in int8 to `out`, its ranges from `count` rendered pictures."""
+    return _quantise(path, _Examples("image", _pictures(scenes, count)), out, _QUANTISED, _HEADS)
+
+
+def quantise_near(path: Path, windows: Iterator[np.ndarray], out: Path) -> Path:
+    """The same of the network that looks at one die; its ranges are those of `windows`, each
+    (96, 96, 5) uint8. The last two layers stay float32: they weigh, and cost next to nothing."""
+    return _quantise(path, _Examples("windows", windows), out, ["Conv", "Add"], ())
+
+
+def _quantise(
+    path: Path, examples: _Examples, out: Path, kinds: Sequence[str], spared: Sequence[str]
+) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         plain, quantised = Path(folder) / "plain.onnx", Path(folder) / "quantised.onnx"
         quant_pre_process(str(path), str(plain), skip_symbolic_shape=True)
         quantize_static(
             str(plain),
             str(quantised),
-            _Pictures(scenes, count),
+            examples,
             quant_format=QuantFormat.QDQ,
-            op_types_to_quantize=_QUANTISED,
-            nodes_to_exclude=list(_HEADS),
+            op_types_to_quantize=list(kinds),
+            nodes_to_exclude=list(spared),
             per_channel=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,

@@ -20,14 +20,16 @@ from pathlib import Path
 
 import torch
 
-from models.training import evaluate, export, guess_corners, train
-from models.training.export import read_manifest, write_manifest
+from models.training import evaluate, export, guess_corners, near_look, train
+from models.training.export import NEAR, read_manifest, write_manifest
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from vision.classifier import DieFinder
 
 _PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots")
+_LEAST_SHOT = 230
+"""Pixels that a shot needs for a compartment with dice of 41 pixels in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,15 @@ class Plan:
         Taught(SceneSet("surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
         Taught(SceneSet("mitsuba", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
     )
+    near_sets: tuple[SceneSet, ...] = (
+        SceneSet("taught-shots", seed=17, count=1800, size=288),
+        SceneSet("taught-shots", seed=18, count=1500, size=288),
+        SceneSet("lean-shots", seed=19, count=1600, size=288),
+        SceneSet("lean-shots", seed=23, count=2000, size=288),
+        SceneSet("quick-lean-shots", seed=21, count=2600, size=340),
+    )
+    """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
+    near_samples: int = 1_000_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),
@@ -98,6 +109,12 @@ class Plan:
                 for each in self.taught
                 if each.scenes.renderer not in _PATH_TRACED
             ),
+            near_sets=tuple(
+                replace(each, count=CHUNK, size=_LEAST_SHOT)
+                for each in self.near_sets
+                if each.renderer not in _PATH_TRACED
+            ),
+            near_samples=2 * near_look.BATCH,
             held_out=tuple(small(each) for each in self.held_out),
             stages=tuple(replace(stage, images=2 * train.BATCH) for stage in self.stages),
             size=96,
@@ -135,6 +152,12 @@ def follow(
     out.mkdir(parents=True, exist_ok=True)
     exact = export.export(taught, taught.parent, "dice")
     path = quantise(exact, folders, out / "dice.onnx")
+    if not (out / NEAR).exists():
+        shots = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.near_sets]
+        net = near_look.train(
+            shots, work / "near", plan.near_samples, seed=81, workers=plan.workers
+        )
+        near_look.export(net, shots, work / "near", out)
     export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 

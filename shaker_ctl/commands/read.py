@@ -123,6 +123,8 @@ def to_json(photo: Path, seen: Seen) -> dict[str, Any]:
             "value": die.model.value if die.model else None,
             "value_p": round(die.model.value_p, 4) if die.model else None,
             "flat_p": round(die.model.flat_p, 4) if die.model else None,
+            "near_flat_p": _rounded(die.model.near_p if die.model else None),
+            "near_lean_deg": _rounded(die.model.near_lean_deg if die.model else None),
             "score": round(die.model.score, 4) if die.model else None,
             "second": die.second.value if die.second else None,
             "second_confidence": round(die.second.confidence, 4) if die.second else None,
@@ -132,6 +134,10 @@ def to_json(photo: Path, seen: Seen) -> dict[str, Any]:
     ]
     result["ms"] = {name: round(ms, 1) for name, ms in observation.cost_ms}
     return result
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 def _make_folder(folder: Path) -> None:

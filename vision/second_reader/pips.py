@@ -125,7 +125,7 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     core = lab[6:-6:2, 6:-6:2].reshape(-1, 3)
     middle = np.median(core, axis=0)
     residual = lab - middle
-    away = np.sqrt((residual * residual).sum(axis=2))
+    away = np.sqrt(np.einsum("yxc,yxc->yx", residual, residual))
     # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
     near = away < max(10.0, _share(away[::2, ::2], 0.40))
     if near.sum() > 400:
@@ -135,7 +135,7 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
         base = _RAMPS[y, x]
         slope = np.linalg.solve(base.T @ base, base.T @ residual[y, x, 0])
         residual[..., 0] -= _RAMPS @ slope
-        away = np.sqrt((residual * residual).sum(axis=2))
+        away = np.sqrt(np.einsum("yxc,yxc->yx", residual, residual))
     return np.asarray(away, np.float32)
 
 

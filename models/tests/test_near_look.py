@@ -1,0 +1,90 @@
+"""The network that looks at one die: what it is shown, what it learns from, the file it ends in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the train extra")
+
+import torch
+
+from models.training import near_look as training
+from models.training.scenes import SceneSet, make
+from vision import near_look
+from vision.calibration import Calibration
+from vision.model_card import ModelFile, digest_of
+
+pytestmark = [
+    # PyTorch says on every export that its older exporter, which keeps our graph small, is older.
+    pytest.mark.filterwarnings("ignore:You are using the legacy:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:The feature will be removed:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning"),
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory):
+    return make(SceneSet("quick-lean-shots", 5, 50, 230), tmp_path_factory.mktemp("s"), 1, 600.0)
+
+
+def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots, tmp_path):
+    cut = training.cut_windows(shots, tmp_path)
+    assert cut.shown.shape[1:] == (training.WIDE, training.WIDE, 3)
+    flat, leaning = cut.truth[cut.truth[:, 2] == 1], cut.truth[cut.truth[:, 2] == 0]
+    assert len(flat) > 30
+    assert len(leaning) > 20
+    assert np.abs(flat[:, :2]).max() < 0.01, "of a flat die it is where the calibration says"
+    assert np.hypot(*leaning[:, :2].T).min() > 0.09, "6° are a tenth of an edge"
+    again = training.cut_windows(shots, tmp_path)
+    assert np.array_equal(again.faces, cut.faces)
+
+
+def test_a_window_moved_and_mirrored_keeps_its_lean(shots, tmp_path):
+    cut = training.cut_windows(shots, tmp_path)
+    leans = np.hypot(*cut.truth[:, :2].T)
+    data = training.Windows([cut], 3, 40)
+    seen = set()
+    for index in range(40):
+        window, truth = data[index]
+        assert np.array_equal(window, training.Windows([cut], 3, 40)[index][0])
+        assert window.shape == (near_look.CHANNELS, near_look.SIDE, near_look.SIDE)
+        # float() keeps both from being rounded twice: the truths are float32.
+        assert np.abs(leans - float(np.hypot(*truth[:2].numpy()))).min() < 1e-5
+        seen.add(float(truth[2]) == 1)
+        # The outline, drawn, reaches to where the bottom face of an upright die is.
+        rows, columns = np.nonzero(np.asarray(window[4]) > 127)
+        face_rows, face_columns = np.nonzero(np.asarray(window[3]) > 127)
+        assert len(rows) >= len(face_rows)
+        assert rows.min() <= face_rows.min()
+        assert columns.max() >= face_columns.max()
+    assert seen == {True, False}
+
+
+def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
+    net = training.train([shots], tmp_path / "work", 2 * training.BATCH, seed=1, workers=0)
+    path = training.export(net, [shots], tmp_path / "work", tmp_path)
+    assert path.stat().st_size < 2_500_000
+    reader = near_look.NearReader(ModelFile(path, digest_of(path)))
+    table = Calibration.from_table(
+        {
+            "image_size": [300, 300], "floor_px_per_mm": 3.0, "height_mm": 300.0,
+            "centre_px": [150.0, 150.0], "k1": 0.0, "compartment_radius_mm": 45.0,
+            "compartment_mm": [0.0, 0.0], "tilt_deg": [0.0, 0.0], "die_mm": 16.0,
+        }
+    )  # fmt: skip
+    face = np.array([(100, 100), (150, 100), (150, 150), (100, 150)], float)
+    picture = np.full((300, 300, 3), 90, np.uint8)
+    one, other = reader.look(picture, [face, face + 40], table)
+    assert 0 <= one.flat_p <= 1
+    assert 0 <= other.lean_deg <= 90
+    assert reader.look(picture, [], table) == []
+
+
+def test_a_run_that_was_stopped_goes_on(shots, tmp_path):
+    training.train([shots], tmp_path / "work", training.BATCH, seed=1, workers=0)
+    before = torch.load(tmp_path / "work" / "near.pt", weights_only=True)
+    training.train([shots], tmp_path / "work", 2 * training.BATCH, seed=1, workers=0)
+    after = torch.load(tmp_path / "work" / "near.pt", weights_only=True)
+    assert (before["step"], after["step"]) == (1, 2)

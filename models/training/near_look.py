@@ -1,0 +1,316 @@
+"""Train the small network that looks at one die at a time: `vision/near_look.py` says what it sees.
+
+    python -m models.training.near_look --scenes SETS… --samples 700000 --work var/near --out models
+
+Owns: its layers, its windows cut from calibrated sets of shots, their variation, the optimiser, the
+export. A window is cut along the true corners and then moved by a few hundredths of an edge and
+turned by a degree or two, as the first network's corners are off: the drawings stay where they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from rich.progress import track
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
+
+from models.training import scenes
+from models.training.export import NEAR, OPSET
+from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
+from models.training.network import convolve
+from models.training.quantise import quantise_near
+from vision.calibration import Calibration
+from vision.near_look import CHANNELS, FACE, SIDE, drawings, window
+
+MARGIN = 12
+"""Pixels kept around a window, so that it can be moved and turned."""
+WIDE = SIDE + 2 * MARGIN
+BATCH = 96
+_LEAST_VISIBLE = 0.5
+_SHIFT, _TURN_DEG = 0.027, 2.0
+"""Deviations of corners as found from true ones: shift in edges, and turn."""
+_FLAT_SHARE = 0.5
+_UNIT = 0.05
+"""Edges; an error of the bottom face's place that counts as one."""
+_PLACE_SHARE = 0.3
+_PEAK_RATE = 2e-3
+_RANGES = 240
+
+
+class Pair(nn.Module):
+    """Two 3×3 convolutions, added to the input."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(
+            convolve(width, width),
+            nn.Conv2d(width, width, 3, 1, 1, bias=False),
+            nn.BatchNorm2d(width),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.relu(x + self.inner(x))
+
+
+class NearNet(nn.Module):
+    """Windows (n, 5, 96, 96) in 0..255 to (n, 4): where the bottom face is beyond an upright
+    die's (2, in tenths of an edge), the logit of flat, and ln of how uncertain the place is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(
+            convolve(CHANNELS, 16, 5, 2), convolve(16, 16),
+            convolve(16, 32, 3, 2), Pair(32),
+            convolve(32, 64, 3, 2), Pair(64),
+            convolve(64, 96, 3, 2), Pair(96),
+        )  # fmt: skip
+        cells = (SIDE // 16) ** 2
+        # Where something is matters as much as what it is: no pooling.
+        self.weigh = nn.Sequential(
+            nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, 4)
+        )
+
+    def forward(self, windows: Tensor) -> Tensor:
+        return self.weigh(self.trunk(windows / 64.0 - 2.0))
+
+
+class ExportedNearNet(nn.Module):
+    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out, as `NearReader._run` has it."""
+
+    def __init__(self, net: NearNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, windows: Tensor) -> Tensor:
+        told = self.net(windows.permute(0, 3, 1, 2).float())
+        return torch.cat([told[:, 2:3], 0.1 * told[:, :2]], dim=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The windows of one set."""
+
+    shown: np.ndarray
+    """(N, WIDE, WIDE, 3) uint8"""
+    faces: np.ndarray
+    """(N, 8, 2) float32, window pixels: top and bottom face of an upright die there."""
+    truth: np.ndarray
+    """(N, 3) float32: where the bottom face is beyond an upright die's (2, in edges), and how flat
+    the die lies: 1 up to 1.5°, 0 from 6° on and on another die, between in between."""
+
+
+def cut_windows(folder: Path, store: Path) -> Cut:
+    """Every die of a set that is half in sight. Cut once, then read from `store`."""
+    at = [store / f"{folder.name}-{what}.npy" for what in ("shown", "faces", "truth")]
+    if not at[-1].exists():
+        store.mkdir(parents=True, exist_ok=True)
+        shown: list[np.ndarray] = []
+        faces: list[np.ndarray] = []
+        truths: list[list[float]] = []
+        for path, row in track(list(scenes.rows(folder)), folder.name):
+            image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+            if image is None:
+                continue
+            calibration = Calibration.from_table(row["calibration"])
+            for die in row["dice"]:
+                if die["visible"] < _LEAST_VISIBLE:
+                    continue
+                # A pixel of a label has its middle at halves, one of a calibration at wholes.
+                seen = window(np.array(die["corners"], float) - 0.5, calibration)
+                wide = seen.matrix.copy()
+                wide[:, 2] += MARGIN
+                shown.append(
+                    cv2.warpAffine(image, wide, (WIDE, WIDE), borderMode=cv2.BORDER_REPLICATE)
+                )
+                faces.append(np.concatenate([seen.top, seen.bottom]))
+                usual = seen.bottom.mean(axis=0) - seen.top.mean(axis=0)
+                lean = (seen.matrix[:, :2] @ np.array(die["down"], float) - usual) / FACE
+                flat = (NOT_FLAT_DEG - die["tilt_deg"]) / (NOT_FLAT_DEG - FLAT_DEG)
+                truths.append([*lean, 0.0 if die["stacked"] else min(max(flat, 0.0), 1.0)])
+        for path, what, kind in zip(
+            at, (shown, faces, truths), (np.uint8, np.float32, np.float32), strict=True
+        ):
+            np.save(path, np.array(what, kind))
+    return Cut(np.load(at[0], mmap_mode="r"), np.load(at[1]), np.load(at[2]))
+
+
+class Windows(Dataset):
+    """Window `i` of a run: drawn, moved, turned and lit by its own generator."""
+
+    def __init__(self, cuts: Sequence[Cut], seed: int, count: int) -> None:
+        self._cuts, self._seed, self._count = cuts, seed, count
+        pairs = [(n, i) for n, cut in enumerate(cuts) for i in range(len(cut.truth))]
+        is_flat = np.concatenate([cut.truth[:, 2] == 1 for cut in cuts])
+        all_pairs = np.array(pairs)
+        self._flat, self._other = all_pairs[is_flat], all_pairs[~is_flat]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        """(5, 96, 96) uint8 and (3,) float32 as in `Cut.truth`."""
+        cv2.setNumThreads(1)
+        rng = np.random.default_rng([self._seed, index])
+        pool = self._flat if rng.random() < _FLAT_SHARE else self._other
+        number, pick = pool[int(rng.integers(len(pool)))]
+        cut = self._cuts[int(number)]
+        angle = np.radians(rng.normal(0, _TURN_DEG))
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = np.array([[c, -s, 0.0], [s, c, 0.0]])
+        shift = rng.normal(0, _SHIFT * FACE, 2)
+        matrix[:, 2] = (SIDE - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (WIDE - 1) / 2)
+        seen = cv2.warpAffine(
+            lit(rng, np.asarray(cut.shown[pick])), matrix, (SIDE, SIDE),
+            borderMode=cv2.BORDER_REPLICATE,
+        )  # fmt: skip
+        ring = cut.faces[pick].astype(np.float64)
+        shown = np.concatenate([seen, drawings(ring[:4], ring[4:])], axis=2)
+        x, y, flat = (float(value) for value in cut.truth[pick])
+        # Quarter turns and mirrors change no pixel.
+        for _ in range(int(rng.integers(4))):
+            shown, x, y = np.rot90(shown), y, -x
+        if rng.random() < 0.5:
+            shown, x = shown[:, ::-1], -x
+        planes = torch.from_numpy(np.ascontiguousarray(shown.transpose(2, 0, 1)))
+        return planes, torch.tensor([x, y, flat], dtype=torch.float32)
+
+
+def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
+    """Another light, lens and sensor, all of them gentle: side faces are a few pixels wide."""
+    if rng.random() < 0.3:
+        image = np.ascontiguousarray(image[..., rng.permutation(3)])
+    if rng.random() < 0.15:
+        grey = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+        share = rng.random()
+        image = np.asarray(cv2.addWeighted(image, 1 - share, grey, share, 0))
+    levels = (np.arange(256) / 255.0)[:, None] ** np.exp(rng.normal(0, 0.25))
+    gains = np.exp(rng.normal(0, 0.15) + rng.normal(0, 0.15, 3))
+    table = np.clip(255 * levels * gains + rng.normal(0, 8), 0, 255).astype(np.uint8)
+    image = np.asarray(cv2.LUT(image, table[:, None]))
+    if rng.random() < 0.4:
+        image = np.asarray(cv2.GaussianBlur(image, (0, 0), float(rng.uniform(0.3, 1.2))))
+    grain = np.asarray(rng.normal(0, rng.uniform(0, 6), image.shape), np.float32)
+    image = np.asarray(cv2.add(image, grain, dtype=cv2.CV_8U))
+    if rng.random() < 0.3:
+        quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(60, 96))]
+        image = np.asarray(cv2.imdecode(cv2.imencode(".jpg", image, quality)[1], cv2.IMREAD_COLOR))
+    return image
+
+
+def loss_of(told: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Of the logit; and of where the bottom face is, less where the network itself says that it
+    cannot tell (Kendall and Gal, 2017)."""
+    flat = functional.binary_cross_entropy_with_logits(told[:, 2], wanted[:, 2])
+    unsure = told[:, 3].clamp(-3, 3)
+    off = functional.smooth_l1_loss(
+        0.1 * told[:, :2] / _UNIT, wanted[:, :2] / _UNIT, reduction="none"
+    )
+    return flat, (off.sum(dim=1) * torch.exp(-unsure) + unsure).mean()
+
+
+def train(sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int) -> NearNet:
+    """The network after that many windows, its weights averaged over the last ones. A run that was
+    stopped goes on where it last saved."""
+    torch.manual_seed(seed)
+    work.mkdir(parents=True, exist_ok=True)
+    cuts = [cut_windows(folder, work / "windows") for folder in sets]
+    net, average = NearNet(), NearNet()
+    optimiser = torch.optim.AdamW(net.parameters(), lr=_PEAK_RATE, weight_decay=0.02)
+    saved, begun = work / "near.pt", 0
+    if saved.exists():
+        kept = torch.load(saved, weights_only=True)
+        begun = int(kept["step"])
+        net.load_state_dict(kept["net"])
+        average.load_state_dict(kept["average"])
+        optimiser.load_state_dict(kept["optimiser"])
+    steps = samples // BATCH
+    data = Windows(cuts, seed + begun, max(0, steps - begun) * BATCH)
+    began, sums = time.monotonic(), np.zeros(2)
+
+    def save(step: int) -> None:
+        kept = {"step": step, "net": net.state_dict(), "average": average.state_dict(),
+                "optimiser": optimiser.state_dict()}  # fmt: skip
+        torch.save(kept, saved.with_suffix(".part"))
+        saved.with_suffix(".part").replace(saved)
+
+    loader = DataLoader(data, BATCH, num_workers=workers, drop_last=True)
+    total = max(0, steps - begun)
+    for step, (windows, wanted) in enumerate(track(loader, "training", total=total), begun + 1):
+        for group in optimiser.param_groups:
+            rise = min(1.0, step / 100)
+            group["lr"] = _PEAK_RATE * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
+        flat, place = loss_of(net(windows.float()), wanted)
+        optimiser.zero_grad(set_to_none=True)
+        (flat + _PLACE_SHARE * place).backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimiser.step()
+        keep = min(0.998, step / (step + 10))
+        with torch.no_grad():
+            mine, theirs = average.state_dict(), net.state_dict()
+            for name, value in mine.items():
+                if value.dtype.is_floating_point:
+                    value.lerp_(theirs[name], 1 - keep)
+                else:
+                    value.copy_(theirs[name])
+        sums += float(flat.detach()), float(place.detach())
+        if step % 200 == 0:
+            spent = time.monotonic() - began
+            print(f"step {step}/{steps} {spent:.0f} s  flat {sums[0] / 200:.4f} place "
+                  f"{sums[1] / 200:.4f}", flush=True)  # fmt: skip
+            sums[:] = 0
+            save(step)
+    save(max(steps, begun))
+    return average.eval()
+
+
+def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
+    """Write the network in int8 in the folder `out`, its ranges from `_RANGES` windows of the sets
+    that it was trained on; in float32 it stays in `work`. Returns the first."""
+    exact = export_exact(net, work / NEAR)
+    cuts = [cut_windows(folder, work / "windows") for folder in sets]
+    data = Windows(cuts, seed=0, count=_RANGES)
+    windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(_RANGES))
+    out.mkdir(parents=True, exist_ok=True)
+    return quantise_near(exact, windows, out / NEAR)
+
+
+def export_exact(net: NearNet, path: Path) -> Path:
+    """Write the ONNX file in float32; any number of windows at once."""
+    example = torch.zeros((3, SIDE, SIDE, CHANNELS), dtype=torch.uint8)
+    torch.onnx.export(
+        ExportedNearNet(net.eval()).eval(), (example,), str(path), dynamo=False,
+        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
+        dynamic_axes={name: {0: "dice"} for name in ("windows", "looks")},
+    )  # fmt: skip
+    return path
+
+
+def main() -> None:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Train the network that looks at one die.")
+    parser.add_argument("--scenes", type=Path, nargs="+", required=True, help="calibrated sets")
+    parser.add_argument("--samples", type=int, default=700_000)
+    parser.add_argument("--seed", type=int, default=81)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=Path("var/near"))
+    parser.add_argument("--out", type=Path, default=Path("models"))
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    net = train(given.scenes, given.work, given.samples, given.seed, given.workers)
+    path = export(net, given.scenes, given.work, given.out)
+    print(f"{path}: {path.stat().st_size} bytes; `models.training.quantise` registers it")
+
+
+if __name__ == "__main__":
+    main()

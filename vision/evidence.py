@@ -15,7 +15,6 @@ import numpy as np
 from vision import flatness, tilt
 from vision.calibration import Calibration
 from vision.classifier import FoundDie
-from vision.edges import refine
 from vision.parameters import ReadingThresholds
 from vision.quads import match, turn_deg
 from vision.reading import DieEvidence, Kind, Measured, ModelVote, SecondVote
@@ -31,9 +30,7 @@ class Gatherer:
     def __init__(self, calibration: Calibration, thresholds: ReadingThresholds) -> None:
         self._calibration, self._thresholds = calibration, thresholds
 
-    def gather(
-        self, image: np.ndarray, found: Sequence[FoundDie], second: SecondReading
-    ) -> tuple[DieEvidence, ...]:
+    def gather(self, found: Sequence[FoundDie], second: SecondReading) -> tuple[DieEvidence, ...]:
         """Evidence per die, left to right: those both see, then those that only one sees."""
         pairs = match(
             np.array([die.centre for die in found]).reshape(-1, 2),
@@ -45,17 +42,14 @@ class Gatherer:
             other = pairs.get(i)
             is_something = other is not None or _is_foreground(die, second)
             evidence.append(
-                self._evidence(
-                    image, die, None if other is None else second.dice[other], is_something
-                )
+                self._evidence(die, None if other is None else second.dice[other], is_something)
             )
         alone = set(range(len(second.dice))) - set(pairs.values())
-        evidence += [self._evidence(image, None, second.dice[j]) for j in sorted(alone)]
+        evidence += [self._evidence(None, second.dice[j]) for j in sorted(alone)]
         return tuple(_weighed(sorted(evidence, key=lambda e: e.x_mm)))
 
     def _evidence(
         self,
-        image: np.ndarray,
         found: FoundDie | None,
         other: SecondDie | None,
         is_something: bool = True,
@@ -68,7 +62,8 @@ class Gatherer:
         measured = None
         if found is not None:
             lean = tilt.lean_deg(found.corners, found.down, self._calibration)
-            measured = tilt.measure(refine(image, found.corners)[0], lean, self._calibration)
+            edges = found.corners if found.edges is None else found.edges
+            measured = tilt.measure(edges, lean, self._calibration)
         vote = None if other is None else self._second_vote(other)
         cues = self._not_flat_cues(found, measured, vote, is_something)
         return DieEvidence(

@@ -5,10 +5,14 @@ verdicts, or how anything was measured.
 
 Each reader's measurements of one die add up to a log-odds of flat against not flat, by weights
 that a logistic regression found on dice of known lie (`hil_tests.contracts.flatness_bench`, which
-also draws the plane that both sums span). The network's sum knows looks, lean, squareness and
-height of the top face; the second reader's sum knows outline, pips and side faces. They share
-nothing but the picture, so a die is called flat on the sum of both, and not flat only where each
-says so by itself.
+also draws the plane that both sums span). The networks' sum knows how the die looks among all and
+from near by, and lean, squareness and height of the top face; the second reader's sum knows
+outline, pips and side faces. They share nothing but the picture. Each is fitted by itself; the
+second reader's on the rig's dice alone, as on soft edges in odd light an outline says too little to
+learn from.
+
+A die is flat where the pair lies above a stair: the less the outline says, the surer the networks
+must be. It is not flat only where each says so by itself.
 
 An outline is worth as much as the die stands out from the floor: where their colours are alike the
 same numbers mean less, so every measurement of the second reader has two weights, one for dice in
@@ -90,14 +94,10 @@ OUTLINE = Weights(
     0.738, (-0.357, -0.324, -0.065, 1.940, -0.019, -0.144, -0.162, 0.771, -0.950, 0.087)
 )
 
-FLAT_SUM = 2.25
-FLAT_LEAST = (0.0, 0.7)
-"""A die is flat where both sums together exceed the first number and each its own of the second."""
-FLAT_SURE = 2.8
-FLAT_SURE_LEAST = 0.3
-"""The same where the second reader can tell little but has nothing against it: both sums together,
-and the second reader's own."""
-LIMITS_SUM = 1.5
+FLAT_STEPS = ((3.5, -1.0), (1.4, 1.0), (-2.0, 3.5), (-9.0, 3.8))
+"""A die is flat where, for one of these pairs, the second reader's sum exceeds the first number and
+the networks' the second."""
+LIMITS_SUM = 3.5
 """Both sums together, where every single measurement is within its own limit as well."""
 NOT_FLAT_SUM = -3.0
 NOT_FLAT_MOST = (-1.5, -1.5)
@@ -114,11 +114,8 @@ and the network's."""
 
 
 def is_flat(network: float, outline: float) -> bool:
-    """True if both sums together leave no doubt, and neither is against it by itself."""
-    both = network + outline
-    is_seen = both > FLAT_SUM and outline > FLAT_LEAST[1]
-    is_sure = both > FLAT_SURE and outline > FLAT_SURE_LEAST
-    return network > FLAT_LEAST[0] and (is_seen or is_sure)
+    """True if both sums together leave no doubt."""
+    return any(outline > least and network > sure for least, sure in FLAT_STEPS)
 
 
 def is_not_flat(network: float, outline: float) -> bool:

@@ -223,7 +223,8 @@ class Judge:
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,
-                f"flat is not certain: looks {die.model.flat_p:.2f}, lean {lean:.0f}°, "
+                f"flat is not certain: looks {die.model.flat_p:.2f}{_near(die.model)}, "
+                f"lean {lean:.0f}°, "
                 f"side faces {die.second.sides:.1f} for it, {die.second.note}; log-odds of flat "
                 f"{die.network_odds:+.1f} by the network, {die.outline_odds:+.1f} by the outline",
             )
@@ -288,6 +289,11 @@ def _cues(die: DieEvidence) -> tuple[str, ...]:
         f"log-odds of flat by the outline {die.outline_odds:+.1f}",
     )
     return die.not_flat if len(die.not_flat) >= 2 else (*die.not_flat, *sums)
+
+
+def _near(model: ModelVote) -> str:
+    """What the near look says, in words; nothing where there was none."""
+    return "" if model.near_p is None else f", near by {model.near_p:.2f}"
 
 
 def _is_odd(die: DieEvidence) -> bool:

@@ -17,10 +17,11 @@ import numpy as np
 
 from vision.calibration import Calibration
 from vision.classifier import FoundDie
+from vision.edges import refine
 from vision.evidence import Gatherer
 from vision.frame import Frame
 from vision.model_view import ModelView
-from vision.near_look import NearReader
+from vision.near_look import NearLook, NearReader
 from vision.opinion import Judge, blocked
 from vision.parameters import ReadingThresholds
 from vision.quality import QualityGate
@@ -91,7 +92,7 @@ class TableReader:
             return Seen(observe(frame, quality, (), unfit, clock), (), None)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = self._read_twice(frame.image, quality.fault is None, clock)
-        evidence = self._evidence.gather(frame.image, found, second)
+        evidence = self._evidence.gather(found, second)
         if (
             quality.fault is Reason.CAMERA_MOVED
             and second.foreground > self.thresholds.blocked_dice
@@ -125,10 +126,16 @@ class TableReader:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
         possible = [die for die in moved if self._can_be_a_die(die)]
         dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
-        if self._near is None:
-            return tuple(dice)
-        looks = self._near.look(image, [die.corners for die in dice], self.calibration)
-        return tuple(replace(die, near=look) for die, look in zip(dice, looks, strict=True))
+        edges = [refine(image, die.corners)[0] for die in dice]
+        looks: Sequence[NearLook | None] = (
+            [None] * len(dice)
+            if self._near is None
+            else self._near.look(image, edges, self.calibration)
+        )
+        return tuple(
+            replace(die, edges=edge, near=look)
+            for die, edge, look in zip(dice, edges, looks, strict=True)
+        )
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

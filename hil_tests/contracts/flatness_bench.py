@@ -35,6 +35,7 @@ from vision.frame import Frame
 from vision.reader import TableReader
 from vision.reading import DieEvidence
 
+RIG = "rig"
 _SET_UP_DEG = (6.0, 20.0)
 _NEAR_MM = 5.0
 _VISIBLE = 0.97
@@ -90,7 +91,7 @@ def rig_pictures(count: int, seed: int) -> Iterator[Shown]:
             tilt = float(random.uniform(*_SET_UP_DEG))
             toss = with_tilted_die(toss, tilt, random, case.calibration.die_mm)
             picture = case.show(toss)
-        yield Shown("rig", picture, case.calibration, tuple(_of_toss(toss)))
+        yield Shown(RIG, picture, case.calibration, tuple(_of_toss(toss)))
 
 
 def _of_toss(toss: Toss) -> Iterator[Truth]:
@@ -185,16 +186,17 @@ def balance(seen: Sequence[Measurement]) -> np.ndarray:
 
 
 def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights]:
-    """Weights of the network's and of the second reader's measurements. Both are fitted on all
-    dice together, as what one knows the other need not say."""
+    """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
+    second reader's on the rig's dice, where there are any (`vision.flatness` says why)."""
     known = [each for each in seen if each.truth.is_flat is not None]
     network, outline, is_seen = features(known)
     flat = np.array([bool(each.truth.is_flat) for each in known])
-    both = regress(np.c_[network, outline, is_seen], flat, balance(known))
-    count = network.shape[1]
+    worth = balance(known)
+    is_rig = np.array([each.name == RIG for each in known])
+    clear = is_seen & (is_rig if is_rig.any() else ~is_rig)
     return (
-        flatness.Weights(both.constant, both.each[:count]),
-        flatness.Weights(both.each[-1], both.each[count:-1]),
+        regress(network, flat, worth),
+        regress(outline[clear], flat[clear], worth[clear]),
     )
 
 

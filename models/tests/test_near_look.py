@@ -10,6 +10,7 @@ pytest.importorskip("torch", reason="training needs the train extra")
 import torch
 
 from models.training import near_look as training
+from models.training import near_sheet
 from models.training.scenes import SceneSet, make
 from vision import near_look
 from vision.calibration import Calibration
@@ -80,6 +81,18 @@ def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
     assert 0 <= one.flat_p <= 1
     assert 0 <= other.lean_deg <= 90
     assert reader.look(picture, [], table) == []
+
+
+def test_the_sheet_shows_flat_dice_and_leaning_ones(shots):
+    seen = list(near_sheet.looked([shots], every=10))
+    tilts = [each.tilt_deg for each in seen]
+    assert len(seen) >= 8
+    assert min(tilts) <= 1.5
+    assert max(tilts) >= 6
+    drawn = near_sheet.sheet(iter(seen))
+    high, wide, _ = seen[0].tile.shape
+    assert drawn.shape == (5 * high + 3 * 22, 8 * wide, 3)
+    assert drawn[22 : 22 + high, :wide].std() > 5, "the first tile of the first row is a die"
 
 
 def test_a_run_that_was_stopped_goes_on(shots, tmp_path):

@@ -189,12 +189,9 @@ def flatness_weights() -> dict[str, object]:
     return {
         "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
         "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
-        "flat_sum": flatness.FLAT_SUM,
-        "flat_least": list(flatness.FLAT_LEAST),
+        "flat_steps": [list(step) for step in flatness.FLAT_STEPS],
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
-        "flat_sure": flatness.FLAT_SURE,
-        "flat_sure_least": flatness.FLAT_SURE_LEAST,
         "limits_sum": flatness.LIMITS_SUM,
         "cues_sum": flatness.CUES_SUM,
         "cues_network": flatness.CUES_NETWORK,

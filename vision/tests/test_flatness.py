@@ -8,7 +8,7 @@ import pytest
 from vision import flatness
 from vision.reading import Measured, ModelVote, SecondVote
 
-MODEL = ModelVote(3, 0.99, 0.95, 0.9)
+MODEL = ModelVote(3, 0.99, 0.95, 0.9, near_p=0.95, near_lean_deg=1.0)
 MEASURED = Measured(edge_mm=16.0, skew=0.01, lean_deg=2.0, layer=1.2)
 VOTE = SecondVote(
     3, 0.9, True, support=0.95, sides=3.0, directions=2, spread_mm=0.15, beyond_mm=1.0,
@@ -34,7 +34,9 @@ def test_a_plain_flat_die_is_flat_and_a_plain_cocked_one_is_not():
 @pytest.mark.parametrize(
     ("less_flat", "by"),
     [
-        (network(replace(MODEL, flat_p=0.4)), "looks"),
+        (network(replace(MODEL, flat_p=0.1)), "looks"),
+        (network(replace(MODEL, near_p=0.4)), "near look"),
+        (network(replace(MODEL, near_lean_deg=6.0)), "lean of the near look"),
         (network(measured=replace(MEASURED, lean_deg=9.0)), "lean"),
         (network(measured=replace(MEASURED, skew=0.12)), "squareness"),
         (network(measured=replace(MEASURED, above=1.0)), "height"),
@@ -57,11 +59,20 @@ def test_side_faces_weigh_less_where_they_cannot_be_told_from_the_floor():
     assert pull(150.0) > 1.5 * pull(15.0)
 
 
+def test_the_less_the_outline_says_the_surer_the_networks_must_be():
+    least = [
+        min(n for n in np.arange(-10, 10, 0.05) if flatness.is_flat(n, o))
+        for o in np.arange(-8, 8, 0.5)
+    ]
+    assert least == sorted(least, reverse=True)
+    assert least[0] > 3
+    assert least[-1] > -3
+
+
 def test_neither_reader_decides_alone():
     sure = 20.0
-    assert not flatness.is_flat(flatness.FLAT_LEAST[0] - 0.1, sure)
-    assert not flatness.is_flat(sure, flatness.FLAT_SURE_LEAST - 0.1)
-    assert not flatness.is_flat(flatness.FLAT_SURE - 0.5, flatness.FLAT_LEAST[1] - 0.3)
+    assert not flatness.is_flat(flatness.FLAT_STEPS[0][1] - 0.1, sure)
+    assert not flatness.is_flat(sure, flatness.FLAT_STEPS[-1][0] - 0.1)
     assert not flatness.is_not_flat(-sure, flatness.NOT_FLAT_MOST[1] + 0.1)
     assert not flatness.is_not_flat(flatness.NOT_FLAT_MOST[0] + 0.1, -sure)
 

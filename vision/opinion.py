@@ -3,10 +3,10 @@
 Owns: the rules of a verdict and their order. Must not know pictures, nor how evidence is made.
 
 Values are stated only if (a) the model and (b) the second reader each see exactly the same dice
-with the same values and (c) every die lies flat: by all measurements of both readers together
-(`flatness`), or because each is within its own limit. A no roll is stated only if both readers'
-sums say so of one die, each by itself, or two cues do that the sums allow: how it looks (the
-network's `flat_p`), how its top face measures (`tilt`), whether an upright cube fits its outline.
+with the same values and (c) every die lies flat by all that both measured of it (`flatness`). A no
+roll is stated only if both readers' sums say so of one die, each by itself, or two cues do that the
+sums allow: how it looks (the network's `flat_p`), how its top face measures (`tilt`), whether an
+upright cube fits its outline.
 Everything else is unreadable, with the reason that a person needs.
 """
 
@@ -16,13 +16,11 @@ from collections.abc import Sequence
 
 from vision import flatness, tilt
 from vision.calibration import Calibration
-from vision.evidence import total_strain
 from vision.parameters import ReadingThresholds
 from vision.quads import gap_px
 from vision.reading import (
     DieEvidence,
     Kind,
-    Measured,
     ModelVote,
     NoRoll,
     Reason,
@@ -215,11 +213,7 @@ class Judge:
                 Reason.READERS_DISAGREE,
                 f"the model reads {die.model.value}, the second reader {die.second.value}",
             )
-        is_within_limits = (
-            self._lies_flat(die.model, die.second, die.measured)
-            and die.network_odds + die.outline_odds > flatness.LIMITS_SUM
-        )
-        if not is_weighed_flat and not is_within_limits:
+        if not is_weighed_flat:
             lean = die.measured.lean_deg if die.measured is not None else 0.0
             return Unreadable(
                 Reason.NOT_FLAT_DOUBTFUL,
@@ -240,39 +234,15 @@ class Judge:
         return None
 
     def _is_weighed_flat(self, die: DieEvidence) -> bool:
-        """True if all that was measured together says flat, and the network by itself does not say
-        the contrary: its cue alone is reason to doubt."""
-        model, second, measured = die.model, die.second, die.measured
+        """True if all that both readers measured says flat, and its top face is no higher than
+        those of the others."""
         return (
-            model is not None
-            and second is not None
-            and second.value is not None
-            and measured is not None
-            and model.flat_p >= self._thresholds.not_flat_p
-            and measured.lean_deg < tilt.LEAN_NOT_FLAT_DEG
-            and measured.above < _ABOVE
+            die.second is not None
+            and die.second.value is not None
+            and die.measured is not None
+            and die.measured.above < _ABOVE
             and flatness.is_flat(die.network_odds, die.outline_odds)
         )
-
-    def _lies_flat(self, model: ModelVote, second: SecondVote, measured: Measured | None) -> bool:
-        """True if looks, geometry, outline and side faces all allow no other answer."""
-        t = self._thresholds
-        if measured is None or model.flat_p < t.flat_p or second.sides < t.sides_flat:
-            return False
-        if second.is_sure_of_flat:
-            return tilt.is_flat(measured, t.lean_sure_deg) is True
-        if second.is_flat is not True or tilt.is_flat(measured) is not True:
-            return False
-        is_well_seen = second.support >= t.well_supported
-        lean = t.lean_unsure_deg
-        strain = t.strain_flat if is_well_seen else t.strain_flat_hidden
-        if second.directions == 0 or (second.directions == 1 and second.is_like_floor):
-            return False
-        if second.directions == 1:
-            lean, strain = t.lean_unseen_deg, t.strain_unseen
-        elif second.is_like_floor:
-            lean = t.lean_like_floor_deg
-        return measured.lean_deg < lean and total_strain(measured, second) < strain
 
 
 def blocked(second: SecondReading) -> Unreadable:

@@ -19,8 +19,6 @@ class ReadingThresholds:
     """Least probability of the model's value. Of 1,355 flat dice of the rig one has less than 0.95;
     of 4,000 path-traced pictures the one in which both readers took a reflection in a translucent
     four for a fifth pip had 0.91."""
-    flat_p: float = 0.38
-    """Least `flat_p` of a value."""
     not_flat_p: float = 0.33
     """Below, the die looks not flat: one cue."""
     pip_confidence: float = 0.35
@@ -43,22 +41,14 @@ class ReadingThresholds:
     """The same where less was seen: 106 flat dice between neighbours and wall, the most 0.042."""
     beyond_usual_mm: float = 1.20
     """How far a flat die's soft edge and contact shadow reach."""
-    strain_flat: float = 1.10
-    """Largest sum of squares, each in its own limit, of lean, spread, reach and offset together.
-
-    581 flat dice of the rig (standard and rough, five colours): 99 % below 0.85, the most 1.22;
-    27 dice that physics left at 9.9° and more: the least 1.77.
-    """
-    strain_flat_hidden: float = 1.20
-    """The same where less than `well_supported` of the outline could be compared: 106 flat dice,
-    95 % below 1.01."""
     well_supported: float = 0.80
     strain_not_flat: float = 2.00
-    """Above it, two faint cues of different kinds make a no roll."""
+    """Above this sum of squares, each in its own limit, of lean, spread, reach and offset, two
+    faint cues of different kinds make a no roll. 581 flat dice of the rig: the most 1.22."""
     sides_flat: float = -0.50
-    """Least evidence of the side faces (`second_reader.sides`) for a value. 1,259 flat dice of the
-    rig, five colours, three compartments (seeds 301, 302): none below but for one beside a ridge;
-    231 dice that leaned 6-14°: seven above, five of them with sides hidden."""
+    """Evidence of the side faces (`second_reader.sides`) from which an outline is no cue against
+    flat. 1,259 flat dice of the rig, five colours, three compartments (seeds 301, 302): none below
+    but for one beside a ridge; 231 dice that leaned 6-14°: seven above."""
     sides_sure: float = 1.00
     sides_contrast: float = 100.0
     """From both on, with both directions seen, side faces outweigh the outline: four fifths of
@@ -71,12 +61,6 @@ class ReadingThresholds:
     """With that cue, a lean above or a `flat_p` below is the second one."""
     lean_sure_deg: float = 15.0
     """Largest lean by the network's estimate where the side faces are sure."""
-    lean_unsure_deg: float = 7.5
-    lean_unseen_deg: float = 4.5
-    strain_unseen: float = 0.80
-    lean_like_floor_deg: float = 6.0
-    """Limits where the side faces say little, where those in one direction are hidden, and where
-    the die has the floor's colour."""
     foreign_dice: float = 0.25
     """Largest piece of foreground, lying free, that no die explains, in dice.
 

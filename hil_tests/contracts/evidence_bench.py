@@ -122,9 +122,9 @@ def draw(seen: Sequence[Measurement], path: Path) -> None:
     flat = _columns([m for m in seen if m.is_flat is True])
     other = _columns([m for m in seen if m.is_flat is False])
     lines = {
-        "flat_p": (t.flat_p, t.not_flat_p),
+        "flat_p": (None, t.not_flat_p),
         "lean, degrees": (LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG),
-        "outline and pips": (t.strain_flat, t.strain_not_flat),
+        "outline and pips": (None, t.strain_not_flat),
         "side faces": (t.sides_flat, t.sides_not_flat),
     }
     figure, axes = plt.subplots(1, 4, figsize=(17, 4), dpi=70)
@@ -138,7 +138,8 @@ def draw(seen: Sequence[Measurement], path: Path) -> None:
         axis.plot(levels, lost, label=f"flat dice beyond it ({len(a)})")
         axis.plot(levels, passed, label=f"others on the flat side ({len(b)})")
         for value, colour in zip(limits, ("green", "red"), strict=True):
-            axis.axvline(value, color=colour, lw=0.9)
+            if value is not None:
+                axis.axvline(value, color=colour, lw=0.9)
         axis.set_xlabel(name)
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)

@@ -37,6 +37,8 @@ from vision.reading import DieEvidence
 
 RIG = "rig"
 _SET_UP_DEG = (6.0, 20.0)
+_HARD_DEG = 14.0
+"""Dice that lean by more are told apart by any weights, and would draw these to themselves."""
 _NEAR_MM = 5.0
 _VISIBLE = 0.97
 _RIDGE = 3e-3
@@ -135,7 +137,7 @@ def measurements(finder: DieFinder, pictures: Iterator[Shown], total: int) -> It
 
 
 def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, 7) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
+    """(N, 5) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
     if it sees one."""
     network, outline, is_seen = [], [], []
     for each in seen:
@@ -188,7 +190,11 @@ def balance(seen: Sequence[Measurement]) -> np.ndarray:
 def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights]:
     """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
     second reader's on the rig's dice, where there are any (`vision.flatness` says why)."""
-    known = [each for each in seen if each.truth.is_flat is not None]
+    known = [
+        each
+        for each in seen
+        if each.truth.is_flat or (each.truth.is_flat is False and each.truth.tilt_deg < _HARD_DEG)
+    ]
     network, outline, is_seen = features(known)
     flat = np.array([bool(each.truth.is_flat) for each in known])
     worth = balance(known)

@@ -192,7 +192,6 @@ def flatness_weights() -> dict[str, object]:
         "flat_steps": [list(step) for step in flatness.FLAT_STEPS],
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
-        "limits_sum": flatness.LIMITS_SUM,
         "cues_sum": flatness.CUES_SUM,
         "cues_network": flatness.CUES_NETWORK,
         "curve": "figures/flatness.png",

@@ -18,8 +18,9 @@ from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
     card = read_model_card()
-    shutil.copy(card.path, tmp_path / card.path.name)
-    shutil.copy(MODELS / "manifest.toml", tmp_path / "manifest.toml")
+    assert card.near is not None
+    for path in (card.path, card.near.path, MODELS / "manifest.toml"):
+        shutil.copy(path, tmp_path / path.name)
     return tmp_path
 
 
@@ -33,22 +34,25 @@ def _edit(models: Path, old: str, new: str) -> None:
 def test_shipped_manifest_matches_the_shipped_model():
     card = read_model_card()
     assert digest_of(card.path) == card.sha256
-    assert card.path.stat().st_size <= 4_000_000
+    assert card.near is not None
+    assert card.path.stat().st_size + card.near.path.stat().st_size <= 4_000_000
     assert 0 < card.thresholds.score < 1
     assert 0 <= card.thresholds.not_flat_p <= card.thresholds.flat_p <= 1
 
 
-def test_changed_model_file_is_refused(models: Path):
-    card = read_model_card(models / "manifest.toml")
-    damaged = bytearray(card.path.read_bytes())
+@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx"])
+def test_changed_model_file_is_refused(models: Path, name: str):
+    read_model_card(models / "manifest.toml")
+    damaged = bytearray((models / name).read_bytes())
     damaged[len(damaged) // 2] ^= 1
-    card.path.write_bytes(damaged)
+    (models / name).write_bytes(damaged)
     with pytest.raises(ModelError, match="SHA-256"):
         read_model_card(models / "manifest.toml")
 
 
-def test_missing_model_file_is_refused_with_the_remedy(models: Path):
-    read_model_card(models / "manifest.toml").path.unlink()
+@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx"])
+def test_missing_model_file_is_refused_with_the_remedy(models: Path, name: str):
+    (models / name).unlink()
     with pytest.raises(ModelError, match="restore models/"):
         read_model_card(models / "manifest.toml")
 

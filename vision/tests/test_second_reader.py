@@ -56,6 +56,16 @@ def test_a_pattern_that_no_die_has_is_no_value(name):
     assert face.value is None or is_off
 
 
+@pytest.mark.parametrize(
+    ("radius", "shift", "is_pip"), [(7, 0, True), (11, 0, False), (7, 4, False)]
+)
+def test_an_emblem_between_the_pips_of_a_two_makes_no_three(radius, shift, is_pip):
+    patch = np.full((FACE_PX, FACE_PX, 3), 230, np.uint8)
+    for x, y, r in ((18, 18, 7), (36 + shift, 36, radius), (54, 54, 7)):
+        cv2.circle(patch, (x, y), r, (40, 40, 40), -1, cv2.LINE_AA)
+    assert read_face(patch).value == (3 if is_pip else None)
+
+
 def test_a_blank_face_and_a_logo_are_no_value():
     patch = np.full((FACE_PX, FACE_PX, 3), 200, np.uint8)
     assert read_face(patch).value is None

@@ -45,9 +45,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin, "rig-report")
 
 
+UNTIMED = frozenset(
+    {
+        "test_calibration.py", "test_dice.py", "test_flatness_bench.py", "test_physics.py",
+        "test_reading_on_the_rig.py", "test_refusals.py", "test_scene.py", "test_wrong_model.py",
+    }
+)  # fmt: skip
+"""Of pictures and of physics, which no machine is too late for."""
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """All below talks to processes and threads in real time. Whole stories keep what they saw."""
-    if item.get_closest_marker("rig") is None:
+    """All else here talks to processes in real time; whole stories keep what they saw."""
+    if item.get_closest_marker("rig") is None and item.path.name not in UNTIMED:
         item.add_marker("timed")
 
 

@@ -103,9 +103,15 @@ class Judge:
             for number, die in enumerate(dice, 1)
             if (doubt := self._doubt(die)) is not None
         ]
+        foreign = self._foreign(second)
+        if foreign is not None and doubts and all(map(_is_upright_but_doubted, doubts)):
+            return foreign  # what lies beside an upright die may look like its lean
         if doubts:
-            # A die that lies free says more plainly what is wrong than one beside another.
-            touches, number, die, doubt = min(doubts, key=lambda found: found[:2])
+            # A die that lies free says more plainly what is wrong than one beside another, and
+            # least is said where an upright one only looks a little askew.
+            touches, number, die, doubt = min(
+                doubts, key=lambda found: (found[0], _is_upright_but_doubted(found), found[1])
+            )
             detail = f"die {number} from the left: {doubt.detail}"
             is_there = die.second is not None or bool(die.not_flat)
             # Two odd faces side by side have lost their seam, one alone is odd by itself.
@@ -114,18 +120,24 @@ class Judge:
             if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches and not is_plain:
                 return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
             return Unreadable(doubt.reason, detail)
-        is_free = second.unexplained > t.foreign_dice
-        if is_free or second.unexplained_at_wall > t.foreign_at_wall_dice:
-            size = second.unexplained if is_free else second.unexplained_at_wall
-            return Unreadable(
-                Reason.FOREIGN_OBJECT, f"something beside the dice, {size:.2f} of a die large"
-            )
+        if foreign is not None:
+            return foreign
         confidence = min(
             min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
             for die in dice
             if die.model and die.second
         )
         return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+    def _foreign(self, second: SecondReading) -> Unreadable | None:
+        """The refusal where something that is no die lies in the compartment."""
+        is_free = second.unexplained > self._thresholds.foreign_dice
+        if not is_free and second.unexplained_at_wall <= self._thresholds.foreign_at_wall_dice:
+            return None
+        size = second.unexplained if is_free else second.unexplained_at_wall
+        return Unreadable(
+            Reason.FOREIGN_OBJECT, f"something beside the dice, {size:.2f} of a die large"
+        )
 
     def _touches(self, die: DieEvidence, dice: Sequence[DieEvidence]) -> bool:
         return bool(self._neighbours(die, dice))
@@ -259,6 +271,13 @@ def _cues(die: DieEvidence) -> tuple[str, ...]:
         f"log-odds of flat by the outline {die.outline_odds:+.1f}",
     )
     return die.not_flat if len(die.not_flat) >= 2 else (*die.not_flat, *sums)
+
+
+def _is_upright_but_doubted(doubted: tuple[bool, int, DieEvidence, Unreadable]) -> bool:
+    """True if only the networks doubt how a die lies, and the second reader sees it upright."""
+    _, _, die, doubt = doubted
+    is_upright = die.second is not None and die.second.is_flat is True
+    return is_upright and doubt.reason is Reason.NOT_FLAT_DOUBTFUL
 
 
 def _near(model: ModelVote) -> str:

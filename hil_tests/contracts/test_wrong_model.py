@@ -45,4 +45,4 @@ def test_a_leaning_die_is_not_accepted_because_the_model_calls_it_flat(table):
     random = np.random.default_rng(5)
     for toss in pool:
         picture = camera.picture(lean(toss, random, GEOMETRIES["standard"].die_mm))
-        assert deceived.trial(picture, says_flat, 1) == "refused"
+        assert deceived.trial(picture, says_flat, 1) in ("refused", "no roll")

@@ -125,7 +125,8 @@ def test_file_that_is_no_model_is_refused(tmp_path: Path):
     import hashlib
 
     garbage = b"not a model"
-    (tmp_path / "dice.onnx").write_bytes(garbage)
+    for name in ("dice.onnx", "near.onnx"):
+        (tmp_path / name).write_bytes(garbage)
     manifest = (MODELS / "manifest.toml").read_text("utf-8").splitlines()
     digest = hashlib.sha256(garbage).hexdigest()
     lines = [f'sha256 = "{digest}"' if line.startswith("sha256") else line for line in manifest]

@@ -24,11 +24,11 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import onnxruntime as ort
 
 from vision.errors import ModelError, VisionError
 from vision.model_card import MANIFEST, ModelCard, read_model_card
 from vision.near_look import NearLook, NearReader
+from vision.session import open_session
 
 PEAK_STRIDE = 4
 FACE_STRIDE = 8
@@ -97,16 +97,8 @@ class DieFinder:
         self.card: ModelCard = read_model_card(
             manifest / "manifest.toml" if manifest.is_dir() else manifest
         )
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # Idle threads that spin would cost the motion loop its core.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
-            self._session = ort.InferenceSession(
-                str(self.card.path), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = open_session(self.card.path, threads)
             self._input = self._session.get_inputs()[0].name
             # The first run allocates and picks kernels: several times slower than the others.
             self.find(np.full((480, 640, 3), _PADDING, np.uint8))

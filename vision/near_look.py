@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import onnxruntime as ort
 
 from vision.calibration import Calibration
 from vision.errors import ModelError
 from vision.model_card import ModelFile
 from vision.quads import turn_deg
+from vision.session import open_session
 
 SIDE = 96
 """Side of the window, pixels."""
@@ -110,15 +110,8 @@ class NearReader:
 
     def __init__(self, file: ModelFile, threads: int = 1) -> None:
         """Raises ModelError when the file does not load or run."""
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
-            self._session = ort.InferenceSession(
-                str(file.path), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = open_session(file.path, threads)
             self._run(np.zeros((3, SIDE, SIDE, CHANNELS), np.uint8))
         except Exception as error:  # onnxruntime raises undocumented types of its own
             raise ModelError(f"{file.path} does not load or run: {error}") from error

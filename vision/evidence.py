@@ -136,7 +136,6 @@ class Gatherer:
             face_is_strange=face.is_strange,
             sides=sides.evidence,
             directions=sides.axes,
-            is_like_floor=is_like_floor,
             is_sure_of_flat=is_sure,
             sides_lean_deg=sides.lean_deg if leans else 0.0,
             spread_mm=fit.spread_mm,

@@ -5,11 +5,12 @@ verdicts, or how anything was measured.
 
 Each reader's measurements of one die add up to a log-odds of flat against not flat, by weights
 that a logistic regression found on dice of known lie (`hil_tests.contracts.flatness_bench`, which
-also draws the plane that both sums span). The networks' sum knows how the die looks among all and
-from near by, and lean, squareness and height of the top face; the second reader's sum knows
-outline, pips and side faces. They share nothing but the picture. Each is fitted by itself, against
-dice that lean by less than 14°, as the others are told apart by any weights; the second reader's on
-the rig's dice alone, as on soft edges in odd light an outline says too little to learn from.
+also draws the plane that both sums span). The networks' sum knows how the die looks among all, how
+it looks and leans from near by, and squareness and height of the top face; the second reader's sum
+knows outline, pips and side faces. They share nothing but the picture. Each is fitted by itself,
+against dice that lean by less than 14°, as the others are told apart by any weights; the second
+reader's on the rig's dice alone, as on soft edges in odd light an outline says too little to learn
+from.
 
 A die is flat where the pair lies above a stair: the less the outline says, the surer the networks
 must be. It is not flat only where each says so by itself.

@@ -162,8 +162,6 @@ class SecondVote:
     log-likelihoods; 0: they say nothing."""
     directions: int = 2
     """Of the two directions in which it can lean, how many its side faces were seen in."""
-    is_like_floor: bool = False
-    """So much of the floor's colour that a side face may not be told from it."""
     is_sure_of_flat: bool = False
     """The side faces alone prove that it lies flat."""
     sides_lean_deg: float = 0.0

@@ -273,7 +273,7 @@ def draw(seen: Sequence[Measurement], sums: np.ndarray, path: Path) -> None:
             axis.contour(grid[..., 0], grid[..., 1], area, levels=[0.5], colors=colour)
     axis.set_xlim(-14, 9)
     axis.set_ylim(-14, 9)
-    axis.set_xlabel("network: looks, lean, squareness, height (log-odds of flat)")
+    axis.set_xlabel("networks: both looks, squareness, height (log-odds of flat)")
     axis.set_ylabel("second reader: outline, pips, side faces (log-odds of flat)")
     axis.legend(loc="lower right", fontsize=8)
     axis.grid(alpha=0.3)

@@ -89,7 +89,7 @@ class Plan:
         SceneSet("quick-lean-shots", seed=24, count=1800, size=340),
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
-    near_samples: int = 1_200_000
+    near_samples: int = 1_030_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),

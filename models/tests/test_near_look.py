@@ -11,6 +11,7 @@ import torch
 
 from models.training import near_look as training
 from models.training import near_sheet
+from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
 from vision import near_look
 from vision.calibration import Calibration
@@ -81,6 +82,41 @@ def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
     assert 0 <= one.flat_p <= 1
     assert 0 <= other.lean_deg <= 90
     assert reader.look(picture, [], table) == []
+
+
+def test_training_goes_on_from_an_exported_file(shots, tmp_path):
+    torch.manual_seed(3)
+    net = training.NearNet()
+    for module in net.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_(0, 0.2)
+            module.running_var.uniform_(0.5, 1.5)
+            module.bias.data.normal_(0, 0.3)
+    path = training.export_exact(net, tmp_path / "near.onnx")
+    cuts = [training.cut_windows(shots, tmp_path / "windows")]
+    begun = training.begin_from(path, cuts)
+    windows = torch.stack([training.Windows(cuts, 5, 4)[i][0] for i in range(4)]).float()
+    with torch.no_grad():
+        assert torch.allclose(begun(windows), net.eval()(windows), atol=1e-3)
+        norms = [norm for norm in begun.modules() if isinstance(norm, torch.nn.BatchNorm2d)]
+        assert all(float(norm.weight.min()) > 0 for norm in norms)
+    work = tmp_path / "work"
+    trained = training.train([shots], work, training.BATCH, seed=1, workers=0, begin=path)
+    assert (work / "near.pt").exists()
+    with torch.no_grad():
+        # Batch by batch the norms know other statistics; what was learnt must not be gone.
+        told = np.corrcoef(trained(windows).ravel(), net(windows).ravel())[0, 1]
+    assert told > 0.9
+
+
+def test_clear_dice_differ_in_how_they_pass_light_on(tmp_path):
+    folder = make(SceneSet("clear-lean-shots", 5, 30, 230), tmp_path, 1, 600.0)
+    cut = training.cut_windows(folder, tmp_path / "windows")
+    assert (cut.truth[:, 2] == 1).sum() > 15
+    assert (cut.truth[:, 2] == 0).sum() > 10
+    glows = [random_glow(np.random.default_rng(seed)) for seed in range(40)]
+    assert len({glow.near_edges > 0 for glow in glows}) == 2
+    assert all(1.3 < glow.index < 1.7 for glow in glows)
 
 
 def test_the_sheet_shows_flat_dice_and_leaning_ones(shots):

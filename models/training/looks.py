@@ -30,6 +30,33 @@ HELD_OUT_STYLES = ("marbled",)
 """Never drawn for training: what the model makes of dice that it was not shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Glow:
+    """How a clear die passes light on. Shares of the light from above, but where it says else."""
+
+    index: float = 1.5
+    """Of refraction: 1.48 acetate .. 1.6 resin."""
+
+    ground: float = 0.10
+    """What comes through where nothing is painted."""
+
+    marks: float = 0.45
+    """What a pip on a far wall sends back."""
+
+    far_edges: float = 0.5
+    near_edges: float = 0.0
+    """What edges send out that light was led to: those behind, and those of the face itself."""
+
+    near_width: float = 0.05
+    """How far from the edge that is seen, in die edges."""
+
+    slope: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """How much more comes from one side of the body than from the other, along each axis."""
+
+    most: float = 0.85
+    """Share of what is seen that comes from within, of a wholly clear die."""
+
+
 @dataclass(slots=True)
 class DieLook:
     """The looks of one die; faces are indexed by value − 1."""
@@ -62,6 +89,9 @@ class DieLook:
     """(3,) colour that light takes on the way through."""
 
     style: str
+
+    glow: Glow = Glow()
+    """Of a clear die."""
 
 
 def from_srgb(*bgr: float) -> np.ndarray:
@@ -189,6 +219,21 @@ def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
         translucency=float(translucency),
         tint=np.asarray(body / max(float(body.max()), 1e-3), np.float32),
         style=style,
+    )
+
+
+def random_glow(rng: np.random.Generator) -> Glow:
+    """How some clear die passes light on: no two alike, from smoky to bright at the edges."""
+    slope = rng.normal(0, 0.12, 3)
+    return Glow(
+        index=float(rng.uniform(1.35, 1.6)),
+        ground=float(rng.uniform(0.02, 0.35)),
+        marks=float(rng.uniform(0.05, 0.8)),
+        far_edges=float(rng.uniform(0.0, 0.7) * (rng.random() < 0.7)),
+        near_edges=float(rng.uniform(0.1, 1.0) * (rng.random() < 0.7)),
+        near_width=float(rng.uniform(0.015, 0.12)),
+        slope=(float(slope[0]), float(slope[1]), float(slope[2])),
+        most=float(rng.uniform(0.3, 0.95)),
     )
 
 

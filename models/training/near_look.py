@@ -1,6 +1,7 @@
 """Train the small network that looks at one die at a time: `vision/near_look.py` says what it sees.
 
     python -m models.training.near_look --scenes SETS… --samples 700000 --work var/near --out models
+    python -m models.training.near_look --begin models/training/near-float32.onnx --rate 5e-4 …
 
 Owns: its layers, its windows cut from calibrated sets of shots, their variation, the optimiser, the
 export. A window is cut along the true corners and then moved by a few hundredths of an edge and
@@ -10,6 +11,7 @@ turned by a degree or two, as the first network's corners are off: the drawings 
 from __future__ import annotations
 
 import argparse
+import copy
 import math
 import time
 from collections.abc import Sequence
@@ -24,13 +26,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from models.training import scenes
+from models.training import scenes, unfold
 from models.training.export import NEAR, OPSET
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.network import convolve
 from models.training.quantise import quantise_near
 from vision.calibration import Calibration
 from vision.near_look import CHANNELS, FACE, SIDE, drawings, window
+from vision.session import open_session
 
 MARGIN = 12
 """Pixels kept around a window, so that it can be moved and turned."""
@@ -45,6 +48,8 @@ _UNIT = 0.05
 _PLACE_SHARE = 0.3
 _PEAK_RATE = 2e-3
 _RANGES = 240
+_MEASURED = 20 * BATCH
+"""Windows from which the statistics of an exported network's norms are measured."""
 
 
 class Pair(nn.Module):
@@ -218,14 +223,36 @@ def loss_of(told: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     return flat, (off.sum(dim=1) * torch.exp(-unsure) + unsure).mean()
 
 
-def train(sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int) -> NearNet:
+def begin_from(path: Path, cuts: Sequence[Cut]) -> NearNet:
+    """The network of an exported fp32 file, to train on; its norms' statistics are those of some
+    windows. Raises ValueError where it computes otherwise than the file."""
+    net = NearNet().eval()
+    data = Windows(cuts, seed=1, count=_MEASURED)
+    shown = (torch.stack([data[i + k][0] for k in range(BATCH)]).float()
+             for i in range(0, _MEASURED - BATCH + 1, BATCH))  # fmt: skip
+    unfold.measure(net, unfold.load(net, path), shown)
+    windows = torch.stack([data[i][0] for i in range(8)]).permute(0, 2, 3, 1).contiguous()
+    with torch.no_grad():
+        ours = ExportedNearNet(net)(windows).numpy()
+    theirs = open_session(path, 1).run(["looks"], {"windows": windows.numpy()})[0]
+    if not np.allclose(ours, theirs, atol=1e-2):
+        raise ValueError(f"{path} computes otherwise than the network of this version")
+    return net
+
+
+def train(
+    sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int,
+    begin: Path | None = None, peak_rate: float = _PEAK_RATE,
+) -> NearNet:  # fmt: skip
     """The network after that many windows, its weights averaged over the last ones. A run that was
-    stopped goes on where it last saved."""
+    stopped goes on where it last saved; a new one begins with the weights of the fp32 file `begin`
+    or with none."""
     torch.manual_seed(seed)
     work.mkdir(parents=True, exist_ok=True)
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    net, average = NearNet(), NearNet()
-    optimiser = torch.optim.AdamW(net.parameters(), lr=_PEAK_RATE, weight_decay=0.02)
+    net = NearNet() if begin is None else begin_from(begin, cuts).train()
+    average = copy.deepcopy(net)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=peak_rate, weight_decay=0.02)
     saved, begun = work / "near.pt", 0
     if saved.exists():
         kept = torch.load(saved, weights_only=True)
@@ -248,7 +275,7 @@ def train(sets: Sequence[Path], work: Path, samples: int, seed: int, workers: in
     for step, (windows, wanted) in enumerate(track(loader, "training", total=total), begun + 1):
         for group in optimiser.param_groups:
             rise = min(1.0, step / 100)
-            group["lr"] = _PEAK_RATE * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
+            group["lr"] = peak_rate * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
         flat, place = loss_of(net(windows.float()), wanted)
         optimiser.zero_grad(set_to_none=True)
         (flat + _PLACE_SHARE * place).backward()
@@ -300,6 +327,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train the network that looks at one die.")
     parser.add_argument("--scenes", type=Path, nargs="+", required=True, help="calibrated sets")
     parser.add_argument("--samples", type=int, default=700_000)
+    parser.add_argument("--begin", type=Path, help="fp32 file whose weights to begin with")
+    parser.add_argument("--rate", type=float, default=_PEAK_RATE, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=81)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
@@ -307,7 +336,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("models"))
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    net = train(given.scenes, given.work, given.samples, given.seed, given.workers)
+    net = train(given.scenes, given.work, given.samples, given.seed, given.workers,
+                given.begin, given.rate)  # fmt: skip
     path = export(net, given.scenes, given.work, given.out)
     print(f"{path}: {path.stat().st_size} bytes; `models.training.quantise` registers it")
 

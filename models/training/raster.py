@@ -342,7 +342,8 @@ def _see_through(
     on_ball: np.ndarray,
 ) -> np.ndarray:
     """Tinted glass: what is painted on the far walls shows through the body."""
-    bend = np.float32(1 / 1.5)
+    glow = look.glow
+    bend = np.float32(1 / glow.index)
     cosine = np.clip(-(ray * normal).sum(axis=-1), 0, 1)
     inner = np.sqrt(np.maximum(1 - bend**2 * (1 - cosine**2), 0))
     path = bend * ray + (bend * cosine - inner)[..., None] * normal
@@ -357,9 +358,14 @@ def _see_through(
     sky = light.ambient + sum((x.colour * x.toward[2] for x in light.lamps), np.zeros(3))
     rim = np.clip((np.abs(far).max(axis=-1) * 2 - 0.9) * 10, 0, 1)
     near_edge = np.sort(np.abs(far), axis=-1)[..., 1] > 0.44
-    glow = 0.10 + 0.45 * marks + 0.5 * (near_edge * rim)
-    through = look.tint * np.asarray(sky, np.float32) * glow[..., None]
-    share = look.translucency * (1 - own)[..., None] * 0.85
+    level = glow.ground + glow.marks * marks + glow.far_edges * (near_edge * rim)
+    if glow.near_edges:
+        inside = 0.5 - np.sort(np.abs(at), axis=-1)[..., 1]  # from the face's nearest edge
+        level = level + glow.near_edges * np.exp(-np.clip(inside, 0, 1) / glow.near_width)
+    if any(glow.slope):
+        level = level + ((at + far) / 2) @ np.array(glow.slope, np.float32)
+    through = look.tint * np.asarray(sky, np.float32) * np.clip(level, 0, 1.5)[..., None]
+    share = look.translucency * (1 - own)[..., None] * glow.most
     return np.asarray(surface * (1 - share) + through * share, np.float32)
 
 

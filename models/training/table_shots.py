@@ -5,6 +5,7 @@
     python -m models.training.scenes taught-shots --seed 17 --count 3000 --size 288
     python -m models.training.scenes lean-shots --seed 19 --count 1500 --size 288
     python -m models.training.scenes quick-lean-shots --seed 21 --count 3000 --size 360
+    python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
@@ -150,12 +151,19 @@ def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
             return tosses.Rest(dice, setting.radius, setting.ridges)
 
 
-class RasterShots:
-    """Shots by the fast renderer; `is_taught` ones are for training, as `lean_rest` lays them."""
+def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
+    """Three clear dice of one kind, as a table has them."""
+    look = replace(looks.random_look(rng, "translucent"), glow=looks.random_glow(rng))
+    return [look] * 3
 
-    def __init__(self, size: int, is_taught: bool = False) -> None:
+
+class RasterShots:
+    """Shots by the fast renderer; `is_taught` ones are for training, as `lean_rest` lays them. With
+    `is_clear` all dice are clear ones, each setting's another in how it passes light on."""
+
+    def __init__(self, size: int, is_taught: bool = False, is_clear: bool = False) -> None:
         self.size = size
-        self._is_taught = is_taught
+        self._is_taught, self._is_clear = is_taught, is_clear
         self._drawn = 0
 
     def picture(self, rng: np.random.Generator) -> Picture:
@@ -165,6 +173,8 @@ class RasterShots:
             self._setting = random_setting(rng, self.size, k, is_taught=self._is_taught)
             if self._is_taught:
                 self._setting = replace(self._setting, ridges=[])
+            if self._is_clear:
+                self._setting = replace(self._setting, dice=_clear_dice(rng))
             self._floor, self._reach = _lined_floor(rng, self._setting)
             self._light = _table_light(rng)
         self._drawn += 1

@@ -11,6 +11,7 @@ parts, a head that only training has, is not in the file and starts afresh.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -27,42 +28,54 @@ _PICTURES = 480
 _SIZE = 256
 
 
+Folded = tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]
+"""A convolution, the norm after it, and the bias that the export made of that norm."""
+
+
 def unfold(path: Path, scenes: list[Path], pictures: int = _PICTURES) -> DieNet:
     """The network of an exported fp32 file, its statistics from so many training pictures.
 
     Raises ValueError where it computes otherwise than the file.
     """
     net = DieNet().eval()
+    samples = Samples([scene_source(f, 1.0) for f in scenes], _SIZE, 1, 0, pictures)
+    shown = (samples[index][0][None].float() for index in range(len(samples)))
+    measure(net, load(net, path), shown)
+    compare(ExportedDieNet(net).eval(), path)
+    return net
+
+
+@torch.no_grad()
+def load(net: nn.Module, path: Path) -> list[Folded]:
+    """Put the weights of an exported fp32 file into `net`, whose norms only pass values on then,
+    plus their bias: exact, but nothing to train on before `measure`."""
     modules = dict(net.named_modules())
     graph = onnx.load(str(path)).graph
     stored = {entry.name: numpy_helper.to_array(entry) for entry in graph.initializer}
-    pairs: list[tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]] = []
+    folded: list[Folded] = []
     for node in graph.node:
-        if node.op_type != "Conv":
+        if node.op_type not in ("Conv", "Gemm"):
             continue
         name = _module_name(node.name)
         layer = modules[name]
-        assert isinstance(layer, nn.Conv2d)
-        with torch.no_grad():
-            layer.weight.copy_(torch.from_numpy(np.array(stored[node.input[1]])))
-            bias = torch.from_numpy(np.array(stored[node.input[2]]))
-            if layer.bias is not None:
-                layer.bias.copy_(bias)
-                continue
+        assert isinstance(layer, nn.Conv2d | nn.Linear)
+        layer.weight.copy_(torch.from_numpy(np.array(stored[node.input[1]])))
+        bias = torch.from_numpy(np.array(stored[node.input[2]]))
+        if layer.bias is not None:
+            layer.bias.copy_(bias)
+            continue
         stem, _, number = name.rpartition(".")
         norm = modules[f"{stem}.{int(number) + 1}"]
+        assert isinstance(layer, nn.Conv2d)
         assert isinstance(norm, nn.BatchNorm2d)
         assert norm.running_mean is not None
         assert norm.running_var is not None
-        with torch.no_grad():  # passes values on, plus the bias: exact before it is measured
-            norm.running_mean.zero_()
-            norm.running_var.fill_(1 - norm.eps)
-            norm.weight.fill_(1.0)
-            norm.bias.copy_(bias)
-        pairs.append((layer, norm, bias))
-    _measure(net, pairs, Samples([scene_source(f, 1.0) for f in scenes], _SIZE, 1, 0, pictures))
-    compare(ExportedDieNet(net).eval(), path)
-    return net
+        norm.running_mean.zero_()
+        norm.running_var.fill_(1 - norm.eps)
+        norm.weight.fill_(1.0)
+        norm.bias.copy_(bias)
+        folded.append((layer, norm, bias))
+    return folded
 
 
 def _module_name(node: str) -> str:
@@ -77,10 +90,10 @@ def _module_name(node: str) -> str:
 
 
 @torch.no_grad()
-def _measure(
-    net: DieNet, pairs: list[tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]], samples: Samples
-) -> None:
-    sums = {layer: [torch.zeros(()), torch.zeros(()), 0] for layer, _, _ in pairs}
+def measure(net: nn.Module, folded: list[Folded], shown: Iterable[Tensor]) -> None:
+    """Give each norm the statistics that its layer has on these inputs; what `net` computes stays
+    the same."""
+    sums = {layer: [torch.zeros(()), torch.zeros(()), 0] for layer, _, _ in folded}
 
     def note(layer: nn.Module, _: object, out: Tensor) -> None:
         assert isinstance(layer, nn.Conv2d)
@@ -88,12 +101,12 @@ def _measure(
         sums[layer][1] = sums[layer][1] + (out * out).sum(dim=(0, 2, 3))
         sums[layer][2] += out.shape[0] * out.shape[2] * out.shape[3]
 
-    hooks = [layer.register_forward_hook(note) for layer, _, _ in pairs]
-    for index in range(len(samples)):
-        net(samples[index][0][None].float())
+    hooks = [layer.register_forward_hook(note) for layer, _, _ in folded]
+    for each in shown:
+        net(each)
     for hook in hooks:
         hook.remove()
-    for layer, norm, bias in pairs:
+    for layer, norm, bias in folded:
         total, squares, count = sums[layer]
         mean = total / count
         variance = (squares / count - mean * mean).clamp(min=1e-6)

@@ -87,9 +87,11 @@ class Plan:
         SceneSet("lean-shots", seed=23, count=2000, size=288),
         SceneSet("quick-lean-shots", seed=21, count=2600, size=340),
         SceneSet("quick-lean-shots", seed=24, count=1800, size=340),
+        SceneSet("clear-lean-shots", seed=26, count=1500, size=340),
+        SceneSet("lean-shots", seed=25, count=900, size=288),
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
-    near_samples: int = 1_030_000
+    near_samples: int = 1_290_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),

@@ -1,4 +1,4 @@
-"""Every processor must give the same answer: the whole numbers against the floats they stand for."""
+"""Every processor must give the same answer: whole numbers against the floats they stand for."""
 
 from __future__ import annotations
 

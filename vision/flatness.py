@@ -99,8 +99,9 @@ NOT_FLAT_SUM = -4.0
 NOT_FLAT_MOST = (-2.0, -1.5)
 """A die does not lie flat where both sums together and each by itself are below these."""
 NO_SEAM = (-6.0, -2.0)
-"""The same where dice touch and the seam between them may be hidden: under smears on the dome, the
-networks' sum of 120 flat dice went down to -4.7, the second reader's to -11."""
+"""The same where dice touch and the seam between them may be hidden: under smears on the dome, of
+120 flat dice the networks' sum went down to -4.7, the second reader's to -11; one had -20.4 with
+-1.4, which is why both must say so."""
 CUES_SUM = -3.0
 CUES_NETWORK = -2.0
 """Where two single measurements say not flat, the sums must not say the contrary: both together,

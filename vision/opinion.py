@@ -159,7 +159,7 @@ class Judge:
         cue of its own, or by all that it measured together.
 
         An outline that was fitted amiss gives several cues at once: where the sums say otherwise,
-        cues prove nothing.
+        cues prove nothing; nor does anything where the die seems flat from near by.
         """
         if die.model is None or self._calibration.die_px < _LEAST_DIE_PX:
             return False

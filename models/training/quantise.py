@@ -8,6 +8,9 @@ weight): every convolution but the last of each head, the sums and the enlargeme
 that maps stay bytes from the picture to the heads. The heads give coordinates and logits, of which
 a 255th of the range would be seen; they stay float32.
 
+The picture needs no scaling: `image / 64 - 2`, with which the float network begins, is what a byte
+means whose zero is 128 and whose step is 1/64.
+
 A processor without dot products of bytes (x86 with AVX2 alone) adds pairs of byte products in 16
 bits, where 255 x 127 twice does not fit, and saturates without a word. Every session is therefore
 opened with the switch that computes these exactly (`vision.session`). Weights of seven bits would

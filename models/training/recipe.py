@@ -5,10 +5,10 @@
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
 Rendering takes about an hour and a half and training nearly four on two idle cores, almost two of
-them for the near look (estimated from a busy machine: 10 ms of one core for a sample's step and 5 ms of the
-other to make it, 5 and 1 ms for a near look's, 0.2 s of one core for a rendered picture and 0.6 s
-for a path-traced one). `--rehearse` walks the whole way in small steps
-and ships nothing worth having.
+them for the near look (estimated from a busy machine: 10 ms of one core for a sample's step and
+5 ms of the other to make it, 5 and 1 ms for a near look's, 0.2 s of one core for a rendered picture
+and 0.6 s for a path-traced one). `--rehearse` walks the whole way in small steps and ships nothing
+worth having.
 """
 
 from __future__ import annotations

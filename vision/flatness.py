@@ -109,9 +109,9 @@ and the networks'."""
 # The networks' weights are fitted on 3,704 flat dice and 353 others below 14° of two renderers, the
 # second reader's on 3,629 and 395 of the rig's; the networks knew neither these pictures nor these
 # dice. Of 1,929 pictures of the rig in which a die was not flat, in most of them set up at 6-20°,
-# the stair accepts three, at 6.5-7.1°: of two the lens sees no side, one is green on green. No stair
-# parts these from flat ones: one that accepts a single one of them reads 69 % instead of 93 %. Of
-# 118 path-traced pictures it accepts none (figures/flatness.png).
+# the stair accepts three, at 6.5-7.1°: of two the lens sees no side, one is green on green. No
+# stair parts these from flat ones: one that accepts a single one of them reads 69 % instead of
+# 93 %. Of 118 path-traced pictures it accepts none (figures/flatness.png).
 
 
 def is_flat(network: float, outline: float) -> bool:

@@ -23,6 +23,9 @@ class PlantInputs:
     """PWM duty on the motor driver, 0.0-1.0."""
     motor_enabled: bool = False
     """Level of EN at the controller's pin, before the e-stop and compartment contacts."""
+    enable_since_s: float = 0.0
+    """When EN took this level, seconds on the caller's clock; 0.0 where nobody knows. An interval
+    that was long because this computer was busy is driven up to then as it was before."""
     ring_light: float = 0.0
     """Duty of the ring light, 0.0-1.0 (average of the soft PWM)."""
     cover_open_drive: bool = False

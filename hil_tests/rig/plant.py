@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hil_tests.rig.dice import STEP_S, Dice, DieAtRest, Poses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
@@ -108,6 +108,7 @@ class Plant:
         self._light = 0.0
         self._pulses_seen = 0
         self._unpulsed_s = math.inf
+        self._was_enabled = False
         self._tosses = 0
         self._started_s = 0.0
         self._started_rad = 0.0
@@ -131,7 +132,13 @@ class Plant:
             self._take_new_dice()
             self._light = self._light_level(inputs.ring_light)
             drive = self._drive(now_s - before_s, inputs)
-            edges = self._advance(before_s, now_s, drive)
+            edges: list[tuple[float, int]] = []
+            held = replace(drive, enabled=self._was_enabled)
+            if held != drive and before_s < inputs.enable_since_s < now_s:
+                edges = self._advance(before_s, inputs.enable_since_s, held)
+                before_s = self._now_s or before_s
+            edges += self._advance(before_s, now_s, drive)
+            self._was_enabled = drive.enabled
             self._show(now_s)
             until_s = now_s if self._now_s is None else self._now_s
             return PlantOutputs(

@@ -65,6 +65,7 @@ class Wiring:
         self._enable_pulses = 0
         self._was_enabled = False
         self._low_since = 0.0
+        self._high_since = 0.0
         board.on_output(self._watch_enable)
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -82,6 +83,7 @@ class Wiring:
         return PlantInputs(
             motor_duty=board.duty(pins.motor_pwm),
             motor_enabled=self._is_enabled(),
+            enable_since_s=self._enable_since_s(),
             ring_light=board.duty(pins.ring_light),
             cover_open_drive=bool(board.level(pins.cover_drive)),
             latch_release=bool(board.level(pins.latch_release)),
@@ -112,6 +114,10 @@ class Wiring:
             return True
         return time.monotonic() - self._low_since < DRIVER_FILTER_S
 
+    def _enable_since_s(self) -> float:
+        """When the driver saw EN's latest change. A pulse that its filter swallows is none."""
+        return max(self._low_since + DRIVER_FILTER_S, self._high_since)
+
     def _watch_enable(self, gpio: int) -> None:
         """In the daemon's thread: count EN's rising edges, for the hardware monostable."""
         if gpio != self._pins.motor_enable:
@@ -119,6 +125,7 @@ class Wiring:
         is_enabled = bool(self._board.level(gpio))
         if is_enabled and not self._was_enabled:
             self._enable_pulses += 1
+            self._high_since = time.monotonic()
         elif self._was_enabled and not is_enabled:
             self._low_since = time.monotonic()
         self._was_enabled = is_enabled

@@ -54,7 +54,7 @@ class Daemon:
         serial = SerialRead(board, loop)
         self.handles = Handles(fifo_folder)
         self.alerts = Alerts(board, loop, self.handles, chip.sample_us)
-        self.scripts = Scripts(loop, self.execute)
+        self.scripts = Scripts(loop, self.execute, board.locked)
         self.scripts.on_masks = self.alerts.refresh
         self.alerts.extra_mask = lambda: self.scripts.pin_mask
         self.alerts.on_changes = self.scripts.notice

@@ -1,7 +1,9 @@
 """The script slots: store, run, update, stop, delete; and when each script goes on.
 
 The real daemon gives each script a thread. Here all share the daemon's one, in short slices, so
-that a script spinning without a pause slows nobody for long. Owns: states, waking.
+that a script spinning without a pause slows nobody for long. A slice is one moment to the world
+outside: a real script writes two pins within microseconds, here this computer may go elsewhere
+between the two writes, and what hangs on the pins must not see that. Owns: states, waking.
 Must not know: what instructions do.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -22,7 +25,7 @@ from .wire import Command, Request
 
 SLOTS = 32
 
-START_US = 100
+START_US = 500
 """A stored script needs this long before it may be run: its thread has to start."""
 
 SLICE = 100
@@ -64,9 +67,16 @@ class Script:
 class Scripts:
     """Handlers of the script commands, and the scheduler."""
 
-    def __init__(self, loop: Loop, execute: Callable[[Request], Result]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        execute: Callable[[Request], Result],
+        at_one_moment: Callable[[], AbstractContextManager[object]],
+    ) -> None:
+        """`at_one_moment`: while it is held, nobody outside looks at a pin."""
         self._loop = loop
         self._execute = execute
+        self._at_one_moment = at_one_moment
         self._slots: list[Script | None] = [None] * SLOTS
         self.on_masks: Callable[[], None] = lambda: None
         """Called when the pins that scripts wait for have changed."""
@@ -183,7 +193,9 @@ class Scripts:
         if script.is_stopping:
             script.state, script.machine = State.HALTED, None
             return
-        match script.machine.run(SLICE):
+        with self._at_one_moment():
+            pause = script.machine.run(SLICE)
+        match pause:
             case None:
                 script.wakes_us = now_us() + REST_US
                 self._loop.call_at(script.wakes_us, lambda: self._go_on(script))

@@ -73,6 +73,29 @@ def test_estop_and_open_compartment_cut_the_motor_whatever_the_pins_say() -> Non
     assert outputs.speed_rpm == 0.0
 
 
+def test_what_a_late_turn_missed_acts_from_its_moment_on() -> None:
+    """Of 50 ms without a turn EN was low for the last one: the shaft has hardly slowed down."""
+    seconds, late_s = 0.5, 0.05
+
+    def speed_after(fell_s: float) -> float:
+        plant = Plant("standard", seed=2)
+        before = run(plant, DRIVEN, 0.0, seconds)
+        assert before.speed_rpm > 650.0
+        low = PlantInputs(motor_duty=0.765, enable_since_s=fell_s)
+        return plant.update(seconds + late_s, low).speed_rpm / before.speed_rpm
+
+    assert speed_after(seconds + late_s - 0.001) > 0.9
+    assert 0.65 < speed_after(seconds + late_s - 0.02) < 0.9
+    assert speed_after(0.0) < 0.65
+
+
+def test_what_is_switched_on_in_a_late_turn_acts_from_its_moment_on() -> None:
+    plant = Plant("standard", seed=2)
+    plant.update(0.0, IDLE)
+    on = PlantInputs(motor_duty=0.765, motor_enabled=True, enable_since_s=0.19)
+    assert plant.update(0.2, on).speed_rpm < 150.0
+
+
 def test_monostable_stops_the_motor_when_the_enable_pulses_end() -> None:
     plant = Plant("standard", seed=2, monostable_s=0.2)
     now_s = 0.0

@@ -80,6 +80,19 @@ def test_enable_that_stays_low_reaches_the_driver(board):
     assert not wiring.inputs().motor_enabled
 
 
+def test_the_machine_is_told_when_enable_changed_and_of_no_pulse(board):
+    wiring = Wiring(board, PINS)
+    before_s = time.monotonic()
+    drive_output(board, PINS.motor_enable, 1)
+    rose_s = wiring.inputs().enable_since_s
+    assert before_s <= rose_s <= time.monotonic()
+    drive_output(board, PINS.motor_enable, 0)
+    fell_s = time.monotonic()
+    time.sleep(0.02)
+    since_s = wiring.inputs().enable_since_s
+    assert rose_s + DRIVER_FILTER_S < since_s <= fell_s + DRIVER_FILTER_S
+
+
 def test_tach_edges_keep_their_times(board):
     wiring = Wiring(board, PINS)
     with board.locked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -129,8 +130,8 @@ def test_parameters_stay_between_runs_and_can_be_overwritten(pi: pigpio.pi) -> N
 
 
 def test_a_script_just_stored_is_not_ready(raw: RawClient) -> None:
-    raw.send(38, extension=b"halt")
-    raw.send(40, 0)
+    store, start = struct.pack("<4I4s", 38, 0, 0, 4, b"halt"), struct.pack("<4I", 40, 0, 0, 0)
+    raw.socket.sendall(store + start)
     assert raw.reply()[3] == 0
     assert raw.reply()[3] == -62
 
@@ -223,3 +224,22 @@ def test_the_dead_man_lets_the_motor_go_when_nobody_refreshes(board: Board, pi: 
     wait_until(lambda: board.duty(18) == 0, seconds=0.05)
     pi.update_script(number, [10])
     wait_until(lambda: board.level(23) == 1, seconds=0.1)
+
+
+def test_nobody_outside_sees_the_middle_of_a_scripts_pulse(board: Board, pi: pigpio.pi) -> None:
+    """The dead-man pulses EN low for microseconds. Where this computer goes elsewhere in between,
+    the plant would brake for that long."""
+    seen: list[int] = []
+    lookers: list[threading.Thread] = []
+
+    def look_while_low(gpio: int) -> None:
+        if gpio == 23 and lookers == [] and board.level(23) == 0:
+            lookers.append(threading.Thread(target=lambda: seen.append(board.level(23))))
+            lookers[0].start()
+            time.sleep(0.02)  # the daemon's thread is away
+
+    pi.write(23, 1)
+    board.on_output(look_while_low)
+    run(pi, "w 23 0 w 23 1 halt")
+    lookers[0].join(timeout=5.0)
+    assert seen == [1]

@@ -35,9 +35,10 @@ from models.training.table_shots import RasterShots, TracedShots
 RECIPES = {
     "raster": "raster-1", "table": "table-1", "mitsuba": "mitsuba-2", "snapshot": "snapshot-1",
     "lean": "lean-1", "surface": "surface-1",
-    "shots": "shots-1", "traced-shots": "traced-shots-3",
+    "shots": "shots-2", "traced-shots": "traced-shots-4",
     "taught-shots": "taught-shots-2", "lean-shots": "lean-shots-2", "house": "house-1",
     "quick-lean-shots": "quick-lean-shots-1", "clear-lean-shots": "clear-lean-shots-1",
+    "patterned-shots": "patterned-shots-1",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
@@ -84,6 +85,8 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
         return RasterShots(scenes.size, is_taught=True).picture
     if scenes.renderer == "clear-lean-shots":
         return RasterShots(scenes.size, is_taught=True, is_clear=True).picture
+    if scenes.renderer == "patterned-shots":
+        return TracedShots(scenes.size, is_taught=True, is_patterned=True).picture
     if scenes.renderer == "house":
         return lambda rng: house_picture(rng, scenes.size)
     if scenes.renderer == "surface":

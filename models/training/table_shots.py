@@ -6,6 +6,7 @@
     python -m models.training.scenes lean-shots --seed 19 --count 1500 --size 288
     python -m models.training.scenes quick-lean-shots --seed 21 --count 3000 --size 360
     python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
+    python -m models.training.scenes patterned-shots --seed 29 --count 2400 --size 288
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
@@ -41,6 +42,12 @@ _STYLE_SHARES = (0.26, 0.14, 0.2, 0.12, 0.12, 0.06, 0.05, 0.05)
 TAUGHT_FLOORS = ("plain", "felt", "stone", "black")
 """Of the shots that training may see (`taught-shots`): no wood, no carpet."""
 
+PATTERNED_FLOORS = ("grid", "stripes", "photo", "print", "stone")
+"""Of `patterned-shots`: lines and edges of a floor that run up to a die and mean nothing."""
+
+_PATTERNED_SHOTS = 5
+_PATTERNED_PRINT = 0.25
+
 _TAUGHT_SHARES = (0.2, 0.15, 0.22, 0.15, 0.14, 0.07, 0.07, 0.0)
 
 EDGES_MM = (16.0, 16.0, 18.0, 19.0)
@@ -49,6 +56,8 @@ _SAMPLES = 3
 """Rays a pixel of a path-traced shot: the denoiser leaves nothing of their noise, and a picture
 then costs a quarter of a second instead of one and a half."""
 _DOMED = 0.15
+_BRIGHTEST_FACE = 0.9
+"""Of what a sensor's pixel holds: 243 of 255 once it is encoded."""
 _COCKED = 0.35
 _TAUGHT_COCKED = 0.6
 _TRIES = 14
@@ -89,9 +98,15 @@ class Setting:
 
 
 def random_setting(
-    rng: np.random.Generator, size: int, lens_k: float = 0.0, *, is_taught: bool = False
+    rng: np.random.Generator,
+    size: int,
+    lens_k: float = 0.0,
+    *,
+    is_taught: bool = False,
+    floor_kinds: tuple[str, ...] = (),
 ) -> Setting:
-    """A table: its compartment, its dice and its camera. `is_taught`: nothing that is held out."""
+    """A table: its compartment, its dice and its camera. `is_taught`: nothing that is held out;
+    `floor_kinds`: instead of the usual ones."""
     is_rough = rng.random() < 0.5
     fits = size / _LEAST_PX / 2.04 - 0.45
     radius = float(rng.uniform(1.9, min(fits, 3.3)))
@@ -121,7 +136,7 @@ def random_setting(
         dice=dice,
         camera=camera,
         die_mm=float(rng.choice(EDGES_MM)),
-        floor_kind=str(rng.choice(TAUGHT_FLOORS if is_taught else FLOORS)),
+        floor_kind=str(rng.choice(floor_kinds or (TAUGHT_FLOORS if is_taught else FLOORS))),
     )
 
 
@@ -184,34 +199,49 @@ class RasterShots:
             rng, rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach
         )
         linear = (picture.image.astype(np.float32) / 255) ** 2.2
-        return _finish(rng, linear, setting, picture)
+        return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
 
 
 class TracedShots:
     """Shots by the path tracer: light from die to die, glass, domes.
 
     With `is_taught` they are for training: more of the dice cocked, no style or floor that is kept
-    for verification. With `is_leaning` the dice do not come from tosses but from `lean_rest`.
+    for verification. With `is_leaning` the dice do not come from tosses but from `lean_rest`. With
+    `is_patterned` every second shot does, on floors with a pattern, of which each shows fewer.
     """
 
-    def __init__(self, size: int, is_taught: bool = False, is_leaning: bool = False) -> None:
+    def __init__(
+        self,
+        size: int,
+        is_taught: bool = False,
+        is_leaning: bool = False,
+        is_patterned: bool = False,
+    ) -> None:
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training import pathtrace
 
         self._tracer = pathtrace
         self._studio = pathtrace.Studio(size, held_out=not is_taught, floor_kinds=FLOORS)
-        self._studio.printed, self._studio.domed = 0.0, _DOMED
+        self._studio.printed = _PATTERNED_PRINT if is_patterned else 0.0
+        self._studio.domed = _DOMED
         self._is_taught, self._is_leaning = is_taught, is_leaning
+        self._is_patterned = is_patterned
+        self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
         self._cocked = _TAUGHT_COCKED if is_taught else _COCKED
         self.size = size
         self._drawn = 0
 
     def picture(self, rng: np.random.Generator) -> Picture:
-        """The next shot; every `SHOTS`-th draws a new setting from its generator."""
+        """The next shot; the first of each setting draws it from its generator."""
         tracer = self._tracer
-        if self._drawn % SHOTS == 0:
-            self._setting = random_setting(rng, self.size, is_taught=self._is_taught)
-            if self._is_leaning:  # a die laid by rule would go through a ridge
+        if self._drawn % self._shots == 0:
+            self._setting = random_setting(
+                rng, self.size, is_taught=self._is_taught,
+                floor_kinds=PATTERNED_FLOORS if self._is_patterned else (),
+            )  # fmt: skip
+            if (
+                self._is_leaning or self._is_patterned
+            ):  # a die laid by rule would go through a ridge
                 self._setting = replace(self._setting, ridges=[])
             rest = self._lay(rng)
             self._values = [die.values for die in rest.dice]
@@ -234,10 +264,11 @@ class TracedShots:
         ]
         blank = np.zeros((1, 1, 3), np.uint8)
         picture = Picture(blank, labels, setting.camera, dict(self._notes))
-        return _finish(rng, np.ascontiguousarray(linear), setting, picture)
+        linear = np.ascontiguousarray(linear)
+        return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
 
     def _lay(self, rng: np.random.Generator) -> tosses.Rest:
-        if self._is_leaning:
+        if self._is_leaning or (self._is_patterned and rng.random() < 0.5):
             return lean_rest(rng, self._setting)
         return toss_for(rng, self._setting, self._cocked)
 
@@ -283,10 +314,29 @@ def _table_light(rng: np.random.Generator) -> Light:
     return Light(tone * float(rng.uniform(0.3, 0.7)), lamps, float(rng.uniform(0.3, 0.7)))
 
 
+def _brightest_face(linear: np.ndarray, picture: Picture) -> float:
+    """What nine tenths of the brightest top face do not exceed; a glint is less than the rest."""
+    levels = [0.0]
+    for die in picture.labels:
+        face = np.zeros(linear.shape[:2], np.uint8)
+        cv2.fillConvexPoly(face, np.round(die.corners).astype(np.int32), 1)
+        if face.any():
+            levels.append(float(np.percentile(linear[face > 0].max(axis=1), 90.0)))
+    return max(levels)
+
+
 def _finish(
-    rng: np.random.Generator, linear: np.ndarray, setting: Setting, picture: Picture
+    rng: np.random.Generator,
+    linear: np.ndarray,
+    setting: Setting,
+    picture: Picture,
+    *,
+    spares_dice: bool,
 ) -> Picture:
-    """Expose for the compartment, as an installer does, and add what a lens adds."""
+    """Expose for the compartment, as an installer does, and add what a lens adds.
+
+    `spares_dice`: not beyond what the dice's own faces bear, however dark the floor is.
+    """
     camera = setting.camera
     y, x = np.mgrid[0 : camera.height, 0 : camera.width].astype(np.float32)
     off = np.hypot(x - camera.width / 2, y - camera.height / 2)
@@ -295,6 +345,8 @@ def _finish(
     middle = float(np.median(linear[inside].max(axis=1)))
     # A lamp mirrored in the floor must not leave the rest in the dark.
     gain = max(rng.uniform(0.6, 0.9) / max(bright, 1e-3), 0.025 / max(middle, 1e-3))
+    if spares_dice:
+        gain = min(gain, _BRIGHTEST_FACE / max(_brightest_face(linear, picture), 1e-3))
     linear = linear * np.float32(gain)
     linear *= (1 - rng.uniform(0, 0.25) * (off / off.max()) ** 2)[..., None].astype(np.float32)
     linear = np.asarray(cv2.GaussianBlur(linear, (0, 0), float(rng.uniform(0.25, 0.7))))

@@ -1,0 +1,95 @@
+"""What the evidence of a frame proves where a die is hidden under another."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vision.opinion import Judge
+from vision.parameters import ReadingThresholds
+from vision.reading import (
+    DieEvidence,
+    Kind,
+    Measured,
+    ModelVote,
+    NoRoll,
+    Reason,
+    SecondVote,
+    Unreadable,
+)
+from vision.second_reader.foreground import Foreground
+from vision.second_reader.table import SecondReading
+from vision.tests.drawing import TABLE
+
+EDGE = TABLE.die_mm
+
+
+def evidence(x_mm: float, y_mm: float = 0.0, above: float = 0.0, odds: float = 4.0) -> DieEvidence:
+    half = EDGE / 2
+    square = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
+    points = np.c_[square + np.array((x_mm, y_mm)), np.full(4, EDGE)]
+    corners = tuple((float(x), float(y)) for x, y in TABLE.to_px(points))
+    return DieEvidence(
+        corners=corners,
+        x_mm=x_mm,
+        y_mm=y_mm,
+        turn_deg=0.0,
+        model=ModelVote(3, 0.99, 0.8, 0.9, near_p=0.95, near_lean_deg=1.0),
+        second=SecondVote(3, 0.9, None, support=0.9),
+        measured=Measured(EDGE, 0.01, 2.0, 1.2 + above, above),
+        not_flat=(),
+        kind=None,
+        network_odds=odds,
+        outline_odds=1.0,
+    )
+
+
+def judged(*dice: DieEvidence, wanted: int | None = 3):
+    floor = Foreground(
+        distance=np.zeros((8, 8), np.float32),
+        mask=np.zeros((8, 8), np.uint8),
+        inside=np.ones((8, 8), bool),
+        origin=(0, 0),
+        scale=1.0,
+    )
+    reading = SecondReading((), 0.0, 0.0, 2.0, floor)
+    return Judge(TABLE, ReadingThresholds()).judge(dice, reading, wanted)
+
+
+FLOOR = evidence(-25.0)
+RAISED = evidence(10.0, above=1.0, odds=1.0)
+
+
+def test_two_of_three_dice_and_one_of_them_higher_is_a_stack():
+    verdict = judged(FLOOR, RAISED)
+    assert isinstance(verdict, NoRoll)
+    assert (verdict.die, verdict.kind, verdict.angle_deg) == (1, Kind.STACKED, 0.0)
+    assert len(verdict.cues) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        evidence(10.0),
+        evidence(10.0, above=0.7, odds=1.0),
+        evidence(10.0, above=1.0, odds=6.0),
+    ],
+    ids=["as high", "hardly higher", "flat by both sums"],
+)
+def test_two_dice_on_the_floor_are_a_wrong_count(other):
+    verdict = judged(FLOOR, other)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.COUNT
+
+
+def test_as_many_dice_as_were_asked_for_hide_none():
+    assert not isinstance(judged(FLOOR, RAISED, wanted=2), NoRoll)
+    assert not isinstance(judged(FLOOR, RAISED, wanted=None), NoRoll)
+
+
+def test_what_the_second_reader_sees_alone_must_lie_under_the_raised_die():
+    unseen = {"model": None, "measured": None}
+    under = replace(evidence(10.0 + 0.6 * EDGE), **unseen)
+    beside = replace(evidence(10.0 + 1.05 * EDGE), **unseen)
+    assert isinstance(judged(FLOOR, RAISED, under), NoRoll)
+    assert not isinstance(judged(FLOOR, RAISED, beside), NoRoll)

@@ -31,7 +31,12 @@ _ROUNDS = 5
 _LEAST_FOUND = 6
 _LEAST_INSIDE = 0.4
 """Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
-_LARGEST_STEP = np.array((3.0, 3.0, 0.2))
+_LARGEST_STEP = np.array((3.0, 3.0, 0.2, 1.5))
+_MOST_INSET = 0.11
+"""Edges; how far inside a sharp cube's outline a rounded die's may be seen on all sides at once."""
+_INSET_COST = 0.7
+"""Samples that say there is none: where sides in shadow leave it open, a die is sharp."""
+_MIDDLE_PULL = 0.15
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
@@ -65,6 +70,9 @@ class Fit:
     spread_mm: float
     """How far the sides' mean distances differ from each other: 0 for an upright cube however
     soft its contour, as that moves all sides alike."""
+    inset_mm: float
+    """How far inside a sharp cube's outline the contour is on all sides alike, 0 or more: rounded
+    edges turn dark before they end."""
     beyond_mm: float
     """How much farther than an upright cube's the thing reaches on its worst side, its dimmest
     parts included: the side face that a tilted die turns towards the eye."""
@@ -87,7 +95,8 @@ class CubeOutline:
         tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
         rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
         self._rim = rim.reshape(-1, 2)
-        self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2])
+        self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2, 0.02])
+        self._prior = np.diag([0.0, 0.0, 0.0, _INSET_COST])
 
     def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
         """(P, 4, 2) frame pixels: corners of the top faces, clockwise."""
@@ -131,6 +140,8 @@ class CubeOutline:
         if not starts:
             return []
         poses = _array(starts)
+        insets = np.zeros(len(poses))  # view pixels
+        most = _MOST_INSET * 2 * self.half * self.calibration.floor_px_per_mm / ground.scale
         offsets = np.zeros((len(poses), len(_SIDES)))
         found = np.zeros(offsets.shape, bool)
         moving = np.arange(len(poses))
@@ -141,32 +152,43 @@ class CubeOutline:
             # Where a side face is seen, the step of brightness may be at its top edge (a side in
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
             # right, and the other sides decide.
-            off = np.where(off > 0, np.maximum(off - strip, 0.0), off)
+            inset = insets[moving, None]
+            middle = off - (strip / 2 - inset)
+            off = off - np.minimum(np.maximum(off, -inset), strip - inset)
             offsets[moving], found[moving] = off, is_found
             is_seen = is_found.sum(axis=1) >= _LEAST_FOUND
             if turn == rounds - 1 or not is_seen.any():
                 break
             moving = moving[is_seen]
             off, is_found = off[is_seen], is_found[is_seen]
-            strip, normal = strip[is_seen], normal[is_seen]
+            strip, normal, middle = strip[is_seen], normal[is_seen], middle[is_seen]
             weights = is_found / (1.0 + (off / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
+            # Within a strip nothing is wrong, and its middle is the best guess.
+            off = np.where(off == 0.0, _MIDDLE_PULL * middle, off)
             rows = self._slopes(poses[moving], normal) / ground.scale
+            rows = np.concatenate([rows, np.full((*rows.shape[:2], 1), -1.0)], axis=2)
             weighted = (rows * weights[..., None]).transpose(0, 2, 1)
             # Where little is seen (touching dice) the pose stays near its start.
-            step = np.linalg.solve(weighted @ rows + self._damping, weighted @ off[..., None])
-            step = np.minimum(np.maximum(step[..., 0], -_LARGEST_STEP), _LARGEST_STEP)
-            poses[moving] = self._inside(poses[moving] + step)
+            pull = (weighted @ off[..., None])[..., 0]
+            pull[:, 3] -= _INSET_COST * insets[moving]
+            step = np.linalg.solve(weighted @ rows + self._damping + self._prior, pull[..., None])[
+                ..., 0
+            ]
+            step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
+            poses[moving] = self._inside(poses[moving] + step[:, :3])
+            insets[moving] = np.minimum(np.maximum(insets[moving] + step[:, 3], 0.0), most)
             if turn > 0:
-                farthest = np.abs(step * (1.0, 1.0, self.half)).max(axis=1)
+                farthest = np.abs(step[:, :3] * (1.0, 1.0, self.half)).max(axis=1)
                 moving = moving[farthest >= 0.03]
                 if not len(moving):
                     break
-        return self._judged(ground, poses, offsets, found, others)
+        return self._judged(ground, poses, insets, offsets, found, others)
 
     def _judged(
         self,
         ground: Foreground,
         poses: np.ndarray,
+        insets: np.ndarray,
         offsets: np.ndarray,
         found: np.ndarray,
         others: np.ndarray | None,
@@ -192,6 +214,7 @@ class CubeOutline:
                     rms_mm=rms,
                     worst_side_mm=worst,
                     spread_mm=spread,
+                    inset_mm=float(insets[i]) * pixel_mm,
                     beyond_mm=float(beyond[i]) * pixel_mm,
                     walled_mm=float(walled[i]) * pixel_mm,
                     support=float(seen.mean()),
@@ -309,15 +332,24 @@ class CubeOutline:
             for (x, y), turn in zip(places_mm, turns, strict=True)
         ]
 
-    def cover(self, mask: np.ndarray, ground: Foreground, poses: Sequence[Pose]) -> np.ndarray:
-        """(P,) share of each pose's top face that is foreground, of what lies over the floor."""
+    def cover(
+        self,
+        mask: np.ndarray,
+        ground: Foreground,
+        poses: Sequence[Pose],
+        insets_mm: Sequence[float] = (),
+    ) -> np.ndarray:
+        """(P,) share of each pose's top face that is foreground, of what lies over the floor.
+        `insets_mm`: how much of each face's border does not count."""
         if not poses:
             return np.zeros(0)
         squares = ground.to_view(self.tops_px(poses))
+        inset = np.array(insets_mm or [0.0] * len(poses))[:, None, None] / (2 * self.half)
+        grid = inset + _GRID * (1 - 2 * inset)
         points = (
             squares[:, None, 0]
-            + _GRID[:, :1] * (squares[:, None, 1] - squares[:, None, 0])
-            + _GRID[:, 1:] * (squares[:, None, 3] - squares[:, None, 0])
+            + grid[..., :1] * (squares[:, None, 1] - squares[:, None, 0])
+            + grid[..., 1:] * (squares[:, None, 3] - squares[:, None, 0])
         )
         x, y = _inside_view(points, mask.shape)
         inside = ground.inside[y, x]

@@ -29,6 +29,23 @@ _LARGE = 0.20
 _ROUNDNESS = 0.88
 """Least area of a large spot, as a share of the ellipse with its second moments: pips have 0.98 and
 more, also out of focus, digits and letters 0.55-0.78."""
+_RING_SIDES = 1.25
+"""Longest width beside its height of a ring taken for a pip: the digit 0 is narrower."""
+_RING_ROUNDNESS = 0.93
+_RING_OFF = 0.07
+"""Farthest of the hole's middle from the ring's, in widths of the ring: a 6 or 9 has 0.1."""
+_PARTINGS = tuple(
+    cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * r + 1, 2 * r + 1)) for r in (2, 3, 4)
+)
+"""What pips are parted with that run into each other, or into the dark bevel: a bridge is narrower
+than a pip (11 pixels of `FACE_PX` usually, 6 at the least)."""
+_PARTED_SHARE = 0.8
+"""Least share of a free piece that its parts cover: of letters and digits little is left."""
+_CORE = 0.85
+"""Share of a piece's largest half width from which on it is the core of a pip."""
+_FARTHEST = 0.38
+"""Edges; what is parted from the dark bevel farther from the middle is the bevel's corner."""
+
 _SPACINGS = (0.17, 0.32)
 """Distance of the outer pips from the middle along one axis. Casino dice 0.24-0.27; narrow
 Asian fours reach 0.18, cheap dice 0.30."""
@@ -117,7 +134,7 @@ def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
     contrast = _share(inner, 0.985)
     if contrast < _LEAST_CONTRAST:
         return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
-    spots, odd = _spots(away, lab, contrast, rim, most_odd)
+    spots, odd, away = _spots(away, lab, contrast, rim, most_odd)
     if not spots:
         return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
     if odd:
@@ -153,34 +170,135 @@ def _share(values: np.ndarray, share: float) -> float:
 
 def _spots(
     away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, most_odd: float
-) -> tuple[list[_Spot], str]:
-    """Round spots of a pip's size; and why the face is illegal, if something else is on it."""
+) -> tuple[list[_Spot], str, np.ndarray]:
+    """Round spots of a pip's size; why the face is illegal, if something else is on it; and the
+    distances from the face, in which pips that are rings have no hole."""
     mask = (away > 0.5 * contrast).astype(np.uint8)
     mask[:rim] = mask[-rim:] = 0
     mask[:, :rim] = mask[:, -rim:] = 0
-    count, labels, stats, centres = cv2.connectedComponentsWithStats(mask, connectivity=4)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
     spots: list[_Spot] = []
     odd_area = 0
     for i in range(1, count):
         x, y, w, h, area = (int(v) for v in stats[i])
-        diameter = 2.0 * np.sqrt(area / np.pi) / FACE_PX
-        if diameter < _DIAMETERS[0] * 0.6:
+        if 2.0 * np.sqrt(area / np.pi) / FACE_PX < _DIAMETERS[0] * 0.6:
             continue
         is_edge = x <= rim or y <= rim or x + w >= FACE_PX - rim or y + h >= FACE_PX - rim
-        fill = area / (np.pi / 4 * w * h)
-        is_round = 0.72 <= fill <= 1.2 and 0.62 <= w / h <= 1.6
-        largest = _ACE_DIAMETER if not is_edge else _DIAMETERS[1]
-        is_round &= diameter < _LARGE or _roundness(labels[y : y + h, x : x + w] == i) > _ROUNDNESS
-        if is_round and not is_edge and _DIAMETERS[0] <= diameter <= largest:
-            cx, cy = (centres[i] + 0.5) / FACE_PX - 0.5
-            box = np.s_[y : y + h, x : x + w]
-            colour = lab[box][labels[box] == i].mean(axis=0)
-            spots.append(_Spot(float(cx), float(cy), float(diameter), colour))
+        box = np.s_[y : y + h, x : x + w]
+        piece = labels[box] == i
+        if not is_edge and (disc := _disc_of_a_ring(piece)) is not None:
+            spots.append(_spot(disc, (x, y), lab[box], piece))
+            away = away.copy()
+            away[box][disc & ~piece] = away[box][piece].mean()
+        elif not is_edge and _is_pip(piece):
+            spots.append(_spot(piece, (x, y), lab[box]))
+        elif parts := _parts(piece, is_edge):
+            found = [_spot(part, (x, y), lab[box]) for part in parts]
+            spots += [spot for spot in found if max(abs(spot.x), abs(spot.y)) < _FARTHEST]
         elif not is_edge:
             odd_area += area
+    odd = ""
     if odd_area > most_odd * FACE_PX * FACE_PX:
-        return spots, f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
-    return spots, ""
+        odd = f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
+    return spots, odd, away
+
+
+def _spot(
+    piece: np.ndarray, at: tuple[int, int], lab: np.ndarray, ink: np.ndarray | None = None
+) -> _Spot:
+    """The spot that a (h, w) bool piece is, whose box begins `at` (x, y) and has the colours `lab`;
+    `ink`: where it has its colour."""
+    rows, columns = np.nonzero(piece)
+    cx, cy = columns.mean() + at[0], rows.mean() + at[1]
+    colour = lab[piece if ink is None else ink].mean(axis=0)
+    return _Spot(
+        float((cx + 0.5) / FACE_PX - 0.5), float((cy + 0.5) / FACE_PX - 0.5),
+        _diameter(len(rows)), colour,
+    )  # fmt: skip
+
+
+def _diameter(area: int) -> float:
+    """Of a disc of so many pixels, in edges."""
+    return float(2.0 * np.sqrt(area / np.pi) / FACE_PX)
+
+
+def _is_pip(piece: np.ndarray) -> bool:
+    """True of a (h, w) bool piece, cut out as tight as it is, that is round and of a pip's size."""
+    h, w = piece.shape
+    area = int(piece.sum())
+    diameter = _diameter(area)
+    return (
+        _DIAMETERS[0] <= diameter <= _ACE_DIAMETER
+        and 0.72 <= area / (np.pi / 4 * w * h) <= 1.2
+        and 0.62 <= w / h <= 1.6
+        and (diameter < _LARGE or _roundness(piece) > _ROUNDNESS)
+    )
+
+
+def _disc_of_a_ring(piece: np.ndarray) -> np.ndarray | None:
+    """The (h, w) bool disc that a ring surrounds; None where the piece is no round ring."""
+    h, w = piece.shape
+    if not 1 / _RING_SIDES < w / h < _RING_SIDES:
+        return None
+    outer, _ = cv2.findContours(piece.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    disc = np.zeros(piece.shape, np.uint8)
+    cv2.drawContours(disc, outer, -1, 1, cv2.FILLED)
+    is_disc = disc > 0
+    hole = is_disc & ~piece
+    # A larger ring may be a letter: O, Q and D are as round.
+    is_small = _diameter(int(is_disc.sum())) < _LARGE
+    if not (is_small and hole.any() and _is_pip(is_disc)) or _roundness(is_disc) < _RING_ROUNDNESS:
+        return None
+    # A digit's loop is off its middle, and its line is not as wide all around.
+    gap = np.mean(np.nonzero(hole), axis=1) - np.mean(np.nonzero(is_disc), axis=1)
+    is_ring = np.hypot(*gap) < _RING_OFF * max(w, h)
+    return is_disc if is_ring and _roundness(hole) > _ROUNDNESS else None
+
+
+def _parts(piece: np.ndarray, is_edge: bool) -> list[np.ndarray]:
+    """Pips that run into each other, or into what lies at the edge of the face, each for itself,
+    (h, w) bool; none where a (h, w) bool piece is something else."""
+    border = 5
+    wide = np.pad(piece.astype(np.uint8), border)
+    inner = np.s_[border:-border, border:-border]
+    for tool in _PARTINGS:
+        opened = cv2.morphologyEx(wide, cv2.MORPH_OPEN, tool)[inner]
+        parts = _labelled(opened)
+        pips = [part for part in parts if _is_surely_pip(part)]
+        if pips and (is_edge or (len(pips) == len(parts) and _are_all(pips, piece))):
+            return pips
+    if is_edge:
+        return []
+    # Where the bridges are hardly narrower than the pips, the pips are where the piece is widest; a
+    # bar is as wide everywhere.
+    inside = cv2.distanceTransform(wide, cv2.DIST_L2, 5)[inner]
+    cores = _labelled((inside > _CORE * inside.max()).astype(np.uint8))
+    y, x = np.nonzero(piece)
+    middles = np.array([[v.mean() for v in np.nonzero(core)] for core in cores])
+    nearest = np.hypot(y[:, None] - middles[:, 0], x[:, None] - middles[:, 1]).argmin(axis=1)
+    parts = [np.zeros(piece.shape, bool) for _ in cores]
+    for number, part in enumerate(parts):
+        part[y[nearest == number], x[nearest == number]] = True
+    return parts if len(parts) > 1 and all(map(_is_surely_pip, parts)) else []
+
+
+def _labelled(mask: np.ndarray) -> list[np.ndarray]:
+    """The pieces of a (h, w) uint8 mask, each (h, w) bool."""
+    count, labels = cv2.connectedComponents(mask, connectivity=4)
+    return [labels == i for i in range(1, count)]
+
+
+def _are_all(parts: list[np.ndarray], piece: np.ndarray) -> bool:
+    return len(parts) > 1 and sum(int(part.sum()) for part in parts) > _PARTED_SHARE * piece.sum()
+
+
+def _is_surely_pip(part: np.ndarray) -> bool:
+    """True of a part that is round, whatever its size, and no ace."""
+    rows, columns = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
+    tight = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return (
+        _is_pip(tight) and _roundness(tight) > _ROUNDNESS and _diameter(tight.sum()) < _DIAMETERS[1]
+    )
 
 
 def _roundness(spot: np.ndarray) -> float:

@@ -224,7 +224,9 @@ class SecondReader:
 
     def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
         """The fits, each of the guess at its place, that cover foreground and differ."""
-        covers = self._outline.cover(piece.mask, ground, [fit.pose for fit in fitted])
+        covers = self._outline.cover(
+            piece.mask, ground, [fit.pose for fit in fitted], [fit.inset_mm for fit in fitted]
+        )
         fits: list[Fit] = []
         for guess, fit, cover in zip(piece.guesses, fitted, covers, strict=False):
             if len(fits) >= _HYPOTHESES:

@@ -88,8 +88,7 @@ def test_as_many_dice_as_were_asked_for_hide_none():
 
 
 def test_what_the_second_reader_sees_alone_must_lie_under_the_raised_die():
-    unseen = {"model": None, "measured": None}
-    under = replace(evidence(10.0 + 0.6 * EDGE), **unseen)
-    beside = replace(evidence(10.0 + 1.05 * EDGE), **unseen)
+    under = replace(evidence(10.0 + 0.6 * EDGE), model=None, measured=None)
+    beside = replace(evidence(10.0 + 1.05 * EDGE), model=None, measured=None)
     assert isinstance(judged(FLOOR, RAISED, under), NoRoll)
     assert not isinstance(judged(FLOOR, RAISED, beside), NoRoll)

@@ -124,13 +124,57 @@ def test_reading_needs_no_particular_die_size():
         assert [die.face.value for die in seen.dice] == [5, 2, 6]
 
 
-@pytest.mark.parametrize("glyph", "123456EHRX")
+@pytest.mark.parametrize("glyph", "0123456789BDEHOQRX")
 def test_digits_and_letters_are_no_pips(glyph):
     patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
     size = FACE_PX / 42
     (wide, high), _ = cv2.getTextSize(glyph, cv2.FONT_HERSHEY_SIMPLEX, size, 5)
     at = ((FACE_PX - wide) // 2, (FACE_PX + high) // 2)
     cv2.putText(patch, glyph, at, cv2.FONT_HERSHEY_SIMPLEX, size, (25, 25, 25), 5, cv2.LINE_AA)
+    assert read_face(patch).value is None
+
+
+def drawn_face(spots, radius, thickness=-1):
+    """A white face with black spots at shares of its edge; with a thickness they are rings."""
+    fine = np.full((4 * FACE_PX, 4 * FACE_PX, 3), 225, np.uint8)
+    for x, y in spots:
+        at = (round((x + 0.5) * 4 * FACE_PX), round((y + 0.5) * 4 * FACE_PX))
+        cv2.circle(fine, at, round(radius * 4 * FACE_PX), (25, 25, 25), thickness, cv2.LINE_AA)
+    return cv2.resize(fine, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+
+
+FIVE = [(-0.24, -0.24), (0.24, -0.24), (0.0, 0.0), (-0.24, 0.24), (0.24, 0.24)]
+SIX = [(x, y) for x in (-0.19, 0.19) for y in (-0.175, 0.0, 0.175)]
+
+
+def test_rings_are_pips_with_confidence():
+    face = read_face(drawn_face(FIVE, 0.07, thickness=9))
+    assert face.value == 5
+    assert face.confidence > 0.6
+    assert abs(face.pip_diameter - 0.16) < 0.03
+
+
+def test_pips_that_run_into_each_other_are_counted_each():
+    patch = drawn_face(SIX, 0.082)
+    for x in (-0.19, 0.19):
+        side = round((x + 0.5) * FACE_PX)
+        patch[FACE_PX // 3 : 2 * FACE_PX // 3, side - 3 : side + 3] = 25
+    face = read_face(patch)
+    assert face.value == 6
+    assert abs(face.spacing - 0.18) < 0.02
+
+
+def test_pips_that_run_into_a_dark_bevel_are_parted_from_it():
+    patch = drawn_face(FIVE, 0.085)
+    patch[:5] = patch[:, :5] = 40
+    patch[:14, 14:21] = 40
+    assert read_face(patch).value == 5
+
+
+def test_bars_are_no_rows_of_pips():
+    patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
+    for x in (26, 46):
+        cv2.rectangle(patch, (x - 5, 14), (x + 5, 58), (25, 25, 25), -1)
     assert read_face(patch).value is None
 
 

@@ -107,8 +107,8 @@ def measure_sides(
     turned = _turned(place[2])
     middle = np.array(place[:2])
     strips = _strips(calibration, middle, turned)
-    profiles, lengths = _profiles(image, ground, others, middle, turned, calibration)
-    ends = _ends(profiles, lengths, strips)
+    profiles, lengths, is_floor = _profiles(image, ground, others, middle, turned, calibration)
+    ends = _ends(profiles, lengths, is_floor, strips)
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -161,9 +161,10 @@ def _profiles(
     middle: np.ndarray,
     turned: np.ndarray,
     calibration: Calibration,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(4, _BLOCKS, K, 3) median colours outward from each edge, and (4, _BLOCKS) how many of the
-    K samples lie on the floor and on no neighbour."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(4, _BLOCKS, K, 3) median colours outward from each edge; (4, _BLOCKS) how many of the K
+    samples lie over the floor and on no neighbour; and (4, _BLOCKS, K) bool, where nothing stands
+    on the floor by what the foreground says."""
     half = calibration.die_mm / 2
     along = np.linspace(-0.86, 0.86, _BLOCKS * _RAYS) * half
     starts = (_NORMALS * (half + _FROM_MM))[:, None] + along[None, :, None] * _TANGENTS[:, None]
@@ -188,7 +189,9 @@ def _profiles(
         is_free &= ~others[y, x]
     free = is_free.reshape(4, _BLOCKS, _RAYS, -1).all(axis=2)
     lengths = _COARSE * np.logical_and.accumulate(free, axis=2).sum(axis=2)
-    return median, np.minimum(lengths, len(_S))
+    is_bare = (ground.mask[y, x] == 0).reshape(4, _BLOCKS, _RAYS, -1)
+    is_floor = np.repeat(is_bare.sum(axis=2) > _RAYS // 2, _COARSE, axis=2)[..., : len(_S)]
+    return median, np.minimum(lengths, len(_S)), is_floor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +204,12 @@ class _Ends:
     """(4, _BLOCKS) grey levels between the top face and the floor in any light."""
 
 
-def _ends(profiles: np.ndarray, lengths: np.ndarray, strips: np.ndarray) -> _Ends:
-    """All blocks at once; what the floor looks like, the far end of each profile says."""
+def _ends(
+    profiles: np.ndarray, lengths: np.ndarray, is_floor: np.ndarray, strips: np.ndarray
+) -> _Ends:
+    """All blocks at once; what the floor looks like, the far end of each profile says, and it is
+    the floor's where the foreground, too, says that nothing stands there: beside a neighbour the
+    whole profile may lie on one wide side face."""
     foot = np.maximum(strips, 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
     least = np.searchsorted(_S, foot + _LEAST_SEEN_MM)
@@ -211,6 +218,7 @@ def _ends(profiles: np.ndarray, lengths: np.ndarray, strips: np.ndarray) -> _End
     light = _LINEAR[profiles.reshape(-1, len(_S), 3).astype(np.uint8)]
     tail = np.maximum(count, _TAIL)[:, None] - np.arange(1, _TAIL + 1)
     floor = np.median(light[np.arange(len(light))[:, None], tail], axis=1)
+    bare = is_floor.reshape(len(light), -1)[np.arange(len(light)), tail[:, 0]]
     dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
     shade = np.clip(np.einsum("bkc,bc->bk", light, floor) / dot[:, None], 0.0, 1.1)
     shaded = 255.0 * (shade[..., None] * floor[:, None]) ** (1 / _GAMMA)
@@ -226,7 +234,7 @@ def _ends(profiles: np.ndarray, lengths: np.ndarray, strips: np.ndarray) -> _End
     here = away[rows, first]
     over = (level - here) / np.maximum(before - here, 1e-6)
     # A run from the very start lies inside the top face: this is no edge of a die.
-    is_known = is_long & is_run.any(axis=1) & (first > 0)
+    is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
     return _Ends(at.reshape(4, _BLOCKS), contrast.reshape(4, _BLOCKS))
 

@@ -4,8 +4,8 @@
 
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
-Rendering takes about an hour and a half and training nearly four on two idle cores, almost two of
-them for the near look (estimated from a busy machine: 10 ms of one core for a sample's step and
+Rendering takes about two hours and training more than four on two idle cores, more than two of them
+for the near look (estimated from a busy machine: 10 ms of one core for a sample's step and
 5 ms of the other to make it, 5 and 1 ms for a near look's, 0.2 s of one core for a rendered picture
 and 0.6 s for a path-traced one). `--rehearse` walks the whole way in small steps and ships nothing
 worth having.
@@ -28,7 +28,7 @@ from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from vision.classifier import DieFinder
 
-_PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots")
+_PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots", "patterned-shots")
 _LEAST_SHOT = 230
 """Pixels that a shot needs for a compartment with dice of 41 pixels in it."""
 
@@ -89,9 +89,11 @@ class Plan:
         SceneSet("quick-lean-shots", seed=24, count=1800, size=340),
         SceneSet("clear-lean-shots", seed=26, count=1500, size=340),
         SceneSet("lean-shots", seed=25, count=900, size=288),
+        SceneSet("lean-shots", seed=27, count=1600, size=288),
+        SceneSet("patterned-shots", seed=29, count=2400, size=288),
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
-    near_samples: int = 1_290_000
+    near_samples: int = 1_650_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),

@@ -124,6 +124,18 @@ def test_reading_needs_no_particular_die_size():
         assert [die.face.value for die in seen.dice] == [5, 2, 6]
 
 
+@pytest.mark.parametrize(("drawn_mm", "inset"), [(16.0, 0.0), (15.2, 0.4), (14.6, 0.7)])
+def test_a_die_whose_edges_are_lost_has_its_outline_inset_alike_on_all_sides(drawn_mm, inset):
+    places = [Die(-22, -12, 15, 5), Die(4, 24, 50, 2), Die(24, -14, 80, 6)]
+    picture = draw(places, dataclasses.replace(TABLE, die_mm=drawn_mm))
+    seen = SecondReader(TABLE).read(picture)
+    assert [die.face.value for die in seen.dice] == [5, 2, 6]
+    for die, place in zip(seen.dice, places, strict=True):
+        assert abs(die.fit.inset_mm - inset) < 0.3
+        assert die.fit.spread_mm < 0.45
+        assert np.hypot(die.pose.x_mm - place.x, die.pose.y_mm - place.y) < 0.6
+
+
 @pytest.mark.parametrize("glyph", "0123456789BDEHOQRX")
 def test_digits_and_letters_are_no_pips(glyph):
     patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import cv2
 import numpy as np
 import pytest
 
 from vision.parameters import ReadingThresholds
-from vision.second_reader.sides import Sides
+from vision.second_reader.foreground import FloorView
+from vision.second_reader.sides import Sides, measure_sides
 from vision.second_reader.table import SecondReader
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
 
@@ -89,3 +92,13 @@ def test_a_die_of_the_floors_colour_is_known_as_such(reader):
     assert sides.contrast < LIMITS.sides_contrast
     white = seen(reader, draw([Die(5, 5, 20, 6)]), (5, 5))
     assert white.contrast > LIMITS.sides_contrast
+
+
+def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():
+    """Of two dice side by side one may lean, and all that is seen between them be its side face."""
+    picture = draw([Die(0, 0, 0, 5)])
+    ground = FloorView(TABLE).separate(picture)
+    crowded = dataclasses.replace(ground, mask=np.full_like(ground.mask, 255))
+    place = (0.0, 0.0, 0.0)
+    assert measure_sides(picture, ground, None, place, TABLE).axes == 2
+    assert measure_sides(picture, crowded, None, place, TABLE).axes == 0

@@ -87,12 +87,12 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     )  # fmt: skip
 
 
-NETWORK = Weights(2.149, (0.387, -3.092, -6.232, 0.741, -1.967))
+NETWORK = Weights(1.398, (0.518, -2.105, -4.861, 0.889, -1.919))
 OUTLINE = Weights(
     1.608, (-0.524, -0.798, -1.671, 3.170, -1.153, -1.804, 0.516, 2.821, -2.959, 1.402)
 )
 
-FLAT_STEPS = ((3.0, -1.2), (1.0, 1.0), (0.0, 2.6), (-2.0, 3.8))
+FLAT_STEPS = ((3.0, -1.2), (2.0, 0.3), (1.0, 1.2), (0.0, 2.0), (-2.0, 3.8))
 """A die is flat where, for one of these pairs, the second reader's sum exceeds the first number and
 the networks' the second."""
 NOT_FLAT_SUM = -4.0

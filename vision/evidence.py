@@ -205,7 +205,7 @@ def _weighed(dice: Sequence[DieEvidence]) -> list[DieEvidence]:
             network = flatness.NETWORK.sum(flatness.network_features(die.model, measured))
         if die.second is not None and die.second.value is not None:
             # Without a value there is no die to the second reader whose lie it could judge.
-            outline = flatness.OUTLINE.sum(flatness.outline_features(die.second))
+            outline = flatness.outline_odds(die.second)
         weighed.append(replace(die, measured=measured, network_odds=network, outline_odds=outline))
     return weighed
 

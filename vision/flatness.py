@@ -109,12 +109,12 @@ CUES_NETWORK = -2.0
 """Where two single measurements say not flat, the sums must not say the contrary: both together,
 and the networks'."""
 # The networks' weights are fitted on 4,650 flat dice and 448 others below 14° of two renderers, the
-# second reader's on 3,629 and 395 of the rig's, before it knew of rounded dice (fitted again it read
-# as much and trusted side faces of the floor's own colour most); the networks knew neither these
-# pictures nor these dice. Of 1,195 pictures of the rig in which a die was not flat, in most of them
-# set up at 6-20°, the stair accepts one, at 6.2°, and of 118 path-traced pictures none. It reads
-# 91-94 % of the flat ones (figures/flatness.png). A stair half a unit lower at its two middle steps
-# read 92-95 %, and accepted two of 247 later path-traced pictures more.
+# second reader's on 3,629 and 395 of the rig's, before it knew of rounded dice (fitted again it
+# read as much and trusted side faces of the floor's own colour most); the networks knew neither
+# these pictures nor these dice. Of 1,195 pictures of the rig in which a die was not flat, in most
+# of them set up at 6-20°, the stair accepts one, at 6.2°, and of 118 path-traced pictures none. It
+# reads 91-94 % of the flat ones (figures/flatness.png). A stair half a unit lower at its two middle
+# steps read 92-95 %, and accepted two of 247 later path-traced pictures more.
 
 
 def outline_odds(vote: SecondVote) -> float:

@@ -249,7 +249,7 @@ class Judge:
         """Why this die's value cannot be stated, if it cannot."""
         t = self._thresholds
         if die.model is None:
-            if die.second is not None and die.second.value is None:
+            if die.second is not None and _is_odd(die):
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         is_weighed_flat = self._is_weighed_flat(die)

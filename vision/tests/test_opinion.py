@@ -92,3 +92,20 @@ def test_what_the_second_reader_sees_alone_must_lie_under_the_raised_die():
     beside = replace(evidence(10.0 + 1.05 * EDGE), model=None, measured=None)
     assert isinstance(judged(FLOOR, RAISED, under), NoRoll)
     assert not isinstance(judged(FLOOR, RAISED, beside), NoRoll)
+
+
+@pytest.mark.parametrize(
+    ("vote", "reason"),
+    [
+        (SecondVote(1, 0.9, None, support=0.9, offset=0.02), Reason.READERS_DISAGREE),
+        (SecondVote(1, 0.9, None, support=0.9, offset=0.45), Reason.FOREIGN_OBJECT),
+        (SecondVote(None, 0.0, None, support=0.9), Reason.FOREIGN_OBJECT),
+    ],
+    ids=["a die that the model misses", "a spot at its edge", "no face"],
+)
+def test_what_only_the_second_reader_sees_is_a_die_if_its_pips_are_where_it_is(vote, reason):
+    alone = replace(evidence(25.0, 25.0), model=None, measured=None, second=vote)
+    dice = (evidence(-25.0), evidence(0.0, -25.0), evidence(25.0, -10.0), alone)
+    verdict = judged(*dice)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is reason

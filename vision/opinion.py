@@ -6,7 +6,8 @@ Values are stated only if (a) the model and (b) the second reader each see exact
 with the same values and (c) every die lies flat by all that both measured of it (`flatness`). A no
 roll is stated only if both readers' sums say so of one die, each by itself, or two cues do that the
 sums allow: how it looks (the network's `flat_p`), how its top face measures (`tilt`), whether an
-upright cube fits its outline.
+upright cube fits its outline. Fewer dice in sight than there are, and the top face of one higher
+than the other's, are two such cues as well.
 Everything else is unreadable, with the reason that a person needs.
 """
 

@@ -4,7 +4,8 @@ Owns: hypotheses of where a flat die may lie, their refinement to a fraction of 
 choice of the few that together explain the picture. Must not know pips or values.
 
 Theory of operation: a flat die has three unknowns (x, y, turn). Its outline against the floor is
-then known exactly, the strip of side face that perspective shows included. Straight pieces of the
+then known exactly, the strip of side face that perspective shows included; of a rounded die it is
+seen somewhat farther inside, on all sides alike, which is a fourth unknown. Straight pieces of the
 contour propose poses, a search along the outline's normals refines them, and the set that covers
 the contour's inside best wins. What no upright cube can explain is the cue that a die is tilted,
 leaning, stacked, or no die.
@@ -37,6 +38,7 @@ _MOST_INSET = 0.11
 _INSET_COST = 0.7
 """Samples that say there is none: where sides in shadow leave it open, a die is sharp."""
 _MIDDLE_PULL = 0.15
+"""Weight of the middle of a strip of side face, between whose edges anything is right."""
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
@@ -151,7 +153,7 @@ class CubeOutline:
             off, is_found = _search(ground, ground.to_view(at), normal, near)
             # Where a side face is seen, the step of brightness may be at its top edge (a side in
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
-            # right, and the other sides decide.
+            # right, and the other sides decide. Of a rounded die both are seen farther inside.
             inset = insets[moving, None]
             middle = off - (strip / 2 - inset)
             off = off - np.minimum(np.maximum(off, -inset), strip - inset)

@@ -239,9 +239,8 @@ class TracedShots:
                 rng, self.size, is_taught=self._is_taught,
                 floor_kinds=PATTERNED_FLOORS if self._is_patterned else (),
             )  # fmt: skip
-            if (
-                self._is_leaning or self._is_patterned
-            ):  # a die laid by rule would go through a ridge
+            # A die laid by rule would go through a ridge.
+            if self._is_leaning or self._is_patterned:
                 self._setting = replace(self._setting, ridges=[])
             rest = self._lay(rng)
             self._values = [die.values for die in rest.dice]

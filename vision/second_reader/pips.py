@@ -181,7 +181,7 @@ def _spots(
     odd_area = 0
     for i in range(1, count):
         x, y, w, h, area = (int(v) for v in stats[i])
-        if 2.0 * np.sqrt(area / np.pi) / FACE_PX < _DIAMETERS[0] * 0.6:
+        if _diameter(area) < _DIAMETERS[0] * 0.6:
             continue
         is_edge = x <= rim or y <= rim or x + w >= FACE_PX - rim or y + h >= FACE_PX - rim
         box = np.s_[y : y + h, x : x + w]
@@ -294,6 +294,8 @@ def _are_all(parts: list[np.ndarray], piece: np.ndarray) -> bool:
 
 def _is_surely_pip(part: np.ndarray) -> bool:
     """True of a part that is round, whatever its size, and no ace."""
+    if not part.any():
+        return False  # two cores around the same middle: a ring and what is inside it
     rows, columns = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
     tight = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return (

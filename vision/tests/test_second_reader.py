@@ -190,6 +190,15 @@ def test_bars_are_no_rows_of_pips():
     assert read_face(patch).value is None
 
 
+def test_a_ring_with_a_spot_in_its_middle_and_a_bridge_between_is_no_pip():
+    patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
+    middle = (FACE_PX // 2, FACE_PX // 2)
+    cv2.circle(patch, middle, 20, (25, 25, 25), 7)
+    cv2.circle(patch, middle, 5, (25, 25, 25), -1)
+    cv2.line(patch, middle, (middle[0] + 20, middle[1]), (25, 25, 25), 2)
+    assert read_face(patch).value is None
+
+
 def test_a_large_round_ace_is_read():
     patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
     cv2.circle(patch, (FACE_PX // 2, FACE_PX // 2), FACE_PX // 5, (30, 25, 180), -1, cv2.LINE_AA)

@@ -38,6 +38,9 @@ _ABOVE = 0.6
 _ON_ANOTHER = 0.75
 """Dice; the same where both readers miss a die: it is under this one. Of 4,900 pairs of flat dice
 of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23 do, by 0.76-2.05."""
+_HIGHEST = 2.3
+"""Dice; three stand two high above the floor's at most. What measures higher was measured amiss: a
+shadow or a reflection was taken for the top face's edges. True stacks measured 2.05 at most."""
 _UNDER = 0.85
 """Edges; two dice whose middles are nearer do not both lie on the floor."""
 _LEAST_DIE_PX = 38.0
@@ -202,6 +205,8 @@ class Judge:
         if die.model is None or self._calibration.die_px < _LEAST_DIE_PX:
             return False
         if die.model.near_p is not None and die.model.near_p > _SEEMS_FLAT:
+            return False
+        if die.measured is not None and die.measured.above > _HIGHEST:
             return False
         odds = die.network_odds, die.outline_odds
         # A hidden seam spoils both sums, but never so much.

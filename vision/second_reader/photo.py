@@ -80,6 +80,8 @@ _LEAST_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
 _MOST_UNLIKE = 1.9
 """Largest ratio between a die's edge and the usual one of its picture."""
+_PROVES_SIZE = 3
+"""Pips of a face that says how large the dice of its picture are."""
 _BLOB_ANGLES = np.arange(4) * (np.pi / 8)
 
 _RAYS = 48
@@ -87,6 +89,7 @@ _STEPS = 40
 _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
 _HALVES = np.arange(1.05, 3.7, 0.1)
 _LEAST_SQUARE = 0.45
+_END_SHARES = (0.22, 0.11, 0.06)
 
 
 def _squares() -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +215,9 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list
 
 def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
     """The edge of most dice in the picture, those counting most that are surest to be dice: two
-    dice on an even table look like the pips of a giant two."""
+    dice on an even table look like the pips of a giant two. None where no face has three pips and
+    more: two spots of a side face or of a floor's grain look like a small two anywhere."""
+    dice = [die for die in dice if (die.face.value or 0) >= _PROVES_SIZE]
     if not dice:
         return None
     edges = np.array([die.edge_px for die in dice])
@@ -349,16 +354,19 @@ def _aces(
     body = np.median(colours[:, :, 1:4].reshape(len(lone), -1, 3), axis=1)
     away = np.linalg.norm(colours - body[:, None, None], axis=-1)
     noise = np.median(away[:, :, :5], axis=(1, 2))
-    limit = np.clip(np.maximum(4 * noise, 0.22 * contrast), 4.0, 16.0)
-    is_off = away > limit[:, None, None]
-    is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
-    ends = np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf)  # in diameters
+    ends = []  # in diameters, by how much colour counts as the face's end
+    for share in _END_SHARES:
+        limit = np.clip(np.maximum(4 * noise, share * contrast), 4.0, 16.0)
+        is_off = away > limit[:, None, None]
+        is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
+        ends.append(np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf))
     found = []
     for n, i in enumerate(lone):
         if noise[n] > 0.25 * contrast[n] or _has_neighbour(spots, i):
             continue
         d = float(size[n])
-        fit = _fit_square(ends[n], None if usual is None else usual / d)
+        fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
+        fit = max((fit for fit in fits if fit is not None), default=None)
         if fit is not None:
             share, half, angle = fit
             found.append(_ace(spots, i, 2 * half * d, angle, views[n], share))

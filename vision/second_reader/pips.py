@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from vision.second_reader.lattice import Pattern, fit_layout
+
 FACE_PX = 72
 """Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
 rectifying neither loses nor invents detail."""
@@ -57,6 +59,11 @@ _MIDDLE_SIZE, _MIDDLE_OFF = 1.35, 0.14
 """The middle pip of a three or five: diameter beside that of the others, and distance from their
 middle in spacings. Of 379 on the rig and path-traced none was beyond 1.31 (a smaller one) and 0.09;
 a house's emblem that both readers took for a pip had 1.51 and 0.20."""
+
+_EMBLEM = "the spot in the middle is no pip like the others"
+
+_LATTICE_OFF = 0.10
+"""Middle of the spots from that of the face, edges, from which on they may be a part of the pips."""
 
 _COLOUR_SPREAD = 0.45
 """Largest difference between pips of one face, as a share of their contrast."""
@@ -139,7 +146,25 @@ def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
         return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
     if odd:
         return Face(None, 0.0, contrast, spots=len(spots), note=odd, is_strange=True)
-    return _match(spots, away, contrast)
+    face = _match(spots, away, contrast)
+    # A spot far from the middle may be all that one level leaves of a two.
+    is_clear = face.value is not None and np.hypot(*face.offset) < _LATTICE_OFF
+    pattern = None if is_clear or face.note == _EMBLEM else fit_layout(lab, SPOTS)
+    return face if pattern is None else _of_pattern(pattern, away, contrast)
+
+
+def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:
+    """The face whose pips were found place by place."""
+    return Face(
+        value=pattern.value,
+        confidence=pattern.margin,
+        contrast=contrast,
+        offset=pattern.middle,
+        spacing=pattern.spacing,
+        pip_diameter=pattern.pip_diameter,
+        grain=_share(away[::2, ::2], 0.40) / contrast,
+        spots=len(pattern.layout),
+    )
 
 
 def _distance_from_face(lab: np.ndarray) -> np.ndarray:
@@ -353,7 +378,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     if not _SPACINGS[0] <= spacing <= _SPACINGS[1]:
         return refuse(f"spacing {spacing:.2f} of the edge")
     if count in (3, 5) and not _is_like_the_others(points, diameters, middle, spacing):
-        return refuse("the spot in the middle is no pip like the others")
+        return refuse(_EMBLEM)
     diameter = float(np.median(diameters))
     confidence = _standing_out(away, middle, spacing, diameter, layout, contrast)
     return Face(

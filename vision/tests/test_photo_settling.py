@@ -6,7 +6,7 @@ import pytest
 from vision.classifier import FoundDie
 from vision.parameters import PhotoThresholds
 from vision.photo_reader import compare, judge, settle
-from vision.reading import Reason, Unreadable
+from vision.reading import Reason, Unreadable, Verified
 from vision.second_reader.photo import PhotoDie
 from vision.second_reader.pips import Face
 
@@ -31,13 +31,23 @@ def settled(dice, second):
     return settle(compare(dice, [], second, (640, 480)), T)
 
 
-def test_a_faint_letter_beside_sure_dice_is_none():
-    dice = [found(100, 60, 0.9), found(300, 60, 0.9), found(500, 18, 0.4, value=1)]
+@pytest.mark.parametrize(("worth", "is_verified"), [(0.4, True), (0.55, False)])
+def test_a_letter_beside_sure_dice_is_none_unless_it_is_likely_to_be_one(worth, is_verified):
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9), found(500, 18, worth, value=1)]
     evidence = settled(dice, [seen(dice[0]), seen(dice[1]), seen(dice[2], 1)])
     assert evidence.found == tuple(dice[:2])
     verdict = judge(evidence, T, None)
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+    if isinstance(verdict, Unreadable):
+        assert verdict.reason is Reason.COUNT, "it may still be a die: nothing is verified"
+
+
+def test_a_faint_thing_of_the_dice_size_keeps_a_picture_from_being_verified():
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
+    evidence = compare(dice, [found(500, 50, 0.22)], [seen(die) for die in dice], (640, 480))
+    verdict = judge(settle(evidence, T), T, None)
     assert isinstance(verdict, Unreadable)
-    assert verdict.reason is Reason.COUNT, "it may still be a die: nothing is verified beside it"
+    assert "something else may be a die" in verdict.detail
 
 
 @pytest.mark.parametrize(("edge", "counts"), [(60, True), (40, True), (30, False), (120, False)])

@@ -223,7 +223,9 @@ def test_a_die_that_the_border_cuts_off_is_not_verified():
     image = draw(dice)
     found = truth(dice)
     reach = max(float(die.corners[:, 0].max()) for die in found)
-    for right, kind in ((round(reach) + 12, Verified), (round(reach) - 4, Unreadable)):
+    # A hair's breadth of a face may be missing: its pips are all in sight.
+    for off, kind in ((12, Verified), (-1, Verified), (-8, Unreadable)):
+        right = round(reach) + off
         opinion = reader_that_hears(found).look(Frame(image[:, :right])).observation.opinion
         assert isinstance(opinion, kind)
     assert isinstance(opinion, Unreadable)

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.second_reader.pips import FACE_PX, read_face
+from vision.second_reader.lattice import fit_layout
+from vision.second_reader.pips import FACE_PX, SPOTS, read_face
 from vision.second_reader.table import SecondReader
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, _texture, draw, toss
 
@@ -203,3 +204,44 @@ def test_a_large_round_ace_is_read():
     patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)
     cv2.circle(patch, (FACE_PX // 2, FACE_PX // 2), FACE_PX // 5, (30, 25, 180), -1, cv2.LINE_AA)
     assert read_face(patch).value == 1
+
+
+def face_of(pips, levels, radius=6, light=225):
+    """A light face with round spots at shares of its edge, each of its own darkness, blurred."""
+    patch = np.full((FACE_PX, FACE_PX, 3), light, np.uint8)
+    for (x, y), level in zip(pips, levels, strict=True):
+        at = (round((x + 0.5) * FACE_PX - 0.5), round((y + 0.5) * FACE_PX - 0.5))
+        cv2.circle(patch, at, radius, (level,) * 3, -1, cv2.LINE_AA)
+    return cv2.GaussianBlur(patch, (5, 5), 0)
+
+
+@pytest.mark.parametrize("value", [2, 3, 4, 5, 6])
+def test_pips_that_fade_towards_one_side_are_all_counted(value):
+    for layout in SPOTS[value]:
+        pips = [(0.25 * x, 0.25 * y) for x, y in layout]
+        fading = [round(95 + 170 * (x + 0.25)) for x, _ in pips]
+        face = read_face(face_of(pips, fading))
+        assert face.value == value
+        assert np.hypot(*face.offset) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("glint", "value"), [((46, 27), 2), ((36, 36), None), ((54, 18), None), ((36, 18), None)]
+)
+def test_a_glint_hides_a_pip_only_on_a_place_of_the_lattice(glint, value):
+    patch = face_of([(-0.25, -0.25), (0.25, 0.25)], [40, 40], light=150)
+    cv2.circle(patch, glint, 4, (255, 255, 255), -1, cv2.LINE_AA)
+    assert read_face(patch).value == value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_and_scratches_show_no_layout(seed):
+    random = np.random.default_rng(seed)
+    for _ in range(25):
+        patch = np.full((FACE_PX, FACE_PX, 3), 200, np.int16)
+        patch = (patch + random.normal(0, 6, patch.shape)).clip(0, 255).astype(np.uint8)
+        for _ in range(int(random.integers(1, 6))):
+            ends = random.integers(4, FACE_PX - 4, (2, 2))
+            cv2.line(patch, ends[0].tolist(), ends[1].tolist(), (90, 90, 90), 2, cv2.LINE_AA)
+        lab = cv2.cvtColor(patch, cv2.COLOR_BGR2Lab).astype(np.float32)
+        assert fit_layout(lab, SPOTS) is None

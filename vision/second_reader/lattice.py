@@ -1,0 +1,224 @@
+"""Reads a rectified face by what stands out at the places of a die's lattice: for pips that fade.
+
+Owns: the comparison of every legal layout with the face, place by place. Must not know where the
+face came from, nor how pips are told by one threshold (`pips`).
+
+Theory of operation: side light, a soft lens or a glint makes one pip of a face half as dark as
+another, and no single level parts all of them from the face. What a pip is darker than is the ring
+around it. So each place is measured against its own surroundings, at four sizes of pip; a layout
+with its spacing and its middle fits if all of its places stand out alike, in one direction of
+colour, no other place of the lattice does, and neither does anything else on the face. A glint
+stands out the other way; on a place of the lattice it may hide a pip, elsewhere it means nothing.
+
+An ace proves too little to be read this way, as a letter stands out from its middle as well.
+
+Positions are shares of the face's edge, origin in its middle, x right and y down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+_RADII = (0.046, 0.062, 0.084, 0.112)
+"""Of pips, edges."""
+_RING = (1.35, 2.0)
+"""Inner and outer radius of what a pip is measured against, in radii of the pip."""
+_SPACINGS = np.linspace(0.17, 0.34, 18)
+_MOST_OFF = 0.08
+_OFFSETS = np.stack(
+    np.meshgrid(*2 * (np.linspace(-_MOST_OFF, _MOST_OFF, 7),)), axis=-1
+).reshape(-1, 2)  # fmt: skip
+"""(49, 2): middles of the pattern that are tried."""
+_PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
+_LEAST_STEP = 6.0
+"""Lab distance that the usual pip of a face must stand out by; grain and JPEG stay under 3."""
+_LEAST_FULL = 0.40
+"""Weakest pip beside the usual one of its face."""
+_MOST_FULL = 1.7
+"""Strongest pip beside the usual one: a glint between white pips is twice as strong."""
+_MIDDLE_OFF = 0.14
+"""Distance of the middle pip of a three or five from the middle of the others, in spacings."""
+_MOST_EMPTY = 0.30
+"""Strongest other place of the lattice, the same way or the other."""
+_MOST_ELSE = 0.60
+"""Strongest other thing on the face, the same way."""
+_APART = 2.2
+"""Radii from the middle of a pip from which on something is another thing."""
+_LEAST_ROUND = 0.45
+"""Shorter over longer axis of the least round pip."""
+_LEAST_GAP = 2.05
+"""Least distance of two pips, in radii: they do not lie on each other."""
+_OFF_LATTICE = 0.22
+"""Farthest that a pip may be from its place, in spacings."""
+_INSIDE = 0.43
+"""How far from the middle anything is looked at: bevels and seams are farther out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A legal layout that fits a face."""
+
+    value: int
+    layout: tuple[tuple[int, int], ...]
+    middle: tuple[float, float]
+    spacing: float
+    pip_diameter: float
+    margin: float
+    """0..1: weakest pip less the strongest other place, both beside the usual pip."""
+
+
+def fit_layout(
+    lab: np.ndarray, layouts: dict[int, tuple[tuple[tuple[int, int], ...], ...]]
+) -> Pattern | None:
+    """The one legal layout of two pips and more that a (S, S, 3) float32 Lab patch of one top face
+    shows; None where none does."""
+    steps = [_steps(lab, radius) for radius in _RADII]
+    fits = [fit for one, r in zip(steps, _RADII, strict=True) if (fit := _best(one, r, layouts))]
+    if not fits:
+        return None
+    # What is no pip may be hidden from a size that is not that of the pips: only the best counts.
+    best = max(fits, key=lambda fit: fit.worth)
+    return _proved(lab, best, steps[_RADII.index(best.radius) :])
+
+
+def _steps(lab: np.ndarray, radius: float) -> np.ndarray:
+    """(S, S, 3) by how much a disc around each pixel differs from the ring around that."""
+    size = lab.shape[0]
+    r = radius * size
+    reach = int(np.ceil(_RING[1] * r))
+    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    away = np.hypot(x, y)
+    disc = np.clip(r + 0.5 - away, 0, 1)
+    ring = np.clip(_RING[1] * r + 0.5 - away, 0, 1) * np.clip(away - _RING[0] * r + 0.5, 0, 1)
+    kernel = (disc / disc.sum() - ring / ring.sum()).astype(np.float32)
+    return np.asarray(cv2.filter2D(lab, -1, kernel, borderType=cv2.BORDER_REPLICATE))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """A layout at one size of pip."""
+
+    worth: float
+    radius: float
+    value: int
+    layout: tuple[tuple[int, int], ...]
+    offset: np.ndarray
+    spacing: float
+    usual: np.ndarray
+    """(3,) Lab: what the usual pip stands out by."""
+    margin: float
+
+
+def _best(
+    steps: np.ndarray,
+    radius: float,
+    layouts: dict[int, tuple[tuple[tuple[int, int], ...], ...]],
+) -> _Fit | None:
+    """The layout all of whose places, and no others, stand out most."""
+    size = steps.shape[0]
+    # (spacings, offsets, places, 2) pixels
+    at = (_OFFSETS[None, :, None] + _SPACINGS[:, None, None, None] * _PLACES + 0.5) * size - 0.5
+    x, y = np.clip(np.rint(at), 0, size - 1).astype(np.intp).transpose(3, 0, 1, 2)
+    seen = steps[y, x].reshape(-1, len(_PLACES), 3)
+    strength = np.linalg.norm(seen, axis=2)
+    best: _Fit | None = None
+    for value, ways in layouts.items():
+        for layout in ways if value > 1 else ():
+            is_pip = np.array([tuple(place) in layout for place in _PLACES.tolist()])
+            pips = seen[:, is_pip]
+            usual = np.median(pips, axis=1)
+            step = np.maximum(np.linalg.norm(usual, axis=1), 1e-6)
+            along = (pips @ (usual / step[:, None])[..., None])[..., 0]
+            full = along.min(axis=1) / step
+            empty = strength[:, ~is_pip].max(axis=1) / step
+            fits = (step > _LEAST_STEP) & (full > _LEAST_FULL) & (empty < _MOST_EMPTY)
+            fits &= along.max(axis=1) < _MOST_FULL * step
+            worth = np.where(fits, along.mean(axis=1) * (full - empty), 0.0)
+            i = int(worth.argmax())
+            if fits[i] and (best is None or worth[i] > best.worth):
+                best = _Fit(
+                    float(worth[i]), radius, value, layout, _OFFSETS[i % len(_OFFSETS)],
+                    float(_SPACINGS[i // len(_OFFSETS)]), usual[i], float(full[i] - empty[i]),
+                )  # fmt: skip
+    return best
+
+
+def _proved(lab: np.ndarray, fit: _Fit, steps: Sequence[np.ndarray]) -> Pattern | None:
+    """The pattern, if its pips are round and in their places and nothing else is on the face, of
+    their size or larger: `steps` of these sizes."""
+    step = float(np.linalg.norm(fit.usual))
+    lattice = np.array(fit.layout, float)
+    places = fit.offset + fit.spacing * lattice
+    pips = _pips(lab, places, fit.radius, fit.usual / step)
+    if pips is None or any(_has_more(one, places, fit.radius, fit.usual) for one in steps):
+        return None
+    middle = pips.mean(axis=0)
+    spacing = float(np.sqrt(((pips - middle) ** 2).sum() / (lattice**2).sum()))
+    off = np.linalg.norm(pips - middle - spacing * lattice, axis=1).max()
+    if spacing < _LEAST_GAP * fit.radius:
+        return None
+    if off > _OFF_LATTICE * spacing or _middle_off(pips, lattice) > _MIDDLE_OFF * spacing:
+        return None
+    return Pattern(
+        fit.value, fit.layout, (float(middle[0]), float(middle[1])), spacing, 2 * fit.radius,
+        float(np.clip(fit.margin, 0.0, 1.0)),
+    )  # fmt: skip
+
+
+def _pips(
+    lab: np.ndarray, places: np.ndarray, radius: float, colour: np.ndarray
+) -> np.ndarray | None:
+    """(N, 2) where the pips near these places have their middles; None where one is not round.
+    `colour`: unit vector from the face to a pip."""
+    size = lab.shape[0]
+    reach = int(np.ceil(1.5 * radius * size))
+    ink = lab @ colour.astype(np.float32)
+    middles = []
+    for place in (places + 0.5) * size - 0.5:
+        x, y = (int(round(float(v))) for v in place)
+        if not (reach <= x < size - reach and reach <= y < size - reach):
+            return None
+        window = ink[y - reach : y + reach + 1, x - reach : x + reach + 1]
+        dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+        low = float(np.quantile(window, 0.3))
+        most = float(np.quantile(window, 0.97))
+        # Of what is more than a third pip: the soft foot of one runs into its neighbour's.
+        weight = np.clip(window - low - (most - low) / 3, 0, None)
+        weight[np.hypot(dx, dy) > reach + 0.5] = 0
+        total = float(weight.sum())
+        if total <= 0:
+            return None
+        mx, my = float((weight * dx).sum() / total), float((weight * dy).sum() / total)
+        xx = float((weight * (dx - mx) ** 2).sum() / total)
+        yy = float((weight * (dy - my) ** 2).sum() / total)
+        xy = float((weight * (dx - mx) * (dy - my)).sum() / total)
+        half, turn = (xx + yy) / 2, float(np.hypot((xx - yy) / 2, xy))
+        if half - turn < _LEAST_ROUND**2 * (half + turn):
+            return None
+        middles.append(((x + mx + 0.5) / size - 0.5, (y + my + 0.5) / size - 0.5))
+    return np.array(middles)
+
+
+def _middle_off(pips: np.ndarray, lattice: np.ndarray) -> float:
+    """Distance of the middle pip of a three or five from the middle of the others, in edges."""
+    is_middle = (lattice == 0).all(axis=1)
+    if not is_middle.any():
+        return 0.0
+    return float(np.hypot(*(pips[is_middle][0] - pips[~is_middle].mean(axis=0))))
+
+
+def _has_more(steps: np.ndarray, places: np.ndarray, radius: float, usual: np.ndarray) -> bool:
+    """True if something else on the face stands out the way its pips do."""
+    size = steps.shape[0]
+    step = float(np.linalg.norm(usual))
+    axis = (np.arange(size) + 0.5) / size - 0.5
+    x, y = np.meshgrid(axis, axis)
+    near = np.hypot(x[..., None] - places[:, 0], y[..., None] - places[:, 1]).min(axis=2)
+    reach = _INSIDE - radius
+    is_else = (near > _APART * radius) & (np.abs(x) < reach) & (np.abs(y) < reach)
+    along = steps @ (usual / step).astype(np.float32)
+    return bool(is_else.any()) and float(along[is_else].max()) > _MOST_ELSE * step

@@ -169,7 +169,7 @@ def _usual_edge(found: Sequence[FoundDie], t: PhotoThresholds) -> float | None:
 
 
 def _is_of_size(die: FoundDie, usual: float | None, t: PhotoThresholds) -> bool:
-    """True if it may be a die by its size: not so many times smaller or larger than the sure ones."""
+    """True if its size may be that of a die: not so much smaller or larger than the sure ones."""
     return usual is None or 1 / t.size_ratio < die.edge_px / usual < t.size_ratio
 
 

@@ -179,7 +179,7 @@ def _pips(
     ink = lab @ colour.astype(np.float32)
     middles = []
     for place in (places + 0.5) * size - 0.5:
-        x, y = (int(round(float(v))) for v in place)
+        x, y = (round(float(v)) for v in place)
         if not (reach <= x < size - reach and reach <= y < size - reach):
             return None
         window = ink[y - reach : y + reach + 1, x - reach : x + reach + 1]

@@ -63,7 +63,7 @@ a house's emblem that both readers took for a pip had 1.51 and 0.20."""
 _EMBLEM = "the spot in the middle is no pip like the others"
 
 _LATTICE_OFF = 0.10
-"""Middle of the spots from that of the face, edges, from which on they may be a part of the pips."""
+"""Edges; spots whose middle is so far from that of the face may be only a part of its pips."""
 
 _COLOUR_SPREAD = 0.45
 """Largest difference between pips of one face, as a share of their contrast."""

@@ -109,3 +109,16 @@ def test_what_only_the_second_reader_sees_is_a_die_if_its_pips_are_where_it_is(v
     verdict = judged(*dice)
     assert isinstance(verdict, Unreadable)
     assert verdict.reason is reason
+
+
+@pytest.mark.parametrize(("above", "verdict"), [(2.0, NoRoll), (2.5, Unreadable)])
+def test_a_top_face_higher_than_three_dice_are_proves_nothing(above, verdict):
+    die = replace(
+        evidence(10.0, above=above, odds=-9.0),
+        model=ModelVote(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0),
+        outline_odds=-6.0,
+    )
+    judgement = judged(FLOOR, evidence(0.0, y_mm=25.0), die)
+    assert isinstance(judgement, verdict)
+    if isinstance(judgement, Unreadable):
+        assert judgement.reason is Reason.NOT_FLAT_DOUBTFUL

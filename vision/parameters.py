@@ -92,6 +92,11 @@ class PhotoThresholds:
     28, of 1,199 dice found it loses one."""
     faint: float = 0.18
     """From here on it may be one, and a picture with such a thing is not verified."""
+    faint_to_both: float = 0.08
+    """The same where the second reader sees pips that form a face, too: two faint witnesses."""
+    faint_size_ratio: float = 2.2
+    """What is so many times smaller or larger than the sure dice must be likelier to be one than
+    not; a die that the border cuts off seems up to twice as small."""
     score: float = 0.30
     value_p: float = 0.50
     """Low, as a second reader that agrees is worth more than a surer model."""

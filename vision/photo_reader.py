@@ -142,7 +142,7 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
     keep = [
         worth(die) >= t.sure
         or (
-            _is_of_size(die, usual, t)
+            _is_of_size(die, usual, t.size_ratio)
             and (
                 worth(die) >= t.alone
                 or (die.edge_px < _LEAST_SEEN_PX and worth(die) >= t.small)
@@ -168,9 +168,15 @@ def _usual_edge(found: Sequence[FoundDie], t: PhotoThresholds) -> float | None:
     return float(np.median(edges)) if edges else None
 
 
-def _is_of_size(die: FoundDie, usual: float | None, t: PhotoThresholds) -> bool:
-    """True if its size may be that of a die: not so much smaller or larger than the sure ones."""
-    return usual is None or 1 / t.size_ratio < die.edge_px / usual < t.size_ratio
+def _is_of_size(die: FoundDie, usual: float | None, ratio: float) -> bool:
+    """True if its size may be that of a die: not so many times smaller or larger than the sure."""
+    return usual is None or 1 / ratio < die.edge_px / usual < ratio
+
+
+def _are_one(die: FoundDie, face: PhotoDie) -> bool:
+    """True if a face of the second reader's lies where the model takes something for a die."""
+    gap = float(np.hypot(*(die.centre - face.centre)))
+    return gap < _REACH * max(die.edge_px, face.edge_px)
 
 
 def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:
@@ -259,7 +265,12 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
     sure dice must be likely to be one: a key, a knot in the wood, a letter never is."""
     usual = _usual_edge(evidence.found, t)
     for die in evidence.faint:
-        if worth(die) >= (t.faint if _is_of_size(die, usual, t) else t.alone):
+        least = t.faint
+        if not _is_of_size(die, usual, t.faint_size_ratio):
+            least = t.alone
+        elif any(_are_one(die, face) for face in evidence.alone):
+            least = t.faint_to_both
+        if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"
     for face in evidence.alone:
         if face.face.confidence >= t.above_confidence and _is_just_above(face, evidence.found):

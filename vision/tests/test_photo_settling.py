@@ -1,5 +1,7 @@
 """What counts as a die on a photograph: sure ones, and unsure ones that fit them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,23 @@ def test_an_unsure_die_without_pips_does_not_count():
     dice = [found(100, 60, 0.9), found(300, 60, T.alone - 0.05)]
     assert len(settled(dice, [seen(dice[0])]).found) == 1
     assert len(settled(dice, [seen(die) for die in dice]).found) == 2
+
+
+@pytest.mark.parametrize(("worth", "is_seen", "is_verified"), [
+    (0.12, False, True), (0.12, True, False), (0.05, True, True),
+])  # fmt: skip
+def test_what_both_readers_hardly_see_may_be_a_die(worth, is_seen, is_verified):
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
+    ghost = replace(found(500, 50, 1.0), score=worth)
+    face = replace(seen(ghost), face=Face(3, 0.5, 60.0))
+    evidence = compare(dice, [ghost], [*map(seen, dice), *([face] if is_seen else [])], (640, 480))
+    verdict = judge(settle(evidence, T), T, None)
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+
+
+def test_a_die_that_seems_half_as_large_as_it_is_cut_off_is_none_to_be_passed_over():
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
+    evidence = compare(dice, [found(620, 33, 0.4)], [seen(die) for die in dice], (640, 480))
+    verdict = judge(settle(evidence, T), T, None)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.COUNT

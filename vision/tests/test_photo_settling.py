@@ -93,3 +93,12 @@ def test_a_die_that_seems_half_as_large_as_it_is_cut_off_is_none_to_be_passed_ov
     verdict = judge(settle(evidence, T), T, None)
     assert isinstance(verdict, Unreadable)
     assert verdict.reason is Reason.COUNT
+
+
+@pytest.mark.parametrize(("spacing", "is_verified"), [(14, False), (90, True)])
+def test_small_things_side_by_side_may_be_the_pips_of_a_die_that_is_not_seen(spacing, is_verified):
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
+    small = [replace(found(400 + i * spacing, 12, 1.0), score=0.1) for i in range(3)]
+    evidence = compare(dice, small, [seen(die) for die in dice], (640, 480))
+    verdict = judge(settle(evidence, T), T, None)
+    assert isinstance(verdict, Verified if is_verified else Unreadable)

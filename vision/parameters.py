@@ -23,8 +23,8 @@ class ReadingThresholds:
     """Below, the die looks not flat: one cue."""
     pip_confidence: float = 0.50
     """Least contrast between the weakest pip and the strongest empty place, both beside the usual
-    pip. Of 1,689 flat tosses of the rig that were read the least had 0.61, of 1,363 path-traced ones
-    60 less than 0.5; dice whose seam a smear hid were accepted with 0.36 and 0.45."""
+    pip. Of 1,689 flat tosses of the rig that were read the least had 0.61, of 1,363 path-traced
+    ones 60 less than 0.5; dice whose seam a smear hid were accepted with 0.36 and 0.45."""
     spread_flat_mm: float = 0.45
     """Largest spread of the outline's sides about an upright cube's for a flat die."""
     spread_not_flat_mm: float = 0.60

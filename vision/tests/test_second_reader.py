@@ -245,3 +245,16 @@ def test_noise_and_scratches_show_no_layout(seed):
             cv2.line(patch, ends[0].tolist(), ends[1].tolist(), (90, 90, 90), 2, cv2.LINE_AA)
         lab = cv2.cvtColor(patch, cv2.COLOR_BGR2Lab).astype(np.float32)
         assert fit_layout(lab, SPOTS) is None
+
+
+def test_the_marks_of_a_chip_in_the_floors_own_colour_are_unexplained_together(reader):
+    picture = draw([Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)])
+    before = reader.read(picture)
+    mark = round(0.14 * TABLE.die_px)
+    for turn in np.arange(6) * np.pi / 3:
+        x, y = 250 + 42 * np.cos(turn), 330 + 42 * np.sin(turn)
+        cv2.circle(picture, (round(x), round(y)), mark, (200, 40, 220), -1, cv2.LINE_AA)
+    after = reader.read(picture)
+    assert before.unexplained < 0.1
+    assert after.unexplained > 0.25
+    assert [die.face.value for die in after.dice] == [6, 3, 1]

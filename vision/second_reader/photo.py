@@ -90,8 +90,8 @@ _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
 _HALVES = np.arange(1.05, 3.7, 0.1)
 _LEAST_SQUARE = 0.45
 _END_SHARES = (0.22, 0.11, 0.06)
-"""Of the pip's contrast: changes of colour that may be a face's end; that of white dice on pale wood
-is faint. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
+"""Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
+pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
 
 
 def _squares() -> tuple[np.ndarray, np.ndarray]:

@@ -40,7 +40,8 @@ _ON_ANOTHER = 0.75
 of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23 do, by 0.76-2.05."""
 _HIGHEST = 2.3
 """Dice; three stand two high above the floor's at most. What measures higher was measured amiss: a
-shadow or a reflection was taken for the top face's edges. True stacks measured 2.05 at most."""
+shadow or a reflection was taken for the top face's edges. Of 24 path-traced stacks none measured
+more than 2.05."""
 _UNDER = 0.85
 """Edges; two dice whose middles are nearer do not both lie on the floor."""
 _LEAST_DIE_PX = 38.0

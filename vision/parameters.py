@@ -98,7 +98,7 @@ class PhotoThresholds:
     """The same where the second reader sees pips that form a face, too: two faint witnesses."""
     faint_size_ratio: float = 2.2
     """What is so many times smaller or larger than the sure dice must be likelier to be one than
-    not; a die that the border cuts off seems up to twice as small."""
+    not; one that the border cut off seemed 1.75 times as small as it was."""
     score: float = 0.30
     value_p: float = 0.50
     """Low, as a second reader that agrees is worth more than a surer model."""

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.second_reader.lattice import Pattern, fit_layout
+from vision.second_reader.lattice import (
+    MIDDLE_OFF,
+    PLACES,
+    Pattern,
+    fit_layout,
+    middle_off,
+    spacing_of,
+)
 
 FACE_PX = 72
 """Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
@@ -55,10 +62,10 @@ Asian fours reach 0.18, cheap dice 0.30."""
 _OFF_LATTICE = 0.26
 """Largest distance of a pip from its place, in spacings."""
 
-_MIDDLE_SIZE, _MIDDLE_OFF = 1.35, 0.14
-"""The middle pip of a three or five: diameter beside that of the others, and distance from their
-middle in spacings. Of 379 on the rig and path-traced none was beyond 1.31 (a smaller one) and 0.09;
-a house's emblem that both readers took for a pip had 1.51 and 0.20."""
+_MIDDLE_SIZE = 1.35
+"""The middle pip of a three or five: diameter beside that of the others. Of 379 on the rig and
+path-traced none was beyond 1.31 (a smaller one); a house's emblem that both readers took for a pip
+had 1.51."""
 
 _EMBLEM = "the spot in the middle is no pip like the others"
 
@@ -94,8 +101,6 @@ _RAMPS = np.stack(
     ],
     axis=-1,
 ).astype(np.float32)
-
-_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,11 +365,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     best: tuple[float, float, tuple[tuple[int, int], ...]] | None = None
     for layout in SPOTS[count]:
         places = np.array(layout, float)
-        spacing = (
-            0.25
-            if count == 1
-            else float(np.sqrt(((points - middle) ** 2).sum() / (places**2).sum()))
-        )
+        spacing = 0.25 if count == 1 else spacing_of(points, places)
         gaps = np.linalg.norm(((points - middle) / spacing)[:, None] - places[None], axis=2)
         nearest = gaps.argmin(axis=1)
         if len(set(nearest)) < count:
@@ -401,8 +402,7 @@ def _is_like_the_others(
     inner = int(np.linalg.norm(points - middle, axis=1).argmin())
     outer = np.arange(len(points)) != inner
     size = float(diameters[inner] / diameters[outer].mean())
-    off = float(np.linalg.norm(points[inner] - points[outer].mean(axis=0))) / spacing
-    return 1 / _MIDDLE_SIZE < size < _MIDDLE_SIZE and off < _MIDDLE_OFF
+    return 1 / _MIDDLE_SIZE < size < _MIDDLE_SIZE and middle_off(points) < MIDDLE_OFF * spacing
 
 
 def _standing_out(
@@ -419,7 +419,7 @@ def _standing_out(
     dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     disc = dx * dx + dy * dy <= radius * radius
     full, empty = 1.0, 0.0
-    for place in _LATTICE:
+    for place in map(tuple, PLACES.tolist()):
         if len(layout) == 1 and place != (0, 0) and diameter > 0.25:
             continue  # the large ace reaches where other faces have their pips
         x, y = (middle + 0.5 + np.array(place) * spacing) * FACE_PX - 0.5

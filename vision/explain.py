@@ -125,7 +125,7 @@ def _second_view(image: np.ndarray, seen: Seen, times: int) -> np.ndarray:
     for place, diameter in zip(spots.xy, spots.diameter, strict=True):
         radius = max(1, round(float(diameter) / 2 / scale * times))
         cv2.circle(picture, _point(place / scale * times), radius, (200, 160, 60), 1, cv2.LINE_AA)
-    for found in read_photo(original):
+    for found in read_photo(original).dice:
         corners = np.round(found.corners * times).astype(np.int32)
         is_sure = found.face.confidence >= _SURE
         colour = (90, 230, 90) if is_sure else (90, 130, 90)

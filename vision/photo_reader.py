@@ -32,19 +32,27 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.second_reader.photo import PhotoDie, read_photo
+from vision.second_reader.photo import PhotoDie, PhotoReading, read_photo
 
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 _NEAREST = 0.95
 _LEAST_SEEN_PX = 26.0
 """Edge of a die below which the second reader cannot be expected to see its pips."""
+_LEAST_SPOTTED_PX = 15.0
+"""The same below which it cannot be expected to see that there are any."""
 _WHOLE = 0.10
 """Edges by which a top face may reach beyond the border and still show all of its pips: they begin
 an eighth of an edge inside it. Of 35 such pictures of `n3v-round` that nothing else refuses none is
 wrong, of 15 with more than that cut off one is."""
 _PIPS, _PIP = 3, 0.35
 """So many things, each at most so many dice large, may be pips."""
+_SPOT, _SPOT_CONTRAST, _WIDER = (0.08, 0.5), 12.0, 1.1
+"""Diameters in edges, and least contrast in Lab units, of what may be a pip on a face that is hardly
+seen and so made a tenth wider. Of the faint things of five sets that are dice not found otherwise,
+larger than `_LEAST_SEEN_PX`, every one shows such a spot; of the others every second does not."""
+_BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
+"""The same of the round spot that a whole die makes where it stands out from what it lies on."""
 _LEAST_BELOW = 0.15
 """Edges by which the bottom face of a die seen from aside, with another one just above it in the
 picture, must lie below its top."""
@@ -66,6 +74,8 @@ class PhotoEvidence:
     """Faces that the second reader alone sees."""
     is_cut_off: tuple[bool, ...]
     """Of the model's dice: if the top face goes on beyond the picture's border."""
+    spots: np.ndarray
+    """(N, 4) The second reader's round spots, as `PhotoReading` has them."""
 
 
 class PhotoReader:
@@ -96,12 +106,12 @@ class PhotoReader:
 def compare(
     found: Sequence[FoundDie],
     faint: Sequence[FoundDie],
-    second: Sequence[PhotoDie],
+    second: PhotoReading,
     size: tuple[int, int],
 ) -> PhotoEvidence:
     """Both readers' findings in a picture of `size` (width, height), matched by place."""
     centres = np.array([die.centre for die in found]).reshape(-1, 2)
-    others = np.array([die.centre for die in second]).reshape(-1, 2)
+    others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
     reach = _REACH * max((die.edge_px for die in found), default=0.0)
     pairs = {
         i: j
@@ -110,7 +120,7 @@ def compare(
     }
     dice = []
     for i, die in enumerate(found):
-        other = second[pairs[i]] if i in pairs else None
+        other = second.dice[pairs[i]] if i in pairs else None
         dice.append(
             DieEvidence(
                 corners=tuple((float(x), float(y)) for x, y in die.corners),
@@ -129,10 +139,11 @@ def compare(
     return PhotoEvidence(
         dice=tuple(dice),
         found=tuple(found),
-        below_pips=tuple(i in pairs and second[pairs[i]].has_pips_above for i in range(len(found))),
+        below_pips=tuple(i in pairs and second.dice[pairs[i]].has_pips_above for i in range(len(found))),
         faint=tuple(faint),
-        alone=tuple(second[j] for j in range(len(second)) if j not in pairs.values()),
+        alone=tuple(die for j, die in enumerate(second.dice) if j not in pairs.values()),
         is_cut_off=tuple(_is_cut_off(die, size) for die in found),
+        spots=second.spots,
     )
 
 
@@ -183,6 +194,23 @@ def _are_pips(faint: Sequence[FoundDie], usual: float, t: PhotoThresholds) -> bo
     ).reshape(-1, 2)
     gaps = np.hypot(*(small[:, None] - small[None]).transpose(2, 0, 1))
     return bool(((gaps < usual / 2).sum(axis=1) >= _PIPS).any())
+
+
+def _has_spots(die: FoundDie, spots: np.ndarray) -> bool:
+    """True if the second reader sees anything on this face that may be a pip, readable or not."""
+    reach = ((die.corners - die.centre) * _WIDER + die.centre).astype(np.float32)
+    low, high = np.array(_SPOT) * die.edge_px
+    clear = spots[(spots[:, 2] > low) & (spots[:, 2] < high) & (spots[:, 3] > _SPOT_CONTRAST)]
+    return any(cv2.pointPolygonTest(reach, (x, y), False) >= 0 for x, y in clear[:, :2].tolist())
+
+
+def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
+    """True if the second reader sees a round thing of a die's size here, and spots on it."""
+    gaps = np.hypot(*(spots[:, :2] - die.centre).T)
+    size = spots[:, 2] / die.edge_px
+    clear = spots[:, 3] > _BODY_CONTRAST
+    has_body = (clear & (size > _BODY[0]) & (size < _BODY[1]) & (gaps < 0.35 * die.edge_px)).any()
+    return bool(has_body) and _has_spots(die, spots)
 
 
 def _are_one(die: FoundDie, face: PhotoDie) -> bool:
@@ -280,8 +308,10 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
         least = t.faint
         if not _is_of_size(die, usual, t.faint_size_ratio):
             least = t.alone
-        elif any(_are_one(die, face) for face in evidence.alone):
+        elif any(_are_one(die, face) for face in evidence.alone) or _has_body(die, evidence.spots):
             least = t.faint_to_both
+        elif die.edge_px > _LEAST_SPOTTED_PX and not _has_spots(die, evidence.spots):
+            least = t.faint_blank
         if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"
     if usual is not None and _are_pips(evidence.faint, usual, t):

@@ -40,15 +40,31 @@ _NEIGHBOURS = 10
 _LEAST_ASPECT = 0.42
 _LEAST_UPRIGHT_ASPECT = 0.66
 """Shorter over longer side of a lattice, as seen and seen from straight above."""
+_LEAST_SIX_ASPECT = 0.5
+"""The same of a six: cheap dice have its rows nearer to each other than the corners of a four, and
+pips that run into each other along the rows look stretched."""
 _LIKE_INNER = 0.45
 _LIKE_OUTER = 0.60
 """Largest difference between spots of one face, as a share of their contrast."""
+_PRINT, _PRINT_RUN = (1.2, 1.55), 7
+"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its middle,
+and over how many steps outward a ray must have left it to be off the die: letters are narrower."""
+_PRINT_REACH = 1.3
+"""Spacings of the lattice from the middle beyond which there are no letters."""
+_PLAIN, _SAME = 35.0, 8.0
+"""Contrast of spots, and difference between their colours, in Lab units, from and up to which they
+may be pips of one face whatever is around them: large pips reach the edge of a clear die, and
+around them are felt, glints and the other pips."""
 _REACH = 1.62
 """How far the grid reaches, in lattice spacings; the edge of the face is at about 1.96."""
 _CELLS = 27
 _FLAT = np.linspace(-_REACH, _REACH, _CELLS, dtype=np.float32)
 _GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
 """(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
+_FROM_MIDDLE = np.hypot(_GRID[..., 0], _GRID[..., 1])
+_DISC_REACH, _LESS_SURE = 1.6, 0.8
+"""What of a face is looked at where it may be a disc let into a die of another colour, and what that
+counts."""
 _ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
 _AROUND = np.concatenate(
     [
@@ -65,6 +81,8 @@ _ACE_RADII = (0.19, 1.05)
 """Radii of pips, in spacings of the lattice."""
 _LEAST_CONTRAST = 7.0
 _LEAST_FULL = 0.50
+_LEAST_FULL_UNSEEN = 0.75
+"""Of a face some of whose pips are no round spots of their own."""
 _MOST_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
 """Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
 _BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
@@ -72,10 +90,17 @@ _BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
 _MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
 _MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
 """Four pips and more in their places prove a die by themselves."""
+_LETTERS = 0.35
+"""Edges of an ace; faces that letters make on it are smaller."""
+_MOST_PRINTED = (0.60, 0.22, 0.36)
+"""The same three of an ace with letters around its pip: what passes is seldom sure."""
 _LEAST_LIKENESS = 0.60
 
 _EDGE_OF_BLOB = 0.76
 """Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
+_EDGES_OF_DISC = (1.0, 1.3)
+"""Edge of a top face in diameters of the disc that its pips lie on: a worn die's whole face, or one
+of another colour that is let into the face."""
 _LEAST_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
 _MOST_UNLIKE = 1.9
@@ -96,12 +121,13 @@ pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone find
 
 def _squares() -> tuple[np.ndarray, np.ndarray]:
     """Angles (N,), and where 48 rays meet a square of half edge 1 at that angle (N, 48): with
-    slightly rounded corners, and with much rounded ones."""
+    slightly rounded corners, and with much rounded ones; the last is a circle."""
     angles = np.repeat(np.arange(0, 90, 7.5) * np.pi / 180, 2)
     turned = _ANGLES - angles[:, None]
     square = 1.0 / np.maximum(np.abs(np.cos(turned)), np.abs(np.sin(turned)))
     roundings = np.tile((1.38, 1.15), len(angles) // 2)
-    return angles, np.minimum(square, roundings[:, None])
+    shapes = np.minimum(square, roundings[:, None])
+    return np.append(angles, 0.0), np.concatenate([shapes, np.ones((1, _RAYS))])
 
 
 _SQUARES = _squares()
@@ -137,6 +163,17 @@ class PhotoDie:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PhotoReading:
+    """All that the second reader sees in a photograph."""
+
+    dice: tuple[PhotoDie, ...]
+    """From left to right."""
+    spots: np.ndarray
+    """(N, 4) float, picture pixels: x, y and diameter of every round spot, pip or not, and its
+    contrast in CIE Lab units."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Proposal:
     value: int
     layout: tuple[tuple[int, int], ...]
@@ -147,6 +184,8 @@ class _Proposal:
     members: tuple[int, ...]
     square: float = 1.0
     """Of aces: share of the rays that end where a square's edge would be."""
+    is_printed: bool = False
+    """An ace with letters around its pip."""
 
 
 def photo_scale(image: np.ndarray) -> float:
@@ -154,17 +193,17 @@ def photo_scale(image: np.ndarray) -> float:
     return min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
 
 
-def read_photo(image: np.ndarray) -> list[PhotoDie]:
-    """Every die face in a (H, W, 3) uint8 BGR picture, from left to right."""
+def read_photo(image: np.ndarray) -> PhotoReading:
+    """Every die face in a (H, W, 3) uint8 BGR picture."""
     scale = photo_scale(image)
-    dice = _read_at(image, scale)
+    seen = _read_at(image, scale)
     fine = min(1.0, _FINE_SIDE / max(image.shape[:2]))
-    usual = _usual_edge(dice)
+    usual = _usual_edge(seen.dice)
     if fine > 1.3 * scale and (usual is None or usual * scale < _SMALL_EDGE):
         finer = _read_at(image, fine)  # a large photograph of small dice
-        if _sureness(finer) > _sureness(dice):
+        if _sureness(finer.dice) > _sureness(seen.dice):
             return finer
-    return dice
+    return seen
 
 
 def _sureness(dice: Sequence[PhotoDie]) -> float:
@@ -175,10 +214,10 @@ def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
     """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
     scale = _SIZED_EDGE / edge_px
     faces = _read_at(image, scale, edge_px * scale)
-    return [die for die in faces if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE]
+    return [die for die in faces.dice if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE]
 
 
-def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list[PhotoDie]:
+def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
     """What is read of a picture that is brought to this scale first; in the picture's pixels.
 
     `edge`: of its dice at that scale, if known; spots too large for pips are not looked for then.
@@ -187,13 +226,15 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
     spots = find_spots(lab, largest=np.inf if edge is None else _LARGEST_PIP * edge)
     if not len(spots):
-        return []
+        return PhotoReading((), np.zeros((0, 4)))
     passed = _examine(lab, spots, _proposals(spots))
     usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:
         passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
     kept = _without_overlap(passed)
-    kept = _without_overlap(kept + _examine(lab, spots, _aces(lab, spots, kept, usual)))
+    aces = _examine(lab, spots, _aces(lab, spots, kept, usual))
+    faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
+    kept = _without_overlap(faces)
     hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in kept]
     is_free = np.array(
         [
@@ -202,7 +243,7 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list
         ]
     )
     free = spots.take(np.nonzero(is_free)[0])
-    return sorted(
+    dice = sorted(
         (
             replace(
                 die,
@@ -213,6 +254,8 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> list
         ),
         key=lambda die: float(die.centre[0]),
     )
+    places = (spots.xy + 0.5) / scale - 0.5
+    return PhotoReading(tuple(dice), np.c_[places, spots.diameter / scale, spots.contrast])
 
 
 def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
@@ -227,6 +270,14 @@ def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
     order = np.argsort(edges)
     half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
     return float(edges[order][min(int(half), len(dice) - 1)])
+
+
+def _is_print_on(die: PhotoDie, ace: PhotoDie) -> bool:
+    """True if a face is so small and few in pips, and lies so beside the pip of an ace, that it is
+    made of the letters around it."""
+    gap = float(np.hypot(*(die.centre - ace.centre))) / ace.edge_px
+    is_small = die.edge_px < _LETTERS * ace.edge_px and (die.face.value or 0) <= 2
+    return is_small and ace.face.pip_diameter / 2 < gap < 0.5
 
 
 def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
@@ -248,11 +299,13 @@ def _proposals(spots: Spots) -> list[_Proposal]:
     for i in range(len(spots)):
         away = np.hypot(*(xy - xy[i]).T)
         least = np.minimum(contrast, contrast[i])
+        is_plain = (least > _PLAIN) & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _SAME)
+        like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
         alike = (
             (away < 5.4 * size[i])
             & (np.maximum(size, size[i]) < _SIZE_RATIO * np.minimum(size, size[i]))
             & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _LIKE_INNER * least + 4)
-            & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < _LIKE_OUTER * least + 4)
+            & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
         )
         alike[i] = False
         near = np.nonzero(alike)[0]
@@ -265,7 +318,7 @@ def _proposals(spots: Spots) -> list[_Proposal]:
 def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[_Proposal]:
     """The faces that have spot i as a corner of their lattice."""
     found: list[_Proposal] = []
-    xy, size = spots.xy, spots.diameter
+    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
     p, d = xy[i], float(size[i])
 
     def at(place: np.ndarray, within: float) -> int | None:
@@ -304,7 +357,8 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[_Proposal]:
             else:
                 j_, k_ = j, k
             corners = (i, int(j_), int(k_), opposite)
-            if not _is_square(spots, corners, u, v):
+            aspect = _upright_aspect(spots, corners, u, v)
+            if aspect < _LEAST_SIX_ASPECT:
                 continue
             middle = xy[list(corners)].mean(axis=0)
             inside = [at(middle, 0.15 * max(lu, lv))]
@@ -316,7 +370,11 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[_Proposal]:
                 (6, SPOTS[6][1], on_u),
                 (6, SPOTS[6][0], on_v),
             ):
-                if None not in more:
+                # Pips of a six that touch in a row are no round spots: those in the middle of the
+                # rows must then be seen all the more clearly (`_LEAST_FULL_UNSEEN`).
+                if value == 6 and contrast[i] > _PLAIN:
+                    more = [m for m in more if m is not None]
+                if None not in more and (value == 6 or aspect > _LEAST_UPRIGHT_ASPECT):
                     members = corners + tuple(m for m in more if m is not None)
                     found.append(_Proposal(value, layout, middle, u / 2, v / 2, members))
     return found
@@ -328,11 +386,13 @@ def _view(spots: Spots, members: Sequence[int]) -> np.ndarray:
     return np.array(((1 + c, s), (s, 1 - c)))
 
 
-def _is_square(spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray) -> bool:
-    """True if the lattice is square once the pips are round."""
+def _upright_aspect(
+    spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray
+) -> float:
+    """Shorter over longer side of a lattice once its pips are round; 0 where it is no rectangle."""
     a, b = np.linalg.solve(_view(spots, corners), np.stack([u, v], axis=1)).T
     la, lb = float(np.hypot(*a)), float(np.hypot(*b))
-    return min(la, lb) > _LEAST_UPRIGHT_ASPECT * max(la, lb) and abs(float(a @ b)) < 0.42 * la * lb
+    return min(la, lb) / max(la, lb) if abs(float(a @ b)) < 0.42 * la * lb else 0.0
 
 
 def _aces(
@@ -362,20 +422,58 @@ def _aces(
         is_off = away > limit[:, None, None]
         is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
         ends.append(np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf))
+    beyond_print = _ends_beyond_print(colours, contrast, radii)
     found = []
     for n, i in enumerate(lone):
-        if noise[n] > 0.25 * contrast[n] or _has_neighbour(spots, i):
+        if _has_neighbour(spots, i):
             continue
         d = float(size[n])
+        if contrast[n] > _PLAIN:
+            fit = _fit_square(beyond_print[n], None if usual is None else usual / d)
+            if fit is not None and fit[2] is not None:
+                share, half, angle = fit
+                found.append(_ace(spots, i, 2 * half * d, angle, views[n], share, True))
+        if noise[n] > 0.25 * contrast[n]:
+            continue
         fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
-        fit = max((fit for fit in fits if fit is not None), default=None)
+        fit = max((fit for fit in fits if fit is not None), key=lambda fit: fit[0], default=None)
         if fit is not None:
-            share, half, angle = fit
-            found.append(_ace(spots, i, 2 * half * d, angle, views[n], share))
+            found += _on_ground(spots, i, fit, views[n])
         for edge in _blobs_around(spots, i, usual):
             for angle in _BLOB_ANGLES:
                 found.append(_ace(spots, i, edge, angle, np.eye(2), 0.5))
     return found
+
+
+def _on_ground(
+    spots: Spots, i: int, fit: tuple[float, float, float | None], view: np.ndarray
+) -> list[_Proposal]:
+    """Aces whose ground ends as `fit` says: at the edges of a square face, or on a circle, which is
+    that of a worn die or of a disc let into its face."""
+    share, half, angle = fit
+    across = 2 * half * float(spots.diameter[i])
+    if angle is not None:
+        return [_ace(spots, i, across, angle, view, share)]
+    return [
+        _ace(spots, i, edges * across, turn, view, share)
+        for edges in _EDGES_OF_DISC
+        for turn in _BLOB_ANGLES
+    ]
+
+
+def _ends_beyond_print(colours: np.ndarray, contrast: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """(N, 48) where the rays of (N, 48, 40, 3) colours leave the face for good, in diameters of the
+    pip: letters around the pip are narrower than what lies beyond a die."""
+    ring = (radii > _PRINT[0]) & (radii < _PRINT[1])
+    body = np.median(colours[:, :, ring].reshape(len(colours), -1, 3), axis=1)
+    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    noise = np.median(away[:, :, ring], axis=(1, 2))
+    limit = np.clip(np.maximum(3 * noise, 0.22 * contrast), 4.0, 24.0)
+    is_off = away > limit[:, None, None]
+    total = np.cumsum(np.pad(is_off, ((0, 0), (0, 0), (1, 0))), axis=2)
+    run = total[:, :, _PRINT_RUN:] - total[:, :, :-_PRINT_RUN] >= _PRINT_RUN - 1
+    run &= (radii[: run.shape[2]] > _PRINT[0]) & is_off[:, :, : run.shape[2]]
+    return np.where(run.any(axis=2), radii[run.argmax(axis=2)], np.inf)
 
 
 def _has_neighbour(spots: Spots, i: int) -> bool:
@@ -391,11 +489,12 @@ def _has_neighbour(spots: Spots, i: int) -> bool:
 
 
 def _ace(
-    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float
-) -> _Proposal:
+    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float,
+    is_printed: bool = False,
+) -> _Proposal:  # fmt: skip
     cos, sin = np.cos(angle), np.sin(angle)
     u, v = edge * _SPACING * np.array(((cos, sin), (-sin, cos))) @ view
-    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
+    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share, is_printed)
 
 
 def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
@@ -407,8 +506,11 @@ def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
     return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
 
 
-def _fit_square(ends: np.ndarray, usual: float | None) -> tuple[float, float, float] | None:
-    """Share of rays on it, half edge (diameters) and angle of the best square, if any.
+def _fit_square(
+    ends: np.ndarray, usual: float | None
+) -> tuple[float, float, float | None] | None:
+    """Share of rays on it, half edge (diameters) and angle of the best square, if any; the angle is
+    None where a circle fits better.
 
     `ends`: (48,) where each ray leaves the face's colour, in diameters of the pip; inf: nowhere.
     `usual`: edge of the other dice, in the same unit.
@@ -424,7 +526,8 @@ def _fit_square(ends: np.ndarray, usual: float | None) -> tuple[float, float, fl
     i, j = np.unravel_index(int(worth.argmax()), worth.shape)
     if worth[i, j] < _LEAST_SQUARE:
         return None
-    return float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j])
+    angle = None if j == len(_SQUARES[0]) - 1 else float(_SQUARES[0][j])
+    return float(worth[i, j]), float(halves[i]), angle
 
 
 # ── Examination ─────────────────────────────────────────────────────────────
@@ -466,9 +569,34 @@ def _judge(
     low, high = _ACE_RADII if proposal.value == 1 else _RADII
     if not low < radius < high:
         return None
+    if proposal.value == 4 and _is_part_of_six(spots, proposal):
+        return None
+    # Where the whole face does not pass, it may be a disc let into one, and that end within reach.
+    face = _face(proposal, patch, rim, pip, radius) or _face(
+        proposal, patch, rim, pip, radius, _DISC_REACH
+    )
+    if face is None:
+        return None
+    body, shown = face
+    return PhotoDie(corners, shown, min(lu, lv) / max(lu, lv), pip, body, frozenset(members))
+
+
+def _face(
+    proposal: _Proposal,
+    patch: np.ndarray,
+    rim: np.ndarray,
+    pip: np.ndarray,
+    radius: float,
+    reach: float = np.inf,
+) -> tuple[np.ndarray, Face] | None:
+    """Colour and face of a proposal, if its (27, 27, 3) patch shows its pips of that colour and
+    radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
     layout = np.array(proposal.layout, np.float32)
     gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
-    ground = gaps > 1.3 * radius + 0.08
+    looked_at = _FROM_MIDDLE < reach
+    ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
+    if not ground.any():
+        return None
     body = np.median(patch[ground], axis=0)
     contrast = float(np.linalg.norm(pip - body))
     if contrast < _LEAST_CONTRAST:
@@ -478,21 +606,25 @@ def _judge(
     full, empty = 1.0, 0.0
     disc = max(0.20, min(0.75 * radius, 0.4))
     for x, y in _LATTICE:
-        near = (_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2
+        near = looked_at & ((_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2)
         if (x, y) in proposal.layout:
             full = min(full, float(share[near].mean()))
         elif np.hypot(x, y) > radius + disc:
             empty = max(empty, float(off[near].mean()))
-    if proposal.value == 4 and _is_part_of_six(spots, proposal):
-        return None
-    if full < _LEAST_FULL or empty > _MOST_EMPTY[proposal.value]:
+    kinds = _MOST_EMPTY, _MOST_ODD, _MOST_GRAIN
+    most_empty, most_odd, most_grain = (
+        _MOST_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
+    )
+    is_whole = len(proposal.members) == proposal.value
+    if full < (_LEAST_FULL if is_whole else _LEAST_FULL_UNSEEN) or empty > most_empty:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
-    if odd > _MOST_ODD[proposal.value] or grain > _MOST_GRAIN[proposal.value]:
+    if odd > most_odd or grain > most_grain:
         return None
     drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
-    likeness = float(np.corrcoef(drawn.ravel(), np.clip(share, -0.5, 1.5).ravel())[0, 1])
+    told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at
+    likeness = float(np.corrcoef(drawn[told], np.clip(share[told], -0.5, 1.5))[0, 1])
     if likeness < _LEAST_LIKENESS:
         return None
     ends = float((np.linalg.norm(rim - body, axis=-1) > max(0.2 * contrast, 5.0)).mean())
@@ -501,16 +633,17 @@ def _judge(
         confidence *= 0.6 + 0.4 * min(1.0, 2 * ends)
     if proposal.value == 1:
         confidence *= 0.6 + 0.4 * proposal.square
-    face = Face(
+    if reach < np.inf:
+        confidence *= _LESS_SURE
+    return body, Face(
         value=proposal.value,
         confidence=confidence,
         contrast=contrast,
         spacing=_SPACING,
         pip_diameter=2 * radius * _SPACING,
         grain=grain,
-        spots=len(members),
+        spots=len(proposal.members),
     )
-    return PhotoDie(corners, face, min(lu, lv) / max(lu, lv), pip, body, frozenset(members))
 
 
 def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:

@@ -9,7 +9,7 @@ from vision.classifier import FoundDie
 from vision.parameters import PhotoThresholds
 from vision.photo_reader import compare, judge, settle
 from vision.reading import Reason, Unreadable, Verified
-from vision.second_reader.photo import PhotoDie
+from vision.second_reader.photo import PhotoDie, PhotoReading
 from vision.second_reader.pips import Face
 
 T = PhotoThresholds()
@@ -29,8 +29,19 @@ def seen(die, value=3):
     return PhotoDie(die.corners, face, 1.0, colour, colour + 60, frozenset({id(die)}))
 
 
+def reading(second, spots=()):
+    """`spots`: x, y, diameter and contrast of each, beside the dice."""
+    return PhotoReading(tuple(second), np.array(spots, float).reshape(-1, 4))
+
+
 def settled(dice, second):
-    return settle(compare(dice, [], second, (640, 480)), T)
+    return settle(compare(dice, [], reading(second), (640, 480)), T)
+
+
+def judged(dice, faint, spots=(), alone=()):
+    """The verdict on sure dice that both readers see, and on what is faint beside them."""
+    second = reading([*map(seen, dice), *alone], spots)
+    return judge(settle(compare(dice, faint, second, (640, 480)), T), T, None)
 
 
 @pytest.mark.parametrize(("worth", "is_verified"), [(0.4, True), (0.55, False)])
@@ -44,12 +55,26 @@ def test_a_letter_beside_sure_dice_is_none_unless_it_is_likely_to_be_one(worth, 
         assert verdict.reason is Reason.COUNT, "it may still be a die: nothing is verified"
 
 
-def test_a_faint_thing_of_the_dice_size_keeps_a_picture_from_being_verified():
-    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
-    evidence = compare(dice, [found(500, 50, 0.22)], [seen(die) for die in dice], (640, 480))
-    verdict = judge(settle(evidence, T), T, None)
-    assert isinstance(verdict, Unreadable)
-    assert "something else may be a die" in verdict.detail
+PIP, BODY = (500, 200, 9, 40), (502, 201, 60, 40)
+
+
+@pytest.mark.parametrize(("edge", "worth", "spots", "is_verified"), [
+    (50, 0.22, [PIP], False),
+    (50, 0.22, [], True),  # a button: nothing on it can be a pip
+    (50, 0.22, [BODY], True),
+    (50, 0.45, [], False),
+    (14, 0.22, [], False),  # too small for anybody to see pips on it
+    (50, 0.12, [PIP], True),
+    (50, 0.12, [PIP, BODY], False),  # a round thing of a die's size, with a spot on it
+])  # fmt: skip
+def test_what_is_faintly_a_die_counts_as_what_the_second_reader_sees_there(
+    edge, worth, spots, is_verified
+):
+    dice = [found(100, 60 if edge > 20 else 30, 0.9), found(300, 60 if edge > 20 else 30, 0.9)]
+    verdict = judged(dice, [replace(found(500, edge, 1.0), score=worth)], spots)
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+    if isinstance(verdict, Unreadable):
+        assert "something else may be a die" in verdict.detail
 
 
 @pytest.mark.parametrize(("edge", "counts"), [(60, True), (40, True), (30, False), (120, False)])
@@ -82,15 +107,13 @@ def test_what_both_readers_hardly_see_may_be_a_die(worth, is_seen, is_verified):
     dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
     ghost = replace(found(500, 50, 1.0), score=worth)
     face = replace(seen(ghost), face=Face(3, 0.5, 60.0))
-    evidence = compare(dice, [ghost], [*map(seen, dice), *([face] if is_seen else [])], (640, 480))
-    verdict = judge(settle(evidence, T), T, None)
+    verdict = judged(dice, [ghost], alone=[face] if is_seen else [])
     assert isinstance(verdict, Verified if is_verified else Unreadable)
 
 
 def test_a_die_that_seems_half_as_large_as_it_is_cut_off_is_none_to_be_passed_over():
     dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
-    evidence = compare(dice, [found(620, 33, 0.4)], [seen(die) for die in dice], (640, 480))
-    verdict = judge(settle(evidence, T), T, None)
+    verdict = judged(dice, [found(620, 33, 0.4)])
     assert isinstance(verdict, Unreadable)
     assert verdict.reason is Reason.COUNT
 
@@ -99,6 +122,5 @@ def test_a_die_that_seems_half_as_large_as_it_is_cut_off_is_none_to_be_passed_ov
 def test_small_things_side_by_side_may_be_the_pips_of_a_die_that_is_not_seen(spacing, is_verified):
     dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
     small = [replace(found(400 + i * spacing, 12, 1.0), score=0.1) for i in range(3)]
-    evidence = compare(dice, small, [seen(die) for die in dice], (640, 480))
-    verdict = judge(settle(evidence, T), T, None)
+    verdict = judged(dice, small)
     assert isinstance(verdict, Verified if is_verified else Unreadable)

@@ -18,6 +18,7 @@ from vision.photo_finder import PhotoFinder, ScoredFinder, worth
 from vision.photo_reader import PhotoReader
 from vision.reading import Reason, Unreadable, Verified
 from vision.second_reader.photo import read_photo
+from vision.second_reader.pips import SPOTS
 from vision.second_reader.spots import find_spots, to_lab
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw, toss
 from vision.tests.truth import found_die
@@ -37,7 +38,7 @@ def three(look: Look = WHITE, values: tuple[int, int, int] = (2, 5, 4)) -> list[
 
 
 def values_of(image: np.ndarray) -> list[int | None]:
-    return [die.face.value for die in read_photo(image)]
+    return [die.face.value for die in read_photo(image).dice]
 
 
 class Says:
@@ -82,7 +83,7 @@ def test_dice_of_any_size_are_read(scale):
 
 def test_faces_lie_where_they_were_drawn():
     dice = three()
-    for found, die in zip(read_photo(draw(dice)), truth(dice), strict=True):
+    for found, die in zip(read_photo(draw(dice)).dice, truth(dice), strict=True):
         assert np.hypot(*(found.centre - die.centre)) < 0.08 * die.edge_px
 
 
@@ -91,7 +92,7 @@ def test_tosses_are_seldom_misread():
     right = wrong = of = 0
     for seed in range(8):
         dice = toss(rng)
-        seen = read_photo(draw(dice, seed=seed))
+        seen = read_photo(draw(dice, seed=seed)).dice
         for die in truth(dice):
             near = [s for s in seen if np.hypot(*(s.centre - die.centre)) < 0.4 * die.edge_px]
             right += any(s.face.value == die.value for s in near)
@@ -108,8 +109,56 @@ def test_two_dice_on_an_even_table_are_no_giant_two():
 
 def test_the_middle_of_a_five_is_no_ace():
     image = draw([Die(0, 0, 15, 5)])
-    ring = read_photo(image)
+    ring = read_photo(image).dice
     assert [die.face.value for die in ring] == [5]
+
+
+def a_face(value: int, spacing: float, pip: float, turn_deg: float = 17.0) -> np.ndarray:
+    """A dark die of 120 pixels on a light table, with pips of that share of its edge."""
+    picture = np.full((320, 320, 3), (150, 170, 175), np.uint8)
+    frame = cv2.boxPoints(((160, 160), (120, 120), turn_deg))
+    cv2.fillConvexPoly(picture, np.round(frame * 16).astype(np.int32), (60, 30, 20), cv2.LINE_AA, 4)
+    c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+    for x, y in SPOTS[value][0]:
+        at = 160 + 120 * spacing * np.array((c * x - s * y, s * x + c * y))
+        at = np.round(at * 16).astype(int)
+        cv2.circle(picture, at.tolist(), round(60 * pip * 16), (240,) * 3, -1, cv2.LINE_AA, 4)
+    return np.asarray(cv2.GaussianBlur(picture, (0, 0), 1.2))
+
+
+@pytest.mark.parametrize("value", [2, 3, 4, 5, 6])
+def test_pips_so_large_that_they_touch_are_read(value):
+    assert values_of(a_face(value, 0.27, 0.28)) == [value]
+
+
+def test_a_four_of_large_pips_is_no_six_with_two_of_them_lost():
+    picture = a_face(4, 0.27, 0.28)
+    assert values_of(picture) == [4]
+
+
+def test_a_six_with_rows_nearer_to_each_other_than_the_corners_of_a_four():
+    picture = a_face(6, 0.25, 0.17, turn_deg=0.0)
+    narrow = cv2.resize(picture[:, 60:260], (140, 320), interpolation=cv2.INTER_AREA)
+    assert values_of(narrow) == [6]
+
+
+@pytest.mark.parametrize("value", [1, 2, 3, 4, 5])
+def test_pips_on_a_disc_let_into_a_die_of_another_colour_are_read(value):
+    picture = np.full((320, 320, 3), (60, 70, 75), np.uint8)
+    cv2.rectangle(picture, (95, 95), (225, 225), (225, 228, 230), -1)
+    cv2.circle(picture, (160, 160), 50, (90, 60, 40), -1, cv2.LINE_AA)
+    for x, y in SPOTS[value][0]:
+        cv2.circle(picture, (160 + 25 * x, 160 + 25 * y), 11, (225,) * 3, -1, cv2.LINE_AA)
+    assert values_of(np.asarray(cv2.GaussianBlur(picture, (0, 0), 1.0))) == [value]
+
+
+def test_an_ace_with_a_house_name_around_its_pip_is_read():
+    picture = a_face(1, 0.25, 0.28, turn_deg=0.0)
+    for step, letter in enumerate("HOUSE HOUSE "):
+        way = step * np.pi / 6
+        at = (round(156 + 30 * np.cos(way)), round(163 + 30 * np.sin(way)))
+        cv2.putText(picture, letter, at, cv2.FONT_HERSHEY_PLAIN, 0.8, (150,) * 3, 1, cv2.LINE_AA)
+    assert values_of(np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.8))) == [1]
 
 
 @pytest.mark.parametrize("kind", ["grain", "stripes"])
@@ -120,7 +169,7 @@ def test_a_floor_without_dice_has_no_sure_faces(kind):
     if kind == "stripes":
         image += 40 * np.sin(np.arange(400) / 7)
     picture = cv2.cvtColor(np.clip(image, 0, 255).astype(np.uint8), cv2.COLOR_GRAY2BGR)
-    assert all(die.face.confidence < 0.65 for die in read_photo(picture))
+    assert all(die.face.confidence < 0.65 for die in read_photo(picture).dice)
 
 
 @pytest.mark.parametrize("diameter", [5, 11, 24, 60])
@@ -140,10 +189,10 @@ def test_pips_above_a_face_are_told():
     cv2.rectangle(picture, (140, 120), (240, 290), (40, 120, 30), -1)
     for x, y in ((165, 215), (215, 215), (165, 265), (215, 265)):
         cv2.circle(picture, (x, y), 11, (240, 240, 240), -1, cv2.LINE_AA)
-    front = [die for die in read_photo(picture) if die.face.value == 4]
+    front = [die for die in read_photo(picture).dice if die.face.value == 4]
     assert [die.has_pips_above for die in front] == [False]
     cv2.ellipse(picture, (190, 155), (11, 6), 0, 0, 360, (240, 240, 240), -1, cv2.LINE_AA)
-    faces = read_photo(picture)
+    faces = read_photo(picture).dice
     front = [die for die in faces if die.face.value == 4]
     top = [die for die in faces if die.centre[1] < 175]
     assert front[0].has_pips_above or top
@@ -191,26 +240,36 @@ def test_a_die_that_looks_tilted_is_not_verified():
     assert opinion.reason is Reason.NOT_FLAT_DOUBTFUL
 
 
-def test_something_that_may_be_a_die_is_not_passed_over():
+GHOST = Die(-5.0, -34.0, 10.0, 3)
+
+
+def with_a_spot_at(die: FoundDie, picture: np.ndarray) -> np.ndarray:
+    """The same picture with one spot there that may be a pip."""
+    x, y = np.round(die.centre).astype(int).tolist()
+    return np.asarray(cv2.circle(picture.copy(), (x, y), 7, (30, 60, 20), -1, cv2.LINE_AA))
+
+
+@pytest.mark.parametrize("has_spot", [True, False])
+def test_something_that_may_be_a_die_is_passed_over_only_where_nothing_can_be_a_pip(has_spot):
     dice = three()
-    found = truth(dice)
-    faint = truth([Die(-5.0, -34.0, 10.0, 3)])[0]
+    faint = truth([GHOST])[0]
     faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.23, faint.down)
     assert worth(faint) < PhotoThresholds().found
-    opinion = reader_that_hears(found, (faint,)).look(Frame(draw(dice))).observation.opinion
-    assert isinstance(opinion, Unreadable)
-    assert opinion.reason is Reason.COUNT
+    picture = with_a_spot_at(faint, draw(dice)) if has_spot else draw(dice)
+    opinion = reader_that_hears(truth(dice), (faint,)).look(Frame(picture)).observation.opinion
+    assert isinstance(opinion, Unreadable if has_spot else Verified)
+    if isinstance(opinion, Unreadable):
+        assert opinion.reason is Reason.COUNT
 
 
 def test_a_faint_finding_counts_only_where_pips_are_seen():
     dice = three()
-    ghost = Die(-5.0, -34.0, 10.0, 3)
     faint = [
         FoundDie(die.corners, die.value, die.value_p, 0.9, 0.35, die.down)
-        for die in truth([*dice, ghost])
+        for die in truth([*dice, GHOST])
     ]
     assert PhotoThresholds().found < worth(faint[-1]) < PhotoThresholds().alone
-    seen = reader_that_hears(faint).look(Frame(draw(dice)))
+    seen = reader_that_hears(faint).look(Frame(with_a_spot_at(faint[-1], draw(dice))))
     assert [die.value for die in seen.model] == [2, 5, 4]
     opinion = seen.observation.opinion
     assert isinstance(opinion, Unreadable)

@@ -48,9 +48,9 @@ wrong, of 15 with more than that cut off one is."""
 _PIPS, _PIP = 3, 0.35
 """So many things, each at most so many dice large, may be pips."""
 _SPOT, _SPOT_CONTRAST, _WIDER = (0.08, 0.5), 12.0, 1.1
-"""Diameters in edges, and least contrast in Lab units, of what may be a pip on a face that is hardly
-seen and so made a tenth wider. Of the faint things of five sets that are dice not found otherwise,
-larger than `_LEAST_SEEN_PX`, every one shows such a spot; of the others every second does not."""
+"""Diameters in edges, and least contrast in Lab units, of what may be a pip on a face that is
+hardly seen and so made a tenth wider. In five sets 107 of 111 faint things that are dice show one,
+and 137 of 293 others."""
 _BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
 """The same of the round spot that a whole die makes where it stands out from what it lies on."""
 _LEAST_BELOW = 0.15
@@ -139,7 +139,9 @@ def compare(
     return PhotoEvidence(
         dice=tuple(dice),
         found=tuple(found),
-        below_pips=tuple(i in pairs and second.dice[pairs[i]].has_pips_above for i in range(len(found))),
+        below_pips=tuple(
+            i in pairs and second.dice[pairs[i]].has_pips_above for i in range(len(found))
+        ),
         faint=tuple(faint),
         alone=tuple(die for j, die in enumerate(second.dice) if j not in pairs.values()),
         is_cut_off=tuple(_is_cut_off(die, size) for die in found),
@@ -211,6 +213,12 @@ def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
     clear = spots[:, 3] > _BODY_CONTRAST
     has_body = (clear & (size > _BODY[0]) & (size < _BODY[1]) & (gaps < 0.35 * die.edge_px)).any()
     return bool(has_body) and _has_spots(die, spots)
+
+
+def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
+    """True if the second reader, too, sees a face here, or a round thing with a spot on it."""
+    has_face = any(_are_one(die, face) for face in evidence.alone)
+    return has_face or _has_body(die, evidence.spots)
 
 
 def _are_one(die: FoundDie, face: PhotoDie) -> bool:
@@ -308,7 +316,7 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
         least = t.faint
         if not _is_of_size(die, usual, t.faint_size_ratio):
             least = t.alone
-        elif any(_are_one(die, face) for face in evidence.alone) or _has_body(die, evidence.spots):
+        elif _is_seen_by_both(die, evidence):
             least = t.faint_to_both
         elif die.edge_px > _LEAST_SPOTTED_PX and not _has_spots(die, evidence.spots):
             least = t.faint_blank

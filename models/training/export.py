@@ -189,7 +189,7 @@ def flatness_weights() -> dict[str, object]:
     return {
         "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
         "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
-        "flat_steps": [list(step) for step in flatness.FLAT_STEPS],
+        "flat_line": [list(point) for point in flatness.FLAT_LINE],
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
         "cues_sum": flatness.CUES_SUM,

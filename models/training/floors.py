@@ -15,6 +15,9 @@ KINDS = (
     "black",
 )  # fmt: skip
 
+BRUSHED = "brushed"
+"""Streaks of any width and colour, as linen or brushed metal has: for compartments only."""
+
 HELD_OUT_KINDS = ("checks", "marble")
 """Never drawn for training."""
 
@@ -53,6 +56,8 @@ def random_floor(
             width = edge * rng.uniform(1.5, 5)
             share = share + 0.5 * np.sin(np.floor(axis / width) * 12.9)[None, :, None]
             share = share + (axis % width < max(1, 0.03 * edge))[None, :, None] * 0.9
+    elif kind == BRUSHED:
+        share = _brushed(rng, size, edge)
     elif kind == "stone":
         share = smooth_noise(rng, size, size, size / rng.uniform(2, 0.3 * edge + 3)) > 0.5
         share = share.astype(np.float32) * rng.uniform(0.3, 1)
@@ -95,6 +100,17 @@ def random_floor(
         turn = cv2.getRotationMatrix2D((size / 2, size / 2), rng.uniform(0, 360), 1.45)
         floor = cv2.warpAffine(floor, turn, (size, size), borderMode=cv2.BORDER_REFLECT)
     return np.ascontiguousarray(np.clip(floor, 0.002, 1), np.float32)
+
+
+def _brushed(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
+    """(size, size, 1) Noise drawn out along one axis, fine and coarse."""
+    streaks = np.zeros((size, size), np.float32)
+    for width in (rng.uniform(0.01, 0.04), rng.uniform(0.05, 0.3)):
+        noise = rng.standard_normal((size, size)).astype(np.float32)
+        across = max(0.6, width * edge)
+        drawn = cv2.GaussianBlur(noise, (0, 0), across, sigmaY=across * rng.uniform(5, 30))
+        streaks += np.asarray(drawn, np.float32) / max(float(drawn.std()), 1e-6)
+    return np.asarray(rng.uniform(0.05, 0.25) * streaks[..., None], np.float32)
 
 
 def clutter(rng: np.random.Generator, floor: np.ndarray, texels_per_edge: float) -> None:

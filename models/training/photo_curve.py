@@ -38,6 +38,10 @@ _SWEEPS = {
     "missed_confidence": (0.2, 1.0),
     "above_confidence": (0.2, 1.0),
     "alone": (0.2, 0.9),
+    "faint": (0.02, 0.5),
+    "faint_to_both": (0.02, 0.5),
+    "faint_blank": (0.1, 0.9),
+    "faint_size_ratio": (1.0, 4.0),
 }
 _STEPS = 25
 _LEAST_VISIBLE = 0.3
@@ -85,7 +89,7 @@ def count(read: Sequence[Read], thresholds: PhotoThresholds) -> Counts:
 def draw(sets: dict[str, list[Read]], out: Path) -> None:
     """One plot a limit: coverage of the exactly read pictures (lines) and wrong accepted (crosses,
     counts); the dashed line is where the limit stands."""
-    figure, axes = plt.subplots(2, 4, figsize=(17, 7), constrained_layout=True)
+    figure, axes = plt.subplots(3, 4, figsize=(17, 10), constrained_layout=True)
     chosen = PhotoThresholds()
     for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=False):
         values = np.linspace(low, high, _STEPS)
@@ -100,10 +104,10 @@ def draw(sets: dict[str, list[Read]], out: Path) -> None:
         axis.set(xlabel=name, ylim=(0, 1.02))
         counts_axis.set_ylim(-0.2, max(10.0, counts_axis.get_ylim()[1]))
         axis.grid(alpha=0.3)
-    axes[0, 0].set_ylabel("verified, of the exactly read (lines)")
-    axes[1, 0].set_ylabel("verified, of the exactly read (lines)")
-    axes[1, 3].axis("off")
-    axes[0, 3].legend(fontsize=8)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("verified, of the exactly read (lines)")
+    axes[2, 3].axis("off")
+    axes[2, 3].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
     figure.suptitle("Crosses: pictures accepted with a value or count that is not the label's")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)

@@ -38,7 +38,7 @@ RECIPES = {
     "shots": "shots-2", "traced-shots": "traced-shots-4",
     "taught-shots": "taught-shots-2", "lean-shots": "lean-shots-2", "house": "house-1",
     "quick-lean-shots": "quick-lean-shots-1", "clear-lean-shots": "clear-lean-shots-1",
-    "patterned-shots": "patterned-shots-1",
+    "patterned-shots": "patterned-shots-1", "clear-patterned-shots": "clear-patterned-shots-1",
 }  # fmt: skip
 """Raise a number when a renderer changes what it draws: old sets are then drawn anew."""
 
@@ -85,6 +85,8 @@ def painter(scenes: SceneSet) -> Callable[[np.random.Generator], Picture]:
         return RasterShots(scenes.size, is_taught=True).picture
     if scenes.renderer == "clear-lean-shots":
         return RasterShots(scenes.size, is_taught=True, is_clear=True).picture
+    if scenes.renderer == "clear-patterned-shots":
+        return RasterShots(scenes.size, is_taught=True, is_clear=True, is_patterned=True).picture
     if scenes.renderer == "patterned-shots":
         return TracedShots(scenes.size, is_taught=True, is_patterned=True).picture
     if scenes.renderer == "house":

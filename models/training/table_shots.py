@@ -7,6 +7,7 @@
     python -m models.training.scenes quick-lean-shots --seed 21 --count 3000 --size 360
     python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
     python -m models.training.scenes patterned-shots --seed 29 --count 2400 --size 288
+    python -m models.training.scenes clear-patterned-shots --seed 31 --count 1500 --size 340
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
@@ -44,6 +45,9 @@ TAUGHT_FLOORS = ("plain", "felt", "stone", "black")
 
 PATTERNED_FLOORS = ("grid", "stripes", "photo", "print", "stone")
 """Of `patterned-shots`: lines and edges of a floor that run up to a die and mean nothing."""
+
+CLEAR_FLOORS = (*PATTERNED_FLOORS, floors.BRUSHED, floors.BRUSHED, floors.BRUSHED, "felt", "black")
+"""Of `clear-patterned-shots`: what shows through clear dice, most of all fine streaks."""
 
 _PATTERNED_SHOTS = 5
 _PATTERNED_PRINT = 0.25
@@ -174,18 +178,29 @@ def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
 
 class RasterShots:
     """Shots by the fast renderer; `is_taught` ones are for training, as `lean_rest` lays them. With
-    `is_clear` all dice are clear ones, each setting's another in how it passes light on."""
+    `is_clear` all dice are clear ones, each setting's another in how it passes light on; with
+    `is_patterned` they lie on floors with a pattern, of which each shows fewer."""
 
-    def __init__(self, size: int, is_taught: bool = False, is_clear: bool = False) -> None:
+    def __init__(
+        self,
+        size: int,
+        is_taught: bool = False,
+        is_clear: bool = False,
+        is_patterned: bool = False,
+    ) -> None:
         self.size = size
         self._is_taught, self._is_clear = is_taught, is_clear
+        self._floor_kinds = CLEAR_FLOORS if is_patterned else ()
+        self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
         self._drawn = 0
 
     def picture(self, rng: np.random.Generator) -> Picture:
-        """The next shot; every `SHOTS`-th draws a new setting from its generator."""
-        if self._drawn % SHOTS == 0:
+        """The next shot; the first of each setting draws it from its generator."""
+        if self._drawn % self._shots == 0:
             k = float(rng.uniform(0.0, 0.12)) if rng.random() < 0.5 else 0.0
-            self._setting = random_setting(rng, self.size, k, is_taught=self._is_taught)
+            self._setting = random_setting(
+                rng, self.size, k, is_taught=self._is_taught, floor_kinds=self._floor_kinds
+            )
             if self._is_taught:
                 self._setting = replace(self._setting, ridges=[])
             if self._is_clear:

@@ -5,10 +5,10 @@ findings.
 
 Theory of operation: pips are the one thing that all dice have. Two, three or four spots that look
 alike (size, colour, colour around them) span a lattice and so propose a face, a lone spot in an
-even square proposes an ace. Each proposal is sampled on a grid and has to look like its own
-pattern: pips full, every other place of the lattice and the ground between empty, in colours that
-the proposal itself states. What is left of proposals that share ground is the one that explains
-most spots.
+even square or disc proposes an ace, letters around it or none. Each proposal is sampled on a grid
+and has to look like its own pattern: pips full, every other place of the lattice and the ground
+between empty, in colours that the proposal itself states. What is left of proposals that share
+ground is the one that explains most spots.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ _LIKE_INNER = 0.45
 _LIKE_OUTER = 0.60
 """Largest difference between spots of one face, as a share of their contrast."""
 _PRINT, _PRINT_RUN = (1.2, 1.55), 7
-"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its middle,
-and over how many steps outward a ray must have left it to be off the die: letters are narrower."""
+"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its
+middle, and over how many steps outward a ray must have left it to be off the die: letters are
+narrower."""
 _PRINT_REACH = 1.3
 """Spacings of the lattice from the middle beyond which there are no letters."""
 _PLAIN, _SAME = 35.0, 8.0
@@ -63,8 +64,8 @@ _GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
 """(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
 _FROM_MIDDLE = np.hypot(_GRID[..., 0], _GRID[..., 1])
 _DISC_REACH, _LESS_SURE = 1.6, 0.8
-"""What of a face is looked at where it may be a disc let into a die of another colour, and what that
-counts."""
+"""What of a face is looked at where it may be a disc let into a die of another colour, and what
+that counts."""
 _ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
 _AROUND = np.concatenate(
     [
@@ -90,10 +91,10 @@ _BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
 _MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
 _MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
 """Four pips and more in their places prove a die by themselves."""
-_LETTERS = 0.35
-"""Edges of an ace; faces that letters make on it are smaller."""
 _MOST_PRINTED = (0.60, 0.22, 0.36)
 """The same three of an ace with letters around its pip: what passes is seldom sure."""
+_LETTERS = 0.35
+"""Edges of an ace; faces that letters make on it are smaller."""
 _LEAST_LIKENESS = 0.60
 
 _EDGE_OF_BLOB = 0.76
@@ -188,6 +189,21 @@ class _Proposal:
     """An ace with letters around its pip."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What surrounds the pip of an ace up to an edge on all sides."""
+
+    share: float
+    """Of the rays that end there, less those that end before."""
+    half: float
+    """Half its edge or its radius, in diameters of the pip."""
+    angle: float
+    is_round: bool
+    """A circle: a worn die's whole face, or a disc let into one."""
+    is_printed: bool = False
+    """With letters around the pip."""
+
+
 def photo_scale(image: np.ndarray) -> float:
     """By how much a picture is enlarged or shrunk before it is read."""
     return min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
@@ -214,7 +230,9 @@ def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
     """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
     scale = _SIZED_EDGE / edge_px
     faces = _read_at(image, scale, edge_px * scale)
-    return [die for die in faces.dice if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE]
+    return [
+        die for die in faces.dice if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE
+    ]
 
 
 def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
@@ -386,9 +404,7 @@ def _view(spots: Spots, members: Sequence[int]) -> np.ndarray:
     return np.array(((1 + c, s), (s, 1 - c)))
 
 
-def _upright_aspect(
-    spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray
-) -> float:
+def _upright_aspect(spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray) -> float:
     """Shorter over longer side of a lattice once its pips are round; 0 where it is no rectangle."""
     a, b = np.linalg.solve(_view(spots, corners), np.stack([u, v], axis=1)).T
     la, lb = float(np.hypot(*a)), float(np.hypot(*b))
@@ -429,35 +445,30 @@ def _aces(
             continue
         d = float(size[n])
         if contrast[n] > _PLAIN:
-            fit = _fit_square(beyond_print[n], None if usual is None else usual / d)
-            if fit is not None and fit[2] is not None:
-                share, half, angle = fit
-                found.append(_ace(spots, i, 2 * half * d, angle, views[n], share, True))
+            ground = _fit_square(beyond_print[n], None if usual is None else usual / d)
+            if ground is not None and not ground.is_round:
+                found += _on_ground(spots, i, replace(ground, is_printed=True), views[n])
         if noise[n] > 0.25 * contrast[n]:
             continue
         fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
-        fit = max((fit for fit in fits if fit is not None), key=lambda fit: fit[0], default=None)
-        if fit is not None:
-            found += _on_ground(spots, i, fit, views[n])
+        known = [fit for fit in fits if fit is not None]
+        if known:
+            found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
         for edge in _blobs_around(spots, i, usual):
-            for angle in _BLOB_ANGLES:
-                found.append(_ace(spots, i, edge, angle, np.eye(2), 0.5))
+            found += [_ace(spots, i, edge, angle, np.eye(2), 0.5) for angle in _BLOB_ANGLES]
     return found
 
 
-def _on_ground(
-    spots: Spots, i: int, fit: tuple[float, float, float | None], view: np.ndarray
-) -> list[_Proposal]:
-    """Aces whose ground ends as `fit` says: at the edges of a square face, or on a circle, which is
-    that of a worn die or of a disc let into its face."""
-    share, half, angle = fit
-    across = 2 * half * float(spots.diameter[i])
-    if angle is not None:
-        return [_ace(spots, i, across, angle, view, share)]
+def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[_Proposal]:
+    """Aces whose ground ends where that does."""
+    across = 2 * ground.half * float(spots.diameter[i])
+    if not ground.is_round:
+        ace = _ace(spots, i, across, ground.angle, view, ground.share)
+        return [replace(ace, is_printed=ground.is_printed)]
     return [
-        _ace(spots, i, edges * across, turn, view, share)
+        _ace(spots, i, edges * across, angle, view, ground.share)
         for edges in _EDGES_OF_DISC
-        for turn in _BLOB_ANGLES
+        for angle in _BLOB_ANGLES
     ]
 
 
@@ -489,12 +500,11 @@ def _has_neighbour(spots: Spots, i: int) -> bool:
 
 
 def _ace(
-    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float,
-    is_printed: bool = False,
-) -> _Proposal:  # fmt: skip
+    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float
+) -> _Proposal:
     cos, sin = np.cos(angle), np.sin(angle)
     u, v = edge * _SPACING * np.array(((cos, sin), (-sin, cos))) @ view
-    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share, is_printed)
+    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
 
 
 def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
@@ -506,11 +516,8 @@ def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
     return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
 
 
-def _fit_square(
-    ends: np.ndarray, usual: float | None
-) -> tuple[float, float, float | None] | None:
-    """Share of rays on it, half edge (diameters) and angle of the best square, if any; the angle is
-    None where a circle fits better.
+def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
+    """The best square or circle, if any.
 
     `ends`: (48,) where each ray leaves the face's colour, in diameters of the pip; inf: nowhere.
     `usual`: edge of the other dice, in the same unit.
@@ -526,8 +533,8 @@ def _fit_square(
     i, j = np.unravel_index(int(worth.argmax()), worth.shape)
     if worth[i, j] < _LEAST_SQUARE:
         return None
-    angle = None if j == len(_SQUARES[0]) - 1 else float(_SQUARES[0][j])
-    return float(worth[i, j]), float(halves[i]), angle
+    is_round = bool(j == len(_SQUARES[0]) - 1)
+    return _Ground(float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j]), is_round)
 
 
 # ── Examination ─────────────────────────────────────────────────────────────
@@ -593,7 +600,7 @@ def _face(
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
     layout = np.array(proposal.layout, np.float32)
     gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
-    looked_at = _FROM_MIDDLE < reach
+    looked_at = reach > _FROM_MIDDLE
     ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
     if not ground.any():
         return None

@@ -62,7 +62,7 @@ def test_side_faces_weigh_less_where_they_cannot_be_told_from_the_floor():
 def test_the_less_the_outline_says_the_surer_the_networks_must_be():
     least = [
         min(n for n in np.arange(-10, 10, 0.05) if flatness.is_flat(n, o))
-        for o in np.arange(flatness.FLAT_STEPS[-1][0] + 0.1, 8, 0.5)
+        for o in np.arange(flatness.FLAT_LINE[0][0], 8, 0.5)
     ]
     assert least == sorted(least, reverse=True)
     assert least[0] > 3
@@ -71,8 +71,8 @@ def test_the_less_the_outline_says_the_surer_the_networks_must_be():
 
 def test_neither_reader_decides_alone():
     sure = 20.0
-    assert not flatness.is_flat(flatness.FLAT_STEPS[0][1] - 0.1, sure)
-    assert not flatness.is_flat(sure, flatness.FLAT_STEPS[-1][0] - 0.1)
+    assert not flatness.is_flat(flatness.FLAT_LINE[-1][1] - 0.1, sure)
+    assert not flatness.is_flat(sure, flatness.FLAT_LINE[0][0] - 0.1)
     assert not flatness.is_not_flat(-sure, flatness.NOT_FLAT_MOST[1] + 0.1)
     assert not flatness.is_not_flat(flatness.NOT_FLAT_MOST[0] + 0.1, -sure)
 

@@ -9,8 +9,8 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 import torch
 
+from models.training import floors, near_sheet, scenes, table_shots
 from models.training import near_look as training
-from models.training import near_sheet
 from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
 from vision import near_look
@@ -117,6 +117,25 @@ def test_clear_dice_differ_in_how_they_pass_light_on(tmp_path):
     glows = [random_glow(np.random.default_rng(seed)) for seed in range(40)]
     assert len({glow.near_edges > 0 for glow in glows}) == 2
     assert all(1.3 < glow.index < 1.7 for glow in glows)
+
+
+def test_clear_dice_lie_on_streaks_and_patterns_too(tmp_path):
+    folder = make(SceneSet("clear-patterned-shots", 5, 50, 200), tmp_path, 1, 600.0)
+    rows = list(scenes.rows(folder))
+    assert {row["notes"]["floor"] for _, row in rows} <= set(table_shots.CLEAR_FLOORS)
+    assert len({row["notes"]["floor"] for _, row in rows}) > 2
+    assert {row["notes"]["style"] for _, row in rows} == {"translucent"}
+
+
+def test_streaks_run_one_way():
+    def unlike(seed: int) -> float:
+        random = np.random.default_rng(seed)
+        grey = floors.random_floor(random, 200, 40.0, (floors.BRUSHED,), 0.0).mean(axis=2)
+        ways = np.gradient(grey)
+        spread = np.linalg.eigvalsh(np.cov([way.ravel() for way in ways]))
+        return float(spread[1] / spread[0])
+
+    assert np.median([unlike(seed) for seed in range(9)]) > 4
 
 
 def test_the_sheet_shows_flat_dice_and_leaning_ones(shots):

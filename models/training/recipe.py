@@ -91,9 +91,10 @@ class Plan:
         SceneSet("lean-shots", seed=25, count=900, size=288),
         SceneSet("lean-shots", seed=27, count=1600, size=288),
         SceneSet("patterned-shots", seed=29, count=2400, size=288),
+        SceneSet("clear-patterned-shots", seed=31, count=1600, size=340),
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
-    near_samples: int = 1_650_000
+    near_samples: int = 1_780_000
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),

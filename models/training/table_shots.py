@@ -7,7 +7,7 @@
     python -m models.training.scenes quick-lean-shots --seed 21 --count 3000 --size 360
     python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
     python -m models.training.scenes patterned-shots --seed 29 --count 2400 --size 288
-    python -m models.training.scenes clear-patterned-shots --seed 31 --count 1500 --size 340
+    python -m models.training.scenes clear-patterned-shots --seed 31 --count 1600 --size 340
 
 Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
 shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`

@@ -1,7 +1,7 @@
 """The second reader without a calibration: dice of unknown size in any photograph.
 
-Owns: the grouping of round spots into legal faces, and how sure each is. Must not know the model's
-findings.
+Owns: the examination of proposed faces, how sure each is, and which of them are dice. Must not know
+the model's findings.
 
 Theory of operation: pips are the one thing that all dice have. Two, three or four spots that look
 alike (size, colour, colour around them) span a lattice and so propose a face, a lone spot in an
@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from vision.second_reader.pips import SPOTS, Face
+from vision.second_reader.aces import propose_aces
+from vision.second_reader.pips import Face
+from vision.second_reader.proposals import SIZE_RATIO, SPACING, Proposal, propose
 from vision.second_reader.spots import Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
@@ -33,29 +35,8 @@ _SIZED_EDGE = 60.0
 _LARGEST_PIP = 0.5
 _MOST_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
-_SPACING = 0.255
-"""Distance of the outer pips from the middle, in edges: the middle of what dice have."""
-_SIZE_RATIO = 1.5
-_NEIGHBOURS = 10
-_LEAST_ASPECT = 0.42
-_LEAST_UPRIGHT_ASPECT = 0.66
-"""Shorter over longer side of a lattice, as seen and seen from straight above."""
-_LEAST_SIX_ASPECT = 0.5
-"""The same of a six: cheap dice have its rows nearer to each other than the corners of a four, and
-pips that run into each other along the rows look stretched."""
-_LIKE_INNER = 0.45
-_LIKE_OUTER = 0.60
-"""Largest difference between spots of one face, as a share of their contrast."""
-_PRINT, _PRINT_RUN = (1.2, 1.55), 7
-"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its
-middle, and over how many steps outward a ray must have left it to be off the die: letters are
-narrower."""
 _PRINT_REACH = 1.3
 """Spacings of the lattice from the middle beyond which there are no letters."""
-_PLAIN, _SAME = 35.0, 8.0
-"""Contrast of spots, and difference between their colours, in Lab units, from and up to which they
-may be pips of one face whatever is around them: large pips reach the edge of a clear die, and
-around them are felt, glints and the other pips."""
 _REACH = 1.62
 """How far the grid reaches, in lattice spacings; the edge of the face is at about 1.96."""
 _CELLS = 27
@@ -97,41 +78,12 @@ _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
 _LEAST_LIKENESS = 0.60
 
-_EDGE_OF_BLOB = 0.76
-"""Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
-_EDGES_OF_DISC = (1.0, 1.3)
-"""Edge of a top face in diameters of the disc that its pips lie on: a worn die's whole face, or one
-of another colour that is let into the face."""
 _LEAST_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
 _MOST_UNLIKE = 1.9
 """Largest ratio between a die's edge and the usual one of its picture."""
 _PROVES_SIZE = 3
 """Pips of a face that says how large the dice of its picture are."""
-_BLOB_ANGLES = np.arange(4) * (np.pi / 8)
-
-_RAYS = 48
-_STEPS = 40
-_ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
-_HALVES = np.arange(1.05, 3.7, 0.1)
-_LEAST_SQUARE = 0.45
-_END_SHARES = (0.22, 0.11, 0.06)
-"""Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
-pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
-
-
-def _squares() -> tuple[np.ndarray, np.ndarray]:
-    """Angles (N,), and where 48 rays meet a square of half edge 1 at that angle (N, 48): with
-    slightly rounded corners, and with much rounded ones; the last is a circle."""
-    angles = np.repeat(np.arange(0, 90, 7.5) * np.pi / 180, 2)
-    turned = _ANGLES - angles[:, None]
-    square = 1.0 / np.maximum(np.abs(np.cos(turned)), np.abs(np.sin(turned)))
-    roundings = np.tile((1.38, 1.15), len(angles) // 2)
-    shapes = np.minimum(square, roundings[:, None])
-    return np.append(angles, 0.0), np.concatenate([shapes, np.ones((1, _RAYS))])
-
-
-_SQUARES = _squares()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,36 +124,6 @@ class PhotoReading:
     spots: np.ndarray
     """(N, 4) float, picture pixels: x, y and diameter of every round spot, pip or not, and its
     contrast in CIE Lab units."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Proposal:
-    value: int
-    layout: tuple[tuple[int, int], ...]
-    middle: np.ndarray
-    u: np.ndarray
-    v: np.ndarray
-    """(2,) float: from one place of the lattice to the next."""
-    members: tuple[int, ...]
-    square: float = 1.0
-    """Of aces: share of the rays that end where a square's edge would be."""
-    is_printed: bool = False
-    """An ace with letters around its pip."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """What surrounds the pip of an ace up to an edge on all sides."""
-
-    share: float
-    """Of the rays that end there, less those that end before."""
-    half: float
-    """Half its edge or its radius, in diameters of the pip."""
-    angle: float
-    is_round: bool
-    """A circle: a worn die's whole face, or a disc let into one."""
-    is_printed: bool = False
-    """With letters around the pip."""
 
 
 def photo_scale(image: np.ndarray) -> float:
@@ -245,12 +167,12 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> Phot
     spots = find_spots(lab, largest=np.inf if edge is None else _LARGEST_PIP * edge)
     if not len(spots):
         return PhotoReading((), np.zeros((0, 4)))
-    passed = _examine(lab, spots, _proposals(spots))
+    passed = _examine(lab, spots, propose(spots))
     usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:
         passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
     kept = _without_overlap(passed)
-    aces = _examine(lab, spots, _aces(lab, spots, kept, usual))
+    aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
     faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
     kept = _without_overlap(faces)
     hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in kept]
@@ -307,240 +229,10 @@ def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
     return bool((alike & (np.abs(x) < 0.45) & (y < -0.5) & (y > -1.05)).any())
 
 
-# ── Proposals ───────────────────────────────────────────────────────────────
-
-
-def _proposals(spots: Spots) -> list[_Proposal]:
-    """Faces of two pips and more that spots may form."""
-    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
-    found: list[_Proposal] = []
-    for i in range(len(spots)):
-        away = np.hypot(*(xy - xy[i]).T)
-        least = np.minimum(contrast, contrast[i])
-        is_plain = (least > _PLAIN) & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _SAME)
-        like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
-        alike = (
-            (away < 5.4 * size[i])
-            & (np.maximum(size, size[i]) < _SIZE_RATIO * np.minimum(size, size[i]))
-            & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _LIKE_INNER * least + 4)
-            & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
-        )
-        alike[i] = False
-        near = np.nonzero(alike)[0]
-        near = near[np.argsort(away[near], kind="stable")][:_NEIGHBOURS]
-        if len(near):
-            found += _with_spot(spots, i, near)
-    return found
-
-
-def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[_Proposal]:
-    """The faces that have spot i as a corner of their lattice."""
-    found: list[_Proposal] = []
-    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
-    p, d = xy[i], float(size[i])
-
-    def at(place: np.ndarray, within: float) -> int | None:
-        gaps = np.hypot(*(xy[near] - place).T)
-        index = int(gaps.argmin())
-        return int(near[index]) if gaps[index] < within else None
-
-    for j in near:
-        diagonal = xy[j] - p
-        length = float(np.hypot(*diagonal))
-        if j < i or not 1.8 * d < length < 5.4 * d:
-            continue
-        middle = (p + xy[j]) / 2
-        view = _view(spots, (i, int(j)))
-        upright = np.linalg.solve(view, diagonal)
-        across = view @ np.array((-upright[1], upright[0]))
-        u, v = (diagonal - across) / 4, (diagonal + across) / 4
-        between = at(middle, 0.14 * length)
-        if between is None:
-            found.append(_Proposal(2, SPOTS[2][0], middle, u, v, (i, int(j))))
-        else:
-            found.append(_Proposal(3, SPOTS[3][0], middle, u, v, (i, between, int(j))))
-    for a, j in enumerate(near):
-        for k in near[a + 1 :]:
-            u, v = xy[j] - p, xy[k] - p
-            lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
-            if not (1.25 * d < lu < 4.6 * d and 1.25 * d < lv < 4.6 * d):
-                continue
-            if min(lu, lv) < _LEAST_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
-                continue
-            opposite = at(p + u + v, 0.20 * max(lu, lv))
-            if opposite is None or opposite < i:
-                continue
-            if u[0] * v[1] - u[1] * v[0] < 0:
-                u, v, j_, k_ = v, u, k, j
-            else:
-                j_, k_ = j, k
-            corners = (i, int(j_), int(k_), opposite)
-            aspect = _upright_aspect(spots, corners, u, v)
-            if aspect < _LEAST_SIX_ASPECT:
-                continue
-            middle = xy[list(corners)].mean(axis=0)
-            inside = [at(middle, 0.15 * max(lu, lv))]
-            on_u = [at(p + u / 2, 0.15 * lu), at(p + u / 2 + v, 0.17 * lu)]
-            on_v = [at(p + v / 2, 0.15 * lv), at(p + v / 2 + u, 0.17 * lv)]
-            for value, layout, more in (
-                (4, SPOTS[4][0], []),
-                (5, SPOTS[5][0], inside),
-                (6, SPOTS[6][1], on_u),
-                (6, SPOTS[6][0], on_v),
-            ):
-                # Pips of a six that touch in a row are no round spots: those in the middle of the
-                # rows must then be seen all the more clearly (`_LEAST_FULL_UNSEEN`).
-                if value == 6 and contrast[i] > _PLAIN:
-                    more = [m for m in more if m is not None]
-                if None not in more and (value == 6 or aspect > _LEAST_UPRIGHT_ASPECT):
-                    members = corners + tuple(m for m in more if m is not None)
-                    found.append(_Proposal(value, layout, middle, u / 2, v / 2, members))
-    return found
-
-
-def _view(spots: Spots, members: Sequence[int]) -> np.ndarray:
-    """(2, 2): how the view stretches circles on a face, from the shape of its pips."""
-    c, s = np.median(spots.stretch[list(members)], axis=0)
-    return np.array(((1 + c, s), (s, 1 - c)))
-
-
-def _upright_aspect(spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray) -> float:
-    """Shorter over longer side of a lattice once its pips are round; 0 where it is no rectangle."""
-    a, b = np.linalg.solve(_view(spots, corners), np.stack([u, v], axis=1)).T
-    la, lb = float(np.hypot(*a)), float(np.hypot(*b))
-    return min(la, lb) / max(la, lb) if abs(float(a @ b)) < 0.42 * la * lb else 0.0
-
-
-def _aces(
-    lab: np.ndarray, spots: Spots, others: Sequence[PhotoDie], usual: float | None
-) -> list[_Proposal]:
-    """Lone spots in the middle of an even square that ends on all sides."""
-    hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in others]
-    lone = [
-        i
-        for i, (x, y) in enumerate(spots.xy)
-        if not any(cv2.pointPolygonTest(hull, (float(x), float(y)), False) > 0 for hull in hulls)
-    ]
-    if not lone:
-        return []
-    size, contrast = spots.diameter[lone], spots.contrast[lone]
-    radii = np.linspace(0.8, 4.4, _STEPS)
-    turns = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
-    views = np.array([_view(spots, (i,)) for i in lone])
-    rays = np.einsum("nij,rj->nri", views, turns)[:, :, None] * radii[:, None]
-    colours = sample(lab, spots.xy[lone][:, None, None] + size[:, None, None, None] * rays)
-    body = np.median(colours[:, :, 1:4].reshape(len(lone), -1, 3), axis=1)
-    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
-    noise = np.median(away[:, :, :5], axis=(1, 2))
-    ends = []  # in diameters, by how much colour counts as the face's end
-    for share in _END_SHARES:
-        limit = np.clip(np.maximum(4 * noise, share * contrast), 4.0, 16.0)
-        is_off = away > limit[:, None, None]
-        is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
-        ends.append(np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf))
-    beyond_print = _ends_beyond_print(colours, contrast, radii)
-    found = []
-    for n, i in enumerate(lone):
-        if _has_neighbour(spots, i):
-            continue
-        d = float(size[n])
-        if contrast[n] > _PLAIN:
-            ground = _fit_square(beyond_print[n], None if usual is None else usual / d)
-            if ground is not None and not ground.is_round:
-                found += _on_ground(spots, i, replace(ground, is_printed=True), views[n])
-        if noise[n] > 0.25 * contrast[n]:
-            continue
-        fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
-        known = [fit for fit in fits if fit is not None]
-        if known:
-            found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
-        for edge in _blobs_around(spots, i, usual):
-            found += [_ace(spots, i, edge, angle, np.eye(2), 0.5) for angle in _BLOB_ANGLES]
-    return found
-
-
-def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[_Proposal]:
-    """Aces whose ground ends where that does."""
-    across = 2 * ground.half * float(spots.diameter[i])
-    if not ground.is_round:
-        ace = _ace(spots, i, across, ground.angle, view, ground.share)
-        return [replace(ace, is_printed=ground.is_printed)]
-    return [
-        _ace(spots, i, edges * across, angle, view, ground.share)
-        for edges in _EDGES_OF_DISC
-        for angle in _BLOB_ANGLES
-    ]
-
-
-def _ends_beyond_print(colours: np.ndarray, contrast: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """(N, 48) where the rays of (N, 48, 40, 3) colours leave the face for good, in diameters of the
-    pip: letters around the pip are narrower than what lies beyond a die."""
-    ring = (radii > _PRINT[0]) & (radii < _PRINT[1])
-    body = np.median(colours[:, :, ring].reshape(len(colours), -1, 3), axis=1)
-    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
-    noise = np.median(away[:, :, ring], axis=(1, 2))
-    limit = np.clip(np.maximum(3 * noise, 0.22 * contrast), 4.0, 24.0)
-    is_off = away > limit[:, None, None]
-    total = np.cumsum(np.pad(is_off, ((0, 0), (0, 0), (1, 0))), axis=2)
-    run = total[:, :, _PRINT_RUN:] - total[:, :, :-_PRINT_RUN] >= _PRINT_RUN - 1
-    run &= (radii[: run.shape[2]] > _PRINT[0]) & is_off[:, :, : run.shape[2]]
-    return np.where(run.any(axis=2), radii[run.argmax(axis=2)], np.inf)
-
-
-def _has_neighbour(spots: Spots, i: int) -> bool:
-    """True if another such pip is so near that both are on one face."""
-    d = float(spots.diameter[i])
-    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
-    alike = (gaps > 0.8 * d) & (gaps < 2.4 * d)
-    alike &= (spots.diameter > d / _SIZE_RATIO) & (spots.diameter < d * _SIZE_RATIO)
-    contrast = float(spots.contrast[i])
-    for colours in (spots.inner, spots.outer):
-        alike &= np.linalg.norm(colours - colours[i], axis=1) < _LIKE_INNER * contrast
-    return bool(alike.any())
-
-
-def _ace(
-    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float
-) -> _Proposal:
-    cos, sin = np.cos(angle), np.sin(angle)
-    u, v = edge * _SPACING * np.array(((cos, sin), (-sin, cos))) @ view
-    return _Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
-
-
-def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
-    """Edges of the dice that large spots around spot i may be."""
-    ratio = spots.diameter / spots.diameter[i]
-    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
-    is_die = (ratio > 2.4) & (ratio < 9.0) & (gaps < 0.22 * spots.diameter)
-    edges = _EDGE_OF_BLOB * spots.diameter[is_die]
-    return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
-
-
-def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
-    """The best square or circle, if any.
-
-    `ends`: (48,) where each ray leaves the face's colour, in diameters of the pip; inf: nowhere.
-    `usual`: edge of the other dice, in the same unit.
-    """
-    halves = _HALVES
-    if usual is not None:
-        halves = halves[(2 * halves > 0.55 * usual) & (2 * halves < 1.7 * usual)]
-        if not len(halves):
-            return None
-    edges = halves[:, None, None] * _SQUARES[1]
-    inside = (ends < 0.80 * edges).mean(axis=2)
-    worth = (np.abs(ends - edges) < 0.14 * edges).mean(axis=2) - 1.5 * inside
-    i, j = np.unravel_index(int(worth.argmax()), worth.shape)
-    if worth[i, j] < _LEAST_SQUARE:
-        return None
-    is_round = bool(j == len(_SQUARES[0]) - 1)
-    return _Ground(float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j]), is_round)
-
-
 # ── Examination ─────────────────────────────────────────────────────────────
 
 
-def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[_Proposal]) -> list[PhotoDie]:
+def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[Proposal]) -> list[PhotoDie]:
     """The proposals whose ground shows what was proposed and nothing else."""
     dice: list[PhotoDie] = []
     for start in range(0, len(proposals), 512):
@@ -558,7 +250,7 @@ def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[_Proposal]) -> l
 
 
 def _judge(
-    lab: np.ndarray, spots: Spots, proposal: _Proposal, patch: np.ndarray, rim: np.ndarray
+    lab: np.ndarray, spots: Spots, proposal: Proposal, patch: np.ndarray, rim: np.ndarray
 ) -> PhotoDie | None:
     members = list(proposal.members)
     corners = _corners(proposal)
@@ -589,7 +281,7 @@ def _judge(
 
 
 def _face(
-    proposal: _Proposal,
+    proposal: Proposal,
     patch: np.ndarray,
     rim: np.ndarray,
     pip: np.ndarray,
@@ -646,14 +338,14 @@ def _face(
         value=proposal.value,
         confidence=confidence,
         contrast=contrast,
-        spacing=_SPACING,
-        pip_diameter=2 * radius * _SPACING,
+        spacing=SPACING,
+        pip_diameter=2 * radius * SPACING,
         grain=grain,
         spots=len(proposal.members),
     )
 
 
-def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:
+def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:
     """True if two more such pips continue the rows of a four: it is part of a slanted six.
 
     Seen from above the rows of a six are too near each other for that; there it is the next die.
@@ -663,7 +355,7 @@ def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:
         return False
     near = spots.xy - proposal.middle
     size = float(np.median(spots.diameter[list(proposal.members)]))
-    alike = (spots.diameter < _SIZE_RATIO * size) & (spots.diameter > size / _SIZE_RATIO)
+    alike = (spots.diameter < SIZE_RATIO * size) & (spots.diameter > size / SIZE_RATIO)
     places = near[alike] @ np.linalg.inv(np.stack([proposal.u, proposal.v]))
 
     def has(x: float, y: float) -> bool:
@@ -675,8 +367,8 @@ def _is_part_of_six(spots: Spots, proposal: _Proposal) -> bool:
     )
 
 
-def _corners(proposal: _Proposal) -> np.ndarray:
-    a, b = proposal.u / _SPACING / 2, proposal.v / _SPACING / 2
+def _corners(proposal: Proposal) -> np.ndarray:
+    a, b = proposal.u / SPACING / 2, proposal.v / SPACING / 2
     m = proposal.middle
     return np.array([m - a - b, m + a - b, m + a + b, m - a + b])
 

@@ -20,6 +20,7 @@ and the vector from the centre of the top face to that of the bottom face in uni
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import cv2
@@ -28,6 +29,7 @@ import numpy as np
 from vision.errors import ModelError, VisionError
 from vision.model_card import MANIFEST, ModelCard, read_model_card
 from vision.near_look import NearLook, NearReader
+from vision.photo_look import PhotoLooker
 from vision.session import open_session
 
 PEAK_STRIDE = 4
@@ -109,6 +111,13 @@ class DieFinder:
         self.near: NearReader | None = (
             None if self.card.near is None else NearReader(self.card.near, threads)
         )
+        self._threads = threads
+
+    @cached_property
+    def photo(self) -> PhotoLooker | None:
+        """The network that looks at each thing on a photograph, loaded when first asked for: a
+        table never does. Raises ModelError when it does not load or run."""
+        return None if self.card.photo is None else PhotoLooker(self.card.photo, self._threads)
 
     def find(self, image: np.ndarray, least_score: float | None = None) -> list[FoundDie]:
         """Every die in a BGR uint8 (H, W, 3) picture of any size, best score first.

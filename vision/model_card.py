@@ -60,6 +60,8 @@ class ModelCard:
     thresholds: Thresholds
     near: ModelFile | None
     """The network that looks at each die again, for how it lies; None where there is none."""
+    photo: ModelFile | None
+    """The network that looks at each thing on a photograph; None where there is none."""
 
     manifest: dict[str, Any]
     """The whole manifest: training data, licences, measured figures."""
@@ -94,6 +96,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
                 not_flat_p=float(thresholds["not_flat_p"]),
             ),
             near=_file(manifest, content["near"]) if "near" in content else None,
+            photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
             manifest=content,
         )
         classes = tuple(content["output"]["classes"])
@@ -105,7 +108,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
         raise ModelError(
             f"the model manifest {manifest} lists the classes {classes}; needed: {CLASSES}"
         )
-    for file in (ModelFile(card.path, card.sha256), card.near):
+    for file in (ModelFile(card.path, card.sha256), card.near, card.photo):
         if file is not None:
             _check_digest(file)
     return card

@@ -13,6 +13,7 @@ from models.training import floors, near_sheet, scenes, table_shots
 from models.training import near_look as training
 from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
+from models.training.small_net import BATCH
 from vision import near_look
 from vision.calibration import Calibration
 from vision.model_card import ModelFile, digest_of
@@ -65,7 +66,7 @@ def test_a_window_moved_and_mirrored_keeps_its_lean(shots, tmp_path):
 
 
 def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
-    net = training.train([shots], tmp_path / "work", 2 * training.BATCH, seed=1, workers=0)
+    net = training.train([shots], tmp_path / "work", 2 * BATCH, seed=1, workers=0)
     path = training.export(net, [shots], tmp_path / "work", tmp_path)
     assert path.stat().st_size < 2_500_000
     reader = near_look.NearReader(ModelFile(path, digest_of(path)))
@@ -101,7 +102,7 @@ def test_training_goes_on_from_an_exported_file(shots, tmp_path):
         norms = [norm for norm in begun.modules() if isinstance(norm, torch.nn.BatchNorm2d)]
         assert all(float(norm.weight.min()) > 0 for norm in norms)
     work = tmp_path / "work"
-    trained = training.train([shots], work, training.BATCH, seed=1, workers=0, begin=path)
+    trained = training.train([shots], work, BATCH, seed=1, workers=0, begin=path)
     assert (work / "near.pt").exists()
     with torch.no_grad():
         # Batch by batch the norms know other statistics; what was learnt must not be gone.
@@ -151,8 +152,8 @@ def test_the_sheet_shows_flat_dice_and_leaning_ones(shots):
 
 
 def test_a_run_that_was_stopped_goes_on(shots, tmp_path):
-    training.train([shots], tmp_path / "work", training.BATCH, seed=1, workers=0)
+    training.train([shots], tmp_path / "work", BATCH, seed=1, workers=0)
     before = torch.load(tmp_path / "work" / "near.pt", weights_only=True)
-    training.train([shots], tmp_path / "work", 2 * training.BATCH, seed=1, workers=0)
+    training.train([shots], tmp_path / "work", 2 * BATCH, seed=1, workers=0)
     after = torch.load(tmp_path / "work" / "near.pt", weights_only=True)
     assert (before["step"], after["step"]) == (1, 2)

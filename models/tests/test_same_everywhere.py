@@ -9,7 +9,11 @@ import pytest
 from vision.model_card import MODELS
 from vision.session import open_session
 
-SHOWN = {"dice.onnx": (1, 96, 128, 3), "near.onnx": (3, 96, 96, 5)}
+SHOWN = {
+    "dice.onnx": (1, 96, 128, 3),
+    "near.onnx": (3, 96, 96, 5),
+    "photo.onnx": (4, 96, 96, 3),
+}
 
 
 @pytest.mark.parametrize(("name", "shape"), list(SHOWN.items()))

@@ -33,6 +33,7 @@ from vision.tilt import (
 
 OPSET = 17
 NEAR = "near.onnx"
+PHOTO = "photo.onnx"
 LARGEST_BYTES = 4_000_000
 DEFAULT_THRESHOLDS = {"score": 0.3, "value_p": 0.5, "flat_p": 0.7, "not_flat_p": 0.3}
 
@@ -121,8 +122,8 @@ def _toml(value: object) -> str:
 
 
 def register(path: Path, out: Path, training: dict) -> None:
-    """Enter the file into the manifest, and the network that looks at one die if it lies beside it;
-    thresholds stay as they are."""
+    """Enter the file into the manifest, and the networks that look at one die where they lie beside
+    it; thresholds stay as they are."""
     content = read_manifest(out)
     net = DieNet()
     fresh = {
@@ -141,7 +142,8 @@ def register(path: Path, out: Path, training: dict) -> None:
         "output": {
             "names": ["peaks", "faces"], "strides": [4, 8], "classes": list(CLASSES),
         },
-        **_near(out),
+        **_looks(out, "near", NEAR),
+        **_looks(out, "photo_look", PHOTO),
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "reading": reading_thresholds(),
         "flatness": flatness_weights(),
@@ -152,13 +154,13 @@ def register(path: Path, out: Path, training: dict) -> None:
     write_manifest(out, fresh)
 
 
-def _near(out: Path) -> dict[str, dict]:
-    """The entry of the network that looks at one die, where its file lies beside."""
-    path = out / NEAR
+def _looks(out: Path, name: str, file: str) -> dict[str, dict]:
+    """The entry of a network that looks at one die, where its file lies beside."""
+    path = out / file
     if not path.exists():
         return {}
     return {
-        "near": {
+        name: {
             "file": path.name, "sha256": digest_of(path), "bytes": path.stat().st_size,
             "licence": "Apache-2.0", "layout": "NHWC", "type": "uint8",
             "inputs": ["windows"], "outputs": ["looks"],

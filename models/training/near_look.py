@@ -3,17 +3,14 @@
     python -m models.training.near_look --scenes SETS… --samples 700000 --work var/near --out models
     python -m models.training.near_look --begin models/training/near-float32.onnx --rate 5e-4 …
 
-Owns: its layers, its windows cut from calibrated sets of shots, their variation, the optimiser, the
-export. A window is cut along the true corners and then moved by a few hundredths of an edge and
-turned by a degree or two, as the first network's corners are off: the drawings stay where they are.
+Owns: its layers, its windows cut from calibrated sets of shots, their variation, the export. A
+window is cut along the true corners and then moved by a few hundredths of an edge and turned by a
+degree or two, as the first network's corners are off: the drawings stay where they are.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +21,13 @@ import torch
 from rich.progress import track
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from models.training import scenes, unfold
 from models.training.export import NEAR, OPSET
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.network import convolve
-from models.training.quantise import quantise_near
+from models.training.quantise import quantise_windows
+from models.training.small_net import BATCH, Run, fit, trunk
 from vision.calibration import Calibration
 from vision.near_look import CHANNELS, FACE, SIDE, drawings, window
 from vision.session import open_session
@@ -38,7 +35,6 @@ from vision.session import open_session
 MARGIN = 12
 """Pixels kept around a window, so that it can be moved and turned."""
 WIDE = SIDE + 2 * MARGIN
-BATCH = 96
 _LEAST_VISIBLE = 0.5
 _SHIFT, _TURN_DEG = 0.027, 2.0
 """Deviations of corners as found from true ones: shift in edges, and turn."""
@@ -52,33 +48,13 @@ _MEASURED = 20 * BATCH
 """Windows from which the statistics of an exported network's norms are measured."""
 
 
-class Pair(nn.Module):
-    """Two 3×3 convolutions, added to the input."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.inner = nn.Sequential(
-            convolve(width, width),
-            nn.Conv2d(width, width, 3, 1, 1, bias=False),
-            nn.BatchNorm2d(width),
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.relu(x + self.inner(x))
-
-
 class NearNet(nn.Module):
     """Windows (n, 5, 96, 96) in 0..255 to (n, 4): where the bottom face is beyond an upright
     die's (2, in tenths of an edge), the logit of flat, and ln of how uncertain the place is."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.trunk = nn.Sequential(
-            convolve(CHANNELS, 16, 5, 2), convolve(16, 16),
-            convolve(16, 32, 3, 2), Pair(32),
-            convolve(32, 64, 3, 2), Pair(64),
-            convolve(64, 96, 3, 2), Pair(96),
-        )  # fmt: skip
+        self.trunk = trunk(CHANNELS)
         cells = (SIDE // 16) ** 2
         # Where something is matters as much as what it is: no pooling.
         self.weigh = nn.Sequential(
@@ -212,7 +188,7 @@ def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
     return image
 
 
-def loss_of(told: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     """Of the logit; and of where the bottom face is, less where the network itself says that it
     cannot tell (Kendall and Gal, 2017)."""
     flat = functional.binary_cross_entropy_with_logits(told[:, 2], wanted[:, 2])
@@ -220,7 +196,8 @@ def loss_of(told: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     off = functional.smooth_l1_loss(
         0.1 * told[:, :2] / _UNIT, wanted[:, :2] / _UNIT, reduction="none"
     )
-    return flat, (off.sum(dim=1) * torch.exp(-unsure) + unsure).mean()
+    place = (off.sum(dim=1) * torch.exp(-unsure) + unsure).mean()
+    return {"flat": flat, "place": _PLACE_SHARE * place}
 
 
 def begin_from(path: Path, cuts: Sequence[Cut]) -> NearNet:
@@ -248,56 +225,15 @@ def train(
     stopped goes on where it last saved; a new one begins with the weights of the fp32 file `begin`
     or with none."""
     torch.manual_seed(seed)
-    work.mkdir(parents=True, exist_ok=True)
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    net = NearNet() if begin is None else begin_from(begin, cuts).train()
-    average = copy.deepcopy(net)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=peak_rate, weight_decay=0.02)
-    saved, begun = work / "near.pt", 0
-    if saved.exists():
-        kept = torch.load(saved, weights_only=True)
-        begun = int(kept["step"])
-        net.load_state_dict(kept["net"])
-        average.load_state_dict(kept["average"])
-        optimiser.load_state_dict(kept["optimiser"])
-    steps = samples // BATCH
-    data = Windows(cuts, seed + begun, max(0, steps - begun) * BATCH)
-    began, sums = time.monotonic(), np.zeros(2)
-
-    def save(step: int) -> None:
-        kept = {"step": step, "net": net.state_dict(), "average": average.state_dict(),
-                "optimiser": optimiser.state_dict()}  # fmt: skip
-        torch.save(kept, saved.with_suffix(".part"))
-        saved.with_suffix(".part").replace(saved)
-
-    loader = DataLoader(data, BATCH, num_workers=workers, drop_last=True)
-    total = max(0, steps - begun)
-    for step, (windows, wanted) in enumerate(track(loader, "training", total=total), begun + 1):
-        for group in optimiser.param_groups:
-            rise = min(1.0, step / 100)
-            group["lr"] = peak_rate * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
-        flat, place = loss_of(net(windows.float()), wanted)
-        optimiser.zero_grad(set_to_none=True)
-        (flat + _PLACE_SHARE * place).backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        keep = min(0.998, step / (step + 10))
-        with torch.no_grad():
-            mine, theirs = average.state_dict(), net.state_dict()
-            for name, value in mine.items():
-                if value.dtype.is_floating_point:
-                    value.lerp_(theirs[name], 1 - keep)
-                else:
-                    value.copy_(theirs[name])
-        sums += float(flat.detach()), float(place.detach())
-        if step % 200 == 0:
-            spent = time.monotonic() - began
-            print(f"step {step}/{steps} {spent:.0f} s  flat {sums[0] / 200:.4f} place "
-                  f"{sums[1] / 200:.4f}", flush=True)  # fmt: skip
-            sums[:] = 0
-            save(step)
-    save(max(steps, begun))
-    return average.eval()
+    net = fit(
+        NearNet() if begin is None else begin_from(begin, cuts).train(),
+        lambda begun, count: Windows(cuts, begun, count),
+        losses,
+        Run(work / "near.pt", samples, seed, peak_rate, workers),
+    )
+    assert isinstance(net, NearNet)
+    return net
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
@@ -308,7 +244,7 @@ def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
     data = Windows(cuts, seed=0, count=_RANGES)
     windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(_RANGES))
     out.mkdir(parents=True, exist_ok=True)
-    return quantise_near(exact, windows, out / NEAR)
+    return quantise_windows(exact, windows, out / NEAR)
 
 
 def export_exact(net: NearNet, path: Path) -> Path:

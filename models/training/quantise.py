@@ -77,10 +77,14 @@ def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) ->
     return _quantise(path, _Examples("image", _pictures(scenes, count)), out, _QUANTISED, _HEADS)
 
 
-def quantise_near(path: Path, windows: Iterator[np.ndarray], out: Path) -> Path:
-    """The same of the network that looks at one die; its ranges are those of `windows`, each
-    (96, 96, 5) uint8. The last two layers stay float32: they weigh, and cost next to nothing."""
-    return _quantise(path, _Examples("windows", windows), out, ["Conv", "Add"], ())
+def quantise_windows(
+    path: Path, windows: Iterator[np.ndarray], out: Path, spared: Sequence[str] | None = None
+) -> Path:
+    """The same of a network that looks at one die; its ranges are those of `windows`, each
+    (96, 96, C) uint8. The last two layers stay float32: they weigh, and cost next to nothing; or
+    only the layers `spared` do, where the file must be small."""
+    kinds = ["Conv", "Add"] if spared is None else ["Conv", "Add", "Gemm"]
+    return _quantise(path, _Examples("windows", windows), out, kinds, spared or ())
 
 
 def _quantise(

@@ -21,11 +21,12 @@ from pathlib import Path
 
 import torch
 
-from models.training import evaluate, export, guess_corners, near_look, train
-from models.training.export import NEAR, read_manifest, write_manifest
+from models.training import evaluate, export, guess_corners, near_look, photo_look, train
+from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
+from models.training.small_net import BATCH
 from vision.classifier import DieFinder
 
 _PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots", "patterned-shots")
@@ -95,6 +96,17 @@ class Plan:
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
     near_samples: int = 1_780_000
+    photo_sets: tuple[tuple[SceneSet, float], ...] = (
+        (SceneSet("snapshot", seed=35, count=2400, size=416), 0.34),
+        (SceneSet("house", seed=20, count=1300, size=384), 0.12),
+        (SceneSet("raster", seed=11, count=2950, size=448), 0.14),
+        (SceneSet("patterned-shots", seed=29, count=2400, size=288), 0.05),
+        (SceneSet("lean-shots", seed=27, count=1600, size=288), 0.03),
+    )
+    """Sets and shares for the network that looks at one thing of a photograph (`photo_look`)."""
+    photo_look_samples: int = 400_000
+    photo_look_share: float = 0.32
+    """Of its samples, shared between the photograph sets."""
     held_out: tuple[SceneSet, ...] = (
         SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
         SceneSet("table", seed=1002, count=150, size=448, held_out=True),
@@ -121,7 +133,13 @@ class Plan:
                 for each in self.near_sets
                 if each.renderer not in _PATH_TRACED
             ),
-            near_samples=2 * near_look.BATCH,
+            near_samples=2 * BATCH,
+            photo_sets=tuple(
+                (small(scenes), share)
+                for scenes, share in self.photo_sets
+                if scenes.renderer not in _PATH_TRACED
+            ),
+            photo_look_samples=2 * BATCH,
             held_out=tuple(small(each) for each in self.held_out),
             stages=tuple(replace(stage, images=2 * train.BATCH) for stage in self.stages),
             size=96,
@@ -166,18 +184,43 @@ def follow(
         )
         near_look.export(net, shots, work / "near", out)
     export.register(path, out, training)
+    if not (out / PHOTO).exists():
+        sources = [
+            scene_source(make(scenes, root, processes, limit_s=7200.0), share)
+            for scenes, share in plan.photo_sets
+        ]
+        if photos:
+            sources += _photo_sources(
+                photos, work / "photo" / "guesses.json", out, plan.photo_look_share
+            )
+        begin = work / "near" / NEAR
+        looker = photo_look.train(
+            sources, work / "photo", plan.photo_look_samples, seed=91, workers=plan.workers,
+            near=begin if begin.exists() else None,
+        )  # fmt: skip
+        photo_look.export(looker, sources, work / "photo", out)
+        export.register(path, out, training)
     _measure(out, held_out, [*photos, *check])
 
 
 def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:
     """The photographs with the corners that the checkpoint `taught` sees on them."""
     guesses = taught.parent / "guesses.json"
+    draft = taught.parent / "draft"
     if not guesses.exists():
-        draft = taught.parent / "draft"
         draft.mkdir(parents=True, exist_ok=True)
         export.register(export.export(taught, draft, "dice"), draft, {})
-        finder = DieFinder(draft)
+    return _photo_sources(photos, guesses, draft, share)
+
+
+def _photo_sources(
+    photos: Sequence[Path], guesses: Path, model: Path, share: float
+) -> list[Source]:
+    """The photographs with the corners that a model sees on them, kept in the file `guesses`."""
+    if not guesses.exists():
+        finder = DieFinder(model)
         found = {k: v for folder in photos for k, v in guess_corners.guess(finder, folder).items()}
+        guesses.parent.mkdir(parents=True, exist_ok=True)
         guesses.write_text(json.dumps(found))
     return [photo_source(folder, guesses, share / len(photos)) for folder in photos]
 

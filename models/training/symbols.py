@@ -48,7 +48,7 @@ def _paint(rng: np.random.Generator, image: np.ndarray, corners: np.ndarray) -> 
         ink = rng.uniform(0, 255, 3)
     # What is left of the face is its shading: pips fall out of a wide median.
     plain = cv2.medianBlur(face, 31).astype(np.float32)
-    cover = _symbol(rng)[..., None].astype(np.float32) * (rng.uniform(0.35, 1.0) / 255)
+    cover = symbol(rng)[..., None].astype(np.float32) * (rng.uniform(0.35, 1.0) / 255)
     painted = np.clip(plain * (1 - cover) + ink * cover, 0, 255).astype(np.uint8)
     inset = int(rng.integers(1, 5))
     inner = np.zeros((_SIDE, _SIDE), np.uint8)
@@ -60,7 +60,7 @@ def _paint(rng: np.random.Generator, image: np.ndarray, corners: np.ndarray) -> 
     image[:] = image * (1 - over) + drawn * over
 
 
-def _symbol(rng: np.random.Generator) -> np.ndarray:
+def symbol(rng: np.random.Generator) -> np.ndarray:
     """(72, 72) uint8, 255 where there is ink."""
     ink = np.zeros((_SIDE, _SIDE), np.uint8)
     kind = str(rng.choice(("blank", "sign", "emblem", "cross", "polygon", "strokes"),

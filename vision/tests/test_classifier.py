@@ -125,7 +125,7 @@ def test_file_that_is_no_model_is_refused(tmp_path: Path):
     import hashlib
 
     garbage = b"not a model"
-    for name in ("dice.onnx", "near.onnx"):
+    for name in ("dice.onnx", "near.onnx", "photo.onnx"):
         (tmp_path / name).write_bytes(garbage)
     manifest = (MODELS / "manifest.toml").read_text("utf-8").splitlines()
     digest = hashlib.sha256(garbage).hexdigest()

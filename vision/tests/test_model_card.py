@@ -19,7 +19,8 @@ from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
 def models(tmp_path: Path) -> Path:
     card = read_model_card()
     assert card.near is not None
-    for path in (card.path, card.near.path, MODELS / "manifest.toml"):
+    assert card.photo is not None
+    for path in (card.path, card.near.path, card.photo.path, MODELS / "manifest.toml"):
         shutil.copy(path, tmp_path / path.name)
     return tmp_path
 
@@ -35,12 +36,14 @@ def test_shipped_manifest_matches_the_shipped_model():
     card = read_model_card()
     assert digest_of(card.path) == card.sha256
     assert card.near is not None
-    assert card.path.stat().st_size + card.near.path.stat().st_size <= 4_000_000
+    assert card.photo is not None
+    files = (card.path, card.near.path, card.photo.path)
+    assert sum(file.stat().st_size for file in files) <= 4_000_000
     assert 0 < card.thresholds.score < 1
     assert 0 <= card.thresholds.not_flat_p <= card.thresholds.flat_p <= 1
 
 
-@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx"])
+@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx", "photo.onnx"])
 def test_changed_model_file_is_refused(models: Path, name: str):
     read_model_card(models / "manifest.toml")
     damaged = bytearray((models / name).read_bytes())
@@ -50,7 +53,7 @@ def test_changed_model_file_is_refused(models: Path, name: str):
         read_model_card(models / "manifest.toml")
 
 
-@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx"])
+@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx", "photo.onnx"])
 def test_missing_model_file_is_refused_with_the_remedy(models: Path, name: str):
     (models / name).unlink()
     with pytest.raises(ModelError, match="restore models/"):

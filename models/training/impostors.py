@@ -1,0 +1,157 @@
+"""Things of a die's size that are none: keys of a keyboard, tiles with a sign, buttons, words.
+
+Owns: what they look like. Must not know: where training windows come from. The first networks took
+keys, emblems and the button of a tray for dice, and the windows around dice show few of these.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from models.training.symbols import symbol
+
+_SIDE = 192
+"""An impostor is painted this large, in pixels, and then laid over the window."""
+_EDGE = 64.0
+"""A face's edge in it."""
+_WORDS = (
+    "fn", "control", "shift", "esc", "tab", "ctrl", "alt", "A", "S", "D", "Q", "E", "K", "M", "7",
+    "8", "0", "F5", "<", ">", "?", "!", "+", "-", "=", "/", ":", ";", "^", "*", "#", "OK", "ON",
+)  # fmt: skip
+
+
+def paint(rng: np.random.Generator, window: np.ndarray, edge: float) -> np.ndarray:
+    """A (S, S, 3) uint8 window with something in its middle whose face has about that edge."""
+    kind = rng.choice(4, p=(0.4, 0.25, 0.2, 0.15))
+    drawn, cover = (_keys, _tile, _disc, _words)[kind](rng)
+    side = window.shape[0]
+    scale = edge / _EDGE * float(np.exp(rng.normal(0, 0.2)))
+    turn = rng.uniform(0, 2 * np.pi)
+    c, s = np.cos(turn), np.sin(turn)
+    # As from aside: one way shorter than the other.
+    squash = np.diag((1.0, float(rng.uniform(0.5, 1.0))))
+    way = rng.uniform(0, np.pi)
+    along = np.array([[np.cos(way), -np.sin(way)], [np.sin(way), np.cos(way)]])
+    matrix = np.zeros((2, 3))
+    matrix[:, :2] = scale * along @ squash @ along.T @ np.array([[c, -s], [s, c]])
+    middle = np.full(2, (side - 1) / 2) + rng.normal(0, 0.08 * edge, 2)
+    matrix[:, 2] = middle - matrix[:, :2] @ np.full(2, (_SIDE - 1) / 2)
+    if scale < 0.7:  # a warp alone would skip pixels
+        drawn = np.asarray(cv2.GaussianBlur(drawn, (0, 0), 0.4 / scale))
+        cover = np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.4 / scale))
+    over = cv2.warpAffine(cover, matrix, (side, side)).astype(np.float32)[..., None] / 255
+    moved = cv2.warpAffine(drawn, matrix, (side, side), borderMode=cv2.BORDER_REPLICATE)
+    if rng.random() < 0.5:
+        shade = cv2.GaussianBlur(over, (0, 0), float(rng.uniform(1, 5)))[..., None]
+        by = np.array([[1, 0, rng.normal(0, 3)], [0, 1, rng.normal(0, 3)]])
+        shade = cv2.warpAffine(shade, by, (side, side))[..., None] * float(rng.uniform(0.2, 0.7))
+        window = np.asarray(window * (1 - shade), np.uint8)
+    return np.asarray(window * (1 - over) + moved * over, np.uint8)
+
+
+def _colours(rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Of body and sign: far enough from each other to be seen."""
+    if rng.random() < 0.35:
+        body, ink = np.full(3, rng.integers(8, 50)), np.full(3, rng.integers(150, 256))
+    elif rng.random() < 0.3:
+        body, ink = np.full(3, rng.integers(190, 256)), np.full(3, rng.integers(0, 90))
+    else:
+        body, ink = rng.integers(0, 256, (2, 3))
+        if np.abs(body - ink).sum() < 120:
+            ink = 255 - body
+    return body.tolist(), ink.tolist()
+
+
+def _keys(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Some keys of a keyboard, one in the middle; sometimes at its end."""
+    body, ink = _colours(rng)
+    ground = rng.integers(0, 256, 3) if rng.random() < 0.5 else np.clip(np.array(body) + 60, 0, 255)
+    board: np.ndarray = np.full((_SIDE, _SIDE, 3), ground, np.uint8)
+    wide, high = _EDGE * rng.uniform(0.8, 1.7), _EDGE * rng.uniform(0.75, 1.15)
+    gap, middle = _EDGE * rng.uniform(0.04, 0.3), _SIDE / 2
+    first_row, first_column = (int(rng.integers(-2, 1)) for _ in range(2))
+    for row in range(first_row, 3):
+        for column in range(first_column, 3):
+            x = middle + column * (wide + gap) - wide / 2
+            y = middle + row * (high + gap) - high / 2
+            _rounded(board, (x, y, wide, high), 0.12 * _EDGE, body)
+            for _ in range(int(rng.choice([0, 1, 2], p=[0.1, 0.65, 0.25]))):
+                at = (x + wide * rng.uniform(0.08, 0.5), y + high * rng.uniform(0.4, 0.92))
+                _write(rng, board, at, float(rng.uniform(0.22, 0.8)), ink)
+    return board, np.full((_SIDE, _SIDE), 255, np.uint8)
+
+
+def _tile(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A face with a sign instead of pips, alone."""
+    body, ink = _colours(rng)
+    tile: np.ndarray = np.full((_SIDE, _SIDE, 3), body, np.uint8)
+    cover = np.zeros((_SIDE, _SIDE), np.uint8)
+    corner = (_SIDE - _EDGE) / 2
+    _rounded(cover, (corner, corner, _EDGE, _EDGE), _EDGE * rng.uniform(0.02, 0.45), 255)
+    sign = cv2.resize(symbol(rng), None, fx=_EDGE / 76, fy=_EDGE / 76, interpolation=cv2.INTER_AREA)
+    begin = (_SIDE - sign.shape[0]) // 2
+    there = tile[begin : begin + sign.shape[0], begin : begin + sign.shape[1]]
+    share = sign[..., None].astype(np.float32) / 255
+    there[:] = there * (1 - share) + np.array(ink) * share
+    return tile, cover
+
+
+def _disc(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A button, a lid, a coin: rings, and sometimes a sign."""
+    body, ink = _colours(rng)
+    disc: np.ndarray = np.full((_SIDE, _SIDE, 3), body, np.uint8)
+    cover = np.zeros((_SIDE, _SIDE), np.uint8)
+    middle, radius = (_SIDE // 2, _SIDE // 2), int(_EDGE * rng.uniform(0.4, 0.75))
+    cv2.circle(cover, middle, radius, 255, -1, cv2.LINE_AA)
+    for _ in range(int(rng.integers(0, 4))):
+        ring = int(radius * rng.uniform(0.55, 0.98))
+        cv2.circle(disc, middle, ring, ink, int(rng.integers(1, 6)), cv2.LINE_AA)
+    if rng.random() < 0.4:
+        at = (middle[0] - 0.5 * radius, middle[1] + 0.3 * radius)
+        _write(rng, disc, at, radius / 30, ink)
+    return disc, cover
+
+
+def _words(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A line of print, on its paper or on whatever is there."""
+    body, ink = _colours(rng)
+    sheet: np.ndarray = np.full((_SIDE, _SIDE, 3), body, np.uint8)
+    cover = np.full((_SIDE, _SIDE), 255, np.uint8)
+    mask: np.ndarray = np.zeros((_SIDE, _SIDE, 3), np.uint8)
+    for row in range(int(rng.integers(1, 5))):
+        at = (rng.uniform(0, 40), _SIDE * rng.uniform(0.3, 0.7) + 40 * row)
+        size = float(rng.uniform(0.6, 2.6))
+        for _ in range(3):
+            at = _write(rng, mask, at, size, (255, 255, 255))
+    sheet[mask[..., 0] > 127] = ink
+    return sheet, cover if rng.random() < 0.5 else mask[..., 0]
+
+
+def _write(
+    rng: np.random.Generator, image: np.ndarray, at: tuple[float, float], size: float,
+    ink: list[int] | tuple[int, ...],
+) -> tuple[float, float]:  # fmt: skip
+    """A word, and where the next one begins."""
+    word = str(rng.choice(_WORDS))
+    font = int(rng.choice([0, 2, 3, 4, 6]))
+    thick = max(1, round(size * rng.uniform(1, 3)))
+    cv2.putText(image, word, (int(at[0]), int(at[1])), font, size, ink, thick, cv2.LINE_AA)
+    (wide, _), _ = cv2.getTextSize(word, font, size, thick)
+    return at[0] + wide + 10 * size, at[1]
+
+
+def _rounded(
+    image: np.ndarray, box: tuple[float, float, float, float], radius: float,
+    colour: list[int] | int,
+) -> None:  # fmt: skip
+    """A rectangle (x, y, width, height) with round corners, in place."""
+    x, y, wide, high = box
+    radius = max(1.0, min(radius, wide / 2, high / 2))
+    inner = ((x + radius, y + radius), (x + wide - radius, y + radius),
+             (x + wide - radius, y + high - radius), (x + radius, y + high - radius))  # fmt: skip
+    ways = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    arc = radius * np.stack([np.cos(ways), np.sin(ways)], axis=1)
+    outline = np.concatenate([arc + corner for corner in inner])
+    hull = cv2.convexHull((outline * 16).astype(np.int32))
+    cv2.fillConvexPoly(image, hull, colour, cv2.LINE_AA, 4)

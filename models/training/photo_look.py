@@ -1,0 +1,362 @@
+"""Train the small network that looks at one thing of a photograph: `vision/photo_look.py`.
+
+    python -m models.training.photo_look --scenes SET=SHARE… --photos FOLDER=SHARE… --out models
+
+Owns: its layers, the windows it is taught with, what is asked of it, the export. A window is cut
+around a die as the first network would find it, a little beside its top face or upon its front; or
+around what is no die, or much smaller or larger than one. It stands upright as photographs do:
+turned until the bottom faces of the picture's dice lie below their tops.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.data import Dataset
+
+from models.training import augment, impostors, symbols, unfold
+from models.training.export import OPSET, PHOTO
+from models.training.near_look import NearNet
+from models.training.quantise import quantise_windows
+from models.training.samples import Source, photo_source, scene_source
+from models.training.small_net import BATCH, Run, fit, trunk
+from models.training.targets import SHOWN, Mark
+from vision.photo_look import CHANNELS, EDGE, SIDE
+from vision.windows import cut
+
+_DICE_SHARE = 0.6
+_ON_FRONT = 0.3
+"""Share of dice that are shown from the middle of a side face, as the first network may."""
+_NEGATIVES = (0.35, 0.25, 0.25, 0.15)
+"""Shares of windows without a die that show any place, one right beside a die, a part of a die, and
+a die much too small."""
+_BODY = 1.08
+"""A die, with its rounded edges and what its label is off, ends within so many outlines."""
+_SLANTED = 0.12
+"""Edges between the middles of top and bottom face from which a picture has an upright."""
+_ROLL_DEG = 10.0
+_IMPOSTORS = 0.35
+"""Share of windows without a die that get something else of its size."""
+_LITTERED, _DEFACED, _REPAINTED = 0.3, 0.15, 0.35
+_PLACE_UNIT = 0.1
+"""Edges; an error of the top face's place that counts as one."""
+_PLACE_SHARE = 0.2
+_PEAK_RATE = 2e-3
+_RANGES = 240
+_LAST = "/net/weigh/weigh.3/Gemm"
+_MEASURED = 20 * BATCH
+"""Windows from which the statistics of an exported network's norms are measured."""
+_KEPT = 3000
+"""Decoded pictures kept in memory, some 0.6 MB each."""
+
+
+class PhotoNet(nn.Module):
+    """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.photo_look.PhotoLooker._run` has it,
+    but places in tenths of an edge."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk = trunk(CHANNELS)
+        cells = (SIDE // 16) ** 2
+        self.weigh = nn.Sequential(
+            nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, 9)
+        )
+
+    def forward(self, windows: Tensor) -> Tensor:
+        return self.weigh(self.trunk(windows / 64.0 - 2.0))
+
+
+class ExportedPhotoNet(nn.Module):
+    """The graph that ships: uint8 (n, 96, 96, 3) in; (n, 9) out."""
+
+    def __init__(self, net: PhotoNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, windows: Tensor) -> Tensor:
+        told = self.net(windows.permute(0, 3, 1, 2).float())
+        return torch.cat([told[:, :7], 0.1 * told[:, 7:]], dim=1)
+
+
+@dataclass(slots=True)
+class _View:
+    """A window's place in a picture."""
+
+    centre: np.ndarray
+    edge: float
+    die: Mark | None
+
+
+class Windows(Dataset):
+    """Window `i` of a run: drawn, turned and lit by its own generator."""
+
+    def __init__(self, sources: Sequence[Source], seed: int, count: int) -> None:
+        self._sources, self._seed, self._count = sources, seed, count
+        shares = np.array([source.share for source in sources])
+        self._shares = shares / shares.sum()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        """(3, 96, 96) uint8, and (4,) float32: 1 for a die; its value 1..6, 0 unknown; and where
+        its top face is, in edges from the middle, 9 unknown."""
+        cv2.setNumThreads(1)
+        rng = np.random.default_rng([self._seed, index])
+        while True:
+            source = self._sources[rng.choice(len(self._sources), p=self._shares)]
+            path, marks = source.rows[int(rng.integers(len(source.rows)))]
+            image = _read(path)
+            wants_die = rng.random() < _DICE_SHARE
+            view = _on_die(rng, marks) if wants_die else _elsewhere(rng, image, marks)
+            if view is not None:
+                break
+        turn = _upright_deg(rng, marks, source.is_photo)
+        window, back = cut(
+            image, (float(view.centre[0]), float(view.centre[1])), EDGE / view.edge, turn, SIDE
+        )
+        window = np.ascontiguousarray(window)
+        there = np.linalg.inv(np.vstack([back, [0, 0, 1]]))[:2]
+        die = None if view.die is None else _moved(view.die, there)
+        window, die = _altered(rng, window, die)
+        if rng.random() < 0.5:
+            window = np.ascontiguousarray(window[:, ::-1])
+            if die is not None:
+                die = _moved(die, np.array([[-1.0, 0.0, SIDE - 1.0], [0.0, 1.0, 0.0]]))
+        window = augment.relight(rng, window)
+        wanted = [0.0, 0.0, 9.0, 9.0]
+        if die is not None:
+            wanted[0], wanted[1] = 1.0, float(die.value)
+            if die.exact:
+                wanted[2:] = ((die.corners.mean(axis=0) - (SIDE - 1) / 2) / EDGE).tolist()
+        planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
+        return planes, torch.tensor(wanted, dtype=torch.float32)
+
+
+def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
+    """A view of a die, as a finder may find it; None where there is none."""
+    shown = [mark for mark in marks if mark.visible >= SHOWN and mark.value]
+    if not shown:
+        return None
+    mark = shown[int(rng.integers(len(shown)))]
+    edge = _edge(mark)
+    centre = mark.corners.mean(axis=0)
+    if mark.exact and rng.random() < _ON_FRONT:
+        centre = centre + rng.uniform(0.1, 0.9) * mark.down + rng.normal(0, 0.15 * edge, 2)
+        under = [other for other in marks if _holds(other, centre, 1.0)]
+        if not under:
+            return None
+        # Of dice that overlap in the picture, the one whose middle is nearest is meant.
+        mark = min(under, key=lambda m: float(np.hypot(*(_middle(m) - centre))))
+        if mark.visible < SHOWN or not mark.value:
+            return None
+        edge = _edge(mark)
+    else:
+        centre = centre + rng.normal(0, 0.09 * edge, 2)
+    return _View(centre, edge * float(np.exp(rng.normal(0, 0.17))), mark)
+
+
+def _elsewhere(rng: np.random.Generator, image: np.ndarray, marks: Sequence[Mark]) -> _View | None:
+    """A view of what is no die, or not of its size; None where chance found none."""
+    usual = float(np.median([_edge(mark) for mark in marks])) if marks else rng.uniform(30, 120)
+    size = np.array(image.shape[1::-1], float)
+    kind = int(rng.choice(len(_NEGATIVES), p=_NEGATIVES)) if marks else 0
+    near = marks[int(rng.integers(len(marks)))] if marks else None
+    edge = usual * float(np.exp(rng.normal(0, 0.35)))
+    if kind == 0 or near is None:
+        centre = rng.uniform(0.02, 0.98, 2) * size
+    elif kind == 1:
+        way, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.7, 1.6) * _edge(near)
+        centre = near.corners.mean(axis=0) + far * np.array([np.cos(way), np.sin(way)])
+    else:
+        centre = near.corners.mean(axis=0) + rng.normal(0, 0.3 * _edge(near), 2)
+        edge = _edge(near) * float(rng.uniform(0.18, 0.42) if kind == 2 else rng.uniform(2.3, 4))
+        return _View(centre, edge, None)
+    if ((centre < 0) | (centre >= size)).any() or any(_holds(m, centre, _BODY) for m in marks):
+        return None
+    return _View(centre, edge, None)
+
+
+def _altered(
+    rng: np.random.Generator, window: np.ndarray, die: Mark | None
+) -> tuple[np.ndarray, Mark | None]:
+    """The window with another colour of die, a symbol instead of pips, or litter in it."""
+    marks = [] if die is None else [die]
+    if die is None and rng.random() < _IMPOSTORS:
+        return impostors.paint(rng, window, EDGE), None
+    if die is not None and die.exact and rng.random() < _DEFACED:
+        symbols.deface(rng, window, marks)
+        if die.visible < SHOWN:
+            die = None
+    elif rng.random() < _REPAINTED:
+        augment.repaint(rng, window, marks)
+    if rng.random() < (_LITTERED if marks else 2 * _LITTERED):
+        window = augment.litter(rng, window, marks)
+    return window, die
+
+
+def _upright_deg(rng: np.random.Generator, marks: Sequence[Mark], is_photo: bool) -> float:
+    """By how much to turn a picture, counter-clockwise, for it to stand about upright; anything
+    where that cannot be told and does not matter."""
+    exact = [mark for mark in marks if mark.exact and mark.flat != 0]
+    down = np.mean([mark.down / _edge(mark) for mark in exact], axis=0) if exact else np.zeros(2)
+    roll = float(rng.normal(0, _ROLL_DEG))
+    if is_photo:  # it stands as it was taken; seen from straight above, any way is as good
+        is_steep = bool(exact) and float(np.hypot(*down)) < _SLANTED
+        return float(rng.uniform(0, 360)) if is_steep and rng.random() < 0.5 else roll
+    if float(np.hypot(*down)) < _SLANTED:
+        return float(rng.uniform(0, 360))
+    # OpenCV turns counter-clockwise for positive angles, with y pointing down.
+    return float(np.degrees(np.arctan2(down[1], down[0]))) - 90.0 + roll
+
+
+def _edge(mark: Mark) -> float:
+    sides = mark.corners - np.roll(mark.corners, 1, axis=0)
+    return float(np.linalg.norm(sides, axis=1).mean())
+
+
+def _middle(mark: Mark) -> np.ndarray:
+    return np.asarray(mark.corners.mean(axis=0) + mark.down / 2)
+
+
+def _holds(mark: Mark, point: np.ndarray, grown: float) -> bool:
+    """True if a point lies in a die, top to bottom face, that is so many times as large."""
+    if mark.exact:
+        whole = np.concatenate([mark.corners, mark.corners + mark.down])
+    else:
+        grown *= 1.5  # its square is the middle of a box
+        whole = mark.corners
+    middle = whole.mean(axis=0)
+    hull = cv2.convexHull((middle + grown * (whole - middle)).astype(np.float32))
+    return cv2.pointPolygonTest(hull, (float(point[0]), float(point[1])), False) >= 0
+
+
+def _moved(mark: Mark, matrix: np.ndarray) -> Mark:
+    return Mark(
+        corners=mark.corners @ matrix[:, :2].T + matrix[:, 2], value=mark.value, flat=mark.flat,
+        down=mark.down @ matrix[:, :2].T, visible=mark.visible, exact=mark.exact,
+        has_down=mark.has_down, weight=mark.weight,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(path: Path) -> np.ndarray:
+    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    if image is None:
+        raise FileNotFoundError(f"cannot read {path}: render or fetch the set again")
+    return image
+
+
+def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
+    """Is it a die; which value; where is its top face. Each only where it is known."""
+    is_die = wanted[:, 0]
+    has_value = wanted[:, 1] > 0
+    has_place = wanted[:, 2] < 9
+    return {
+        "die": functional.binary_cross_entropy_with_logits(told[:, 0], is_die),
+        "value": functional.cross_entropy(
+            told[has_value, 1:7], wanted[has_value, 1].long() - 1, label_smoothing=0.02
+        ),
+        "place": _PLACE_SHARE
+        * functional.smooth_l1_loss(
+            0.1 * told[has_place, 7:] / _PLACE_UNIT, wanted[has_place, 2:] / _PLACE_UNIT
+        ),
+    }
+
+
+def begin_from(near: Path, sources: Sequence[Source]) -> PhotoNet:
+    """A network whose layers below the last two are those of the near look's fp32 file, without
+    what these made of its drawings: edges, pips and sides are the same here."""
+    taught = NearNet().eval()
+    folded = unfold.load(taught, near)
+    first = taught.trunk[0][0]
+    assert isinstance(first, nn.Conv2d)
+    first.weight = nn.Parameter(first.weight[:, :CHANNELS].detach().clone())
+    first.in_channels = CHANNELS
+    net = PhotoNet().eval()
+    net.trunk = taught.trunk
+    data = Windows(sources, seed=1, count=_MEASURED)
+    shown = (torch.stack([data[i + k][0] for k in range(BATCH)]).float()
+             for i in range(0, _MEASURED - BATCH + 1, BATCH))  # fmt: skip
+    unfold.measure(net, folded, shown)
+    return net
+
+
+def train(
+    sources: Sequence[Source], work: Path, samples: int, seed: int, workers: int,
+    near: Path | None = None, peak_rate: float = _PEAK_RATE,
+) -> PhotoNet:  # fmt: skip
+    """The network after that many windows, begun from scratch or from the near look's fp32 file. A
+    run that was stopped goes on where it last saved."""
+    torch.manual_seed(seed)
+    net = fit(
+        PhotoNet() if near is None else begin_from(near, sources).train(),
+        lambda begun, count: Windows(sources, begun, count),
+        losses,
+        Run(work / "photo.pt", samples, seed, peak_rate, workers),
+    )
+    assert isinstance(net, PhotoNet)
+    return net
+
+
+def export(net: PhotoNet, sources: Sequence[Source], work: Path, out: Path) -> Path:
+    """Write the network in int8 in the folder `out`, its ranges from `_RANGES` windows; in float32
+    it stays in `work`. Returns the first."""
+    exact = export_exact(net, work / PHOTO)
+    data = Windows(sources, seed=0, count=_RANGES)
+    windows: Iterator[np.ndarray] = (data[i][0].numpy().transpose(1, 2, 0) for i in range(_RANGES))
+    out.mkdir(parents=True, exist_ok=True)
+    return quantise_windows(exact, windows, out / PHOTO, spared=(_LAST,))
+
+
+def export_exact(net: PhotoNet, path: Path) -> Path:
+    """Write the ONNX file in float32; any number of windows at once."""
+    example = torch.zeros((4, SIDE, SIDE, CHANNELS), dtype=torch.uint8)
+    torch.onnx.export(
+        ExportedPhotoNet(net.eval()).eval(), (example,), str(path), dynamo=False,
+        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
+        dynamic_axes={name: {0: "things"} for name in ("windows", "looks")},
+    )  # fmt: skip
+    return path
+
+
+def _shared(text: str) -> tuple[Path, float]:
+    folder, _, share = text.rpartition("=")
+    return Path(folder), float(share)
+
+
+def main() -> None:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Train the network that looks at photographs.")
+    parser.add_argument("--scenes", type=_shared, nargs="+", required=True, metavar="SET=SHARE")
+    parser.add_argument("--photos", type=_shared, nargs="*", default=[], metavar="FOLDER=SHARE")
+    parser.add_argument("--guesses", type=Path, help="corners on the photographs")
+    parser.add_argument("--samples", type=int, default=400_000)
+    parser.add_argument("--begin", type=Path, help="the near look's fp32 file, to begin with")
+    parser.add_argument("--rate", type=float, default=_PEAK_RATE, help="the highest learning rate")
+    parser.add_argument("--seed", type=int, default=91)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=Path("var/photo"))
+    parser.add_argument("--out", type=Path, default=Path("models"))
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    sources = [scene_source(folder, share) for folder, share in given.scenes]
+    sources += [photo_source(folder, given.guesses, share) for folder, share in given.photos]
+    net = train(sources, given.work, given.samples, given.seed, given.workers, given.begin,
+                given.rate)  # fmt: skip
+    path = export(net, sources, given.work, given.out)
+    print(f"{path}: {path.stat().st_size} bytes; `models.training.quantise` registers it")
+
+
+if __name__ == "__main__":
+    main()

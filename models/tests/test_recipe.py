@@ -49,6 +49,7 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     plan = replace(
         plan,
         taught=tuple(each for each in plan.taught if each.scenes.renderer in quick),
+        photo_sets=tuple(each for each in plan.photo_sets if each[0].renderer in quick),
         held_out=plan.held_out[:1],
     )
     out = tmp_path / "models"
@@ -60,12 +61,16 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     assert 'photographs = ["album"]' in text
     assert "[figures.album]" in text
     assert (out / "figures" / "curves.png").exists()
+    assert finder.photo is not None
+    assert (tmp_path / "work" / "photo" / "guesses.json").exists()
     for stage in ("first", "second", "third", "last"):
         assert (tmp_path / "work" / stage / "latest.pt").exists()
 
-    before = (out / "dice.onnx").read_bytes()
+    before = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
+    assert set(before) == {"dice.onnx", "near.onnx", "photo.onnx"}
     follow(plan, tmp_path / "work", out, [photos], [], processes=2)
-    assert (out / "dice.onnx").read_bytes() == before, "a second call trains nothing anew"
+    after = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
+    assert after == before, "a second call trains nothing anew"
 
 
 def test_shares_of_every_stage_add_up_to_one_with_the_photographs():
@@ -75,3 +80,5 @@ def test_shares_of_every_stage_add_up_to_one_with_the_photographs():
         rendered = sum(each.shares[number] for each in plan.taught)
         assert rendered + stage.photo_share == pytest.approx(1, abs=0.04), stage.name
     assert all(any(each.shares) for each in plan.taught)
+    shares = sum(share for _, share in plan.photo_sets) + plan.photo_look_share
+    assert shares == pytest.approx(1, abs=0.01), "the look at photographs"

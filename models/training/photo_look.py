@@ -53,7 +53,7 @@ _PLACE_SHARE = 0.2
 _PEAK_RATE = 2e-3
 _RANGES = 240
 _LAST = "/net/weigh/weigh.3/Gemm"
-_MEASURED = 20 * BATCH
+_MEASURED = 5 * BATCH
 """Windows from which the statistics of an exported network's norms are measured."""
 _KEPT = 3000
 """Decoded pictures kept in memory, some 0.6 MB each."""

@@ -219,6 +219,7 @@ def _by_both(die: FoundDie, look: PhotoLook) -> FoundDie:
     corners = die.corners
     if float(np.hypot(*look.offset)) > _ELSEWHERE * die.edge_px:
         corners = np.asarray(corners + look.offset, np.float32)
+        value_p = look.value_p  # the finder read another face of it
     return replace(
         die,
         corners=corners,

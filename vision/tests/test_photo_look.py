@@ -126,7 +126,8 @@ def test_two_values_are_worth_less_than_one():
 
 def test_a_side_that_was_found_gives_way_to_the_top():
     edge = truths()[1].edge_px
-    (plain, _), (moved, _) = found_with(Looks(0.99, 5)), found_with(Looks(0.99, 5, (0, -edge / 2)))
+    (plain, _), (moved, _) = found_with(Looks(0.99, 5)), found_with(Looks(0.99, 3, (0, -edge / 2)))
+    assert [die.value for die in moved] == [3]
     assert moved[0].centre - plain[0].centre == pytest.approx([0, -edge / 2], abs=0.1)
     slightly, _ = found_with(Looks(0.99, 5, (0, -0.1 * edge)))
     assert slightly[0].centre == pytest.approx(plain[0].centre), "the finder's corners are better"

@@ -340,7 +340,7 @@ def main() -> None:
     parser.add_argument("--scenes", type=_shared, nargs="+", required=True, metavar="SET=SHARE")
     parser.add_argument("--photos", type=_shared, nargs="*", default=[], metavar="FOLDER=SHARE")
     parser.add_argument("--guesses", type=Path, help="corners on the photographs")
-    parser.add_argument("--samples", type=int, default=400_000)
+    parser.add_argument("--samples", type=int, default=450_000)
     parser.add_argument("--begin", type=Path, help="the near look's fp32 file, to begin with")
     parser.add_argument("--rate", type=float, default=_PEAK_RATE, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=91)

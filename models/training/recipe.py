@@ -4,11 +4,11 @@
 
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
-Rendering takes about two hours and training more than four on two idle cores, more than two of them
-for the near look (estimated from a busy machine: 10 ms of one core for a sample's step and
-5 ms of the other to make it, 5 and 1 ms for a near look's, 0.2 s of one core for a rendered picture
-and 0.6 s for a path-traced one). `--rehearse` walks the whole way in small steps and ships nothing
-worth having.
+Rendering takes about two hours and training about five on two idle cores, more than two of them
+for the near look and most of one for the photo look (estimated from a busy machine: 10 ms of one
+core for a sample's step and 5 ms of the other to make it, 5 and 1 ms for a near look's, 0.2 s of
+one core for a rendered picture and 0.6 s for a path-traced one). `--rehearse` walks the whole way
+in small steps and ships nothing worth having.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Plan:
         (SceneSet("lean-shots", seed=27, count=1600, size=288), 0.03),
     )
     """Sets and shares for the network that looks at one thing of a photograph (`photo_look`)."""
-    photo_look_samples: int = 400_000
+    photo_look_samples: int = 450_000
     photo_look_share: float = 0.32
     """Of its samples, shared between the photograph sets."""
     held_out: tuple[SceneSet, ...] = (

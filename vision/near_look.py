@@ -19,10 +19,9 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.errors import ModelError
 from vision.model_card import ModelFile
 from vision.quads import turn_deg
-from vision.session import open_session
+from vision.session import WindowNetwork
 
 SIDE = 96
 """Side of the window, pixels."""
@@ -110,11 +109,9 @@ class NearReader:
 
     def __init__(self, file: ModelFile, threads: int = 1) -> None:
         """Raises ModelError when the file does not load or run."""
-        try:
-            self._session = open_session(file.path, threads)
-            self._run(np.zeros((3, SIDE, SIDE, CHANNELS), np.uint8))
-        except Exception as error:  # onnxruntime raises undocumented types of its own
-            raise ModelError(f"{file.path} does not load or run: {error}") from error
+        # (N, 3): the logit of flat, and how far the bottom face is from where that of an upright
+        # die would be, in edges.
+        self._tell = WindowNetwork(file.path, threads, (SIDE, SIDE, CHANNELS))
 
     def look(
         self, image: np.ndarray, faces: Sequence[np.ndarray], calibration: Calibration
@@ -130,7 +127,7 @@ class NearReader:
             return []
         windows = [window(corners, calibration) for corners in faces]
         shown = np.stack([cut(image, each) for each in windows])
-        told = self._run(np.concatenate([shown, shown.swapaxes(1, 2)]))
+        told = self._tell(np.concatenate([shown, shown.swapaxes(1, 2)]))
         answers = (told[: len(faces)] + told[len(faces) :, (0, 2, 1)]) / 2
         die = calibration.die_mm
         reach = die * calibration.px_per_mm(die / 2)
@@ -144,8 +141,3 @@ class NearReader:
             )
             for each, (flat, x, y) in zip(windows, answers, strict=True)
         ]
-
-    def _run(self, shown: np.ndarray) -> np.ndarray:
-        """(N, 3) The logit of flat, and how far the bottom face is from where that of an upright
-        die would be, in edges."""
-        return np.asarray(self._session.run(["looks"], {"windows": shown})[0], np.float64)

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.errors import ModelError
 from vision.model_card import ModelFile
-from vision.session import open_session
+from vision.session import WindowNetwork
 from vision.windows import cut
 
 SIDE = 96
@@ -47,11 +46,9 @@ class PhotoLooker:
 
     def __init__(self, file: ModelFile, threads: int = 1) -> None:
         """Raises ModelError when the file does not load or run."""
-        try:
-            self._session = open_session(file.path, threads)
-            self._run(np.zeros((4, SIDE, SIDE, CHANNELS), np.uint8))
-        except Exception as error:  # onnxruntime raises undocumented types of its own
-            raise ModelError(f"{file.path} does not load or run: {error}") from error
+        # (N, 9): the logit of a die, the logits of six values, and where its top face is, in edges
+        # from the window's middle.
+        self._tell = WindowNetwork(file.path, threads, (SIDE, SIDE, CHANNELS))
 
     def look(
         self, image: np.ndarray, things: Sequence[tuple[np.ndarray, float]]
@@ -66,7 +63,7 @@ class PhotoLooker:
                 at = (float(centre[0]), float(centre[1]))
                 window, _ = cut(image, at, scale * EDGE / edge, 0.0, SIDE)
                 shown += [window, window[:, ::-1]]
-        told = self._run(np.stack(shown)).reshape(len(things), len(_SCALES), 2, -1)
+        told = self._tell(np.stack(shown)).reshape(len(things), len(_SCALES), 2, -1)
         told[:, :, 1, 7] *= -1  # a mirrored window's x
         told[..., 7:] /= np.array(_SCALES)[:, None, None]
         answers = told.mean(axis=(1, 2))
@@ -78,11 +75,6 @@ class PhotoLooker:
             )
             for answer, (_, edge) in zip(answers, things, strict=True)
         ]
-
-    def _run(self, shown: np.ndarray) -> np.ndarray:
-        """(N, 9) The logit of a die, the logits of six values, and where its top face is, in
-        edges from the window's middle."""
-        return np.asarray(self._session.run(["looks"], {"windows": shown})[0], np.float64)
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

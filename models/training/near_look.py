@@ -66,7 +66,7 @@ class NearNet(nn.Module):
 
 
 class ExportedNearNet(nn.Module):
-    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out, as `NearReader._run` has it."""
+    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out, as `vision.near_look` has it."""
 
     def __init__(self, net: NearNet) -> None:
         super().__init__()

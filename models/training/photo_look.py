@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import cv2
@@ -27,7 +26,7 @@ from models.training import augment, impostors, symbols, unfold
 from models.training.export import OPSET, PHOTO
 from models.training.near_look import NearNet
 from models.training.quantise import quantise_windows
-from models.training.samples import Source, photo_source, scene_source
+from models.training.samples import Source, photo_source, read, scene_source
 from models.training.small_net import BATCH, Run, fit, trunk
 from models.training.targets import SHOWN, Mark
 from vision.photo_look import CHANNELS, EDGE, SIDE
@@ -55,12 +54,10 @@ _RANGES = 240
 _LAST = "/net/weigh/weigh.3/Gemm"
 _MEASURED = 5 * BATCH
 """Windows from which the statistics of an exported network's norms are measured."""
-_KEPT = 3000
-"""Decoded pictures kept in memory, some 0.6 MB each."""
 
 
 class PhotoNet(nn.Module):
-    """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.photo_look.PhotoLooker._run` has it,
+    """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.photo_look` has it,
     but places in tenths of an edge."""
 
     def __init__(self) -> None:
@@ -115,7 +112,7 @@ class Windows(Dataset):
         while True:
             source = self._sources[rng.choice(len(self._sources), p=self._shares)]
             path, marks = source.rows[int(rng.integers(len(source.rows)))]
-            image = _read(path)
+            image = read(path)
             wants_die = rng.random() < _DICE_SHARE
             view = _on_die(rng, marks) if wants_die else _elsewhere(rng, image, marks)
             if view is not None:
@@ -246,14 +243,6 @@ def _moved(mark: Mark, matrix: np.ndarray) -> Mark:
         down=mark.down @ matrix[:, :2].T, visible=mark.visible, exact=mark.exact,
         has_down=mark.has_down, weight=mark.weight,
     )  # fmt: skip
-
-
-@lru_cache(maxsize=_KEPT)
-def _read(path: Path) -> np.ndarray:
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if image is None:
-        raise FileNotFoundError(f"cannot read {path}: render or fetch the set again")
-    return image
 
 
 def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:

@@ -104,7 +104,7 @@ class Samples(Dataset):
         if self.cutouts and rng.random() < (_PASTED if marks else 0.75):
             for _ in range(rng.integers(1, 5)):
                 path, die = self.cutouts[rng.integers(len(self.cutouts))]
-                pasted = augment.paste(rng, image, marks, _read(path), die)
+                pasted = augment.paste(rng, image, marks, read(path), die)
                 if pasted is not None:
                     marks.append(pasted)
         if rng.random() < _DEFACED:
@@ -140,11 +140,12 @@ class Samples(Dataset):
     def _one(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, list[Mark]]:
         source = self.sources[rng.choice(len(self.sources), p=self.shares)]
         path, marks = source.rows[rng.integers(len(source.rows))]
-        return augment.warp(rng, _read(path), marks, size, source.is_photo)
+        return augment.warp(rng, read(path), marks, size, source.is_photo)
 
 
 @lru_cache(maxsize=_KEPT)
-def _read(path: Path) -> np.ndarray:
+def read(path: Path) -> np.ndarray:
+    """A (H, W, 3) uint8 BGR picture; the last `_KEPT` stay in memory. Raises FileNotFoundError."""
     image = cv2.imread(str(path), cv2.IMREAD_COLOR)
     if image is None:
         raise FileNotFoundError(f"cannot read {path}: render or fetch the set again")

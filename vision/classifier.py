@@ -19,6 +19,7 @@ and the vector from the centre of the top face to that of the bottom face in uni
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -82,8 +83,8 @@ class FoundDie:
     @property
     def edge_px(self) -> float:
         """Mean edge of the top face, pixels."""
-        edges = np.roll(self.corners, -1, axis=0) - self.corners
-        return float(np.linalg.norm(edges, axis=1).mean())
+        a, b, c, d = self.corners.tolist()  # numpy takes ten times as long for four numbers
+        return (math.dist(a, b) + math.dist(b, c) + math.dist(c, d) + math.dist(d, a)) / 4
 
 
 class DieFinder:

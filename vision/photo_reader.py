@@ -37,6 +37,9 @@ from vision.second_reader.photo import PhotoDie, PhotoReading, read_photo
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 _NEAREST = 0.95
+_LEAST_SIDE_PX, _LONGEST = 8, 40
+"""A picture with a shorter side has no room for a die; nor has a strip so many times longer than
+wide, which no camera takes and which at the readers' scales would be no pixel wide."""
 _LEAST_SEEN_PX = 26.0
 """Edge of a die below which the second reader cannot be expected to see its pips."""
 _LEAST_SPOTTED_PX = 15.0
@@ -88,19 +91,23 @@ class PhotoReader:
     def look(self, frame: Frame, dice: int | None = None) -> Seen:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
         clock = Stopwatch()
-        found, faint = self._finder.find(frame.image, self.thresholds.found)
-        clock.lap("model")
-        second = read_photo(frame.image)
-        clock.lap("second reader")
-        evidence = settle(compare(found, faint, second, _size(frame.image)), self.thresholds)
+        evidence = settle(self._gather(frame.image, clock), self.thresholds)
         opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
         return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
 
     def gather(self, image: np.ndarray) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
+        return self._gather(image, Stopwatch())
+
+    def _gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
+        if min(image.shape[:2]) < max(_LEAST_SIDE_PX, max(image.shape[:2]) / _LONGEST):
+            return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
         found, faint = self._finder.find(image, self.thresholds.found)
-        return compare(found, faint, read_photo(image), _size(image))
+        clock.lap("model")
+        second = read_photo(image)
+        clock.lap("second reader")
+        return compare(found, faint, second, _size(image))
 
 
 def compare(

@@ -82,8 +82,11 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
 
 def find_spots(lab: np.ndarray, most: int = 800, largest: float = np.inf) -> Spots:
     """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first; of levels on
-    which only spots wider than `largest` pixels could be measured, none."""
-    parts: list[Spots] = []
+    which only spots wider than `largest` pixels could be measured, none, and in a picture without
+    room for one none either."""
+    nowhere, nothing = np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
+    colourless = np.zeros((0, 3), np.float32)
+    parts = [Spots(nowhere, nothing, colourless, colourless, nowhere, nothing)]
     scale = 1.0
     level = lab
     while min(level.shape[:2]) >= _LEAST_SIDE and 2 * _RADII[0] * scale < largest:

@@ -325,6 +325,15 @@ def test_a_picture_of_one_die_alone_is_read(finder):
     assert np.hypot(*(found[0].centre - 47)) < 8
 
 
+@pytest.mark.parametrize("size", [(1, 1), (7, 9), (8, 8), (15, 300), (3, 600), (1, 20_000)])
+def test_a_picture_without_room_for_a_die_shows_none(size):
+    reader = PhotoReader(DieFinder())
+    for height, width in (size, size[::-1]):
+        verdict = reader.look(Frame(np.full((height, width, 3), 90, np.uint8)))
+        assert verdict.observation.opinion == Unreadable(Reason.COUNT, "no dice")
+    assert len(find_spots(to_lab(np.zeros((*size, 3), np.uint8)))) == 0
+
+
 # ── Counting ────────────────────────────────────────────────────────────────
 
 

@@ -151,10 +151,33 @@ def follow(
     plan: Plan, work: Path, out: Path, photos: Sequence[Path], check: Sequence[Path], processes: int
 ) -> None:
     """Render, train, export and measure; `out` then holds model, manifest and curves."""
-    root = work / "scenes"
-    folders = [make(each.scenes, root, processes, limit_s=7200.0) for each in plan.taught]
-    held_out = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.held_out]
 
+    def render(scenes: SceneSet) -> Path:
+        return make(scenes, work / "scenes", processes, limit_s=7200.0)
+
+    folders = [render(each.scenes) for each in plan.taught]
+    held_out = [render(scenes) for scenes in plan.held_out]
+    training = {
+        "seed": 1,
+        "scene_sets": [folder.name for folder in folders],
+        "photographs": [folder.name for folder in photos],
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    taught = _teach_finder(plan, work, folders, photos)
+    exact = export.export(taught, taught.parent, "dice")
+    path = quantise(exact, folders, out / "dice.onnx")
+    if not (out / NEAR).exists():
+        _teach_near_look(plan, work, out, [render(scenes) for scenes in plan.near_sets])
+    export.register(path, out, training)
+    if not (out / PHOTO).exists():
+        sources = [scene_source(render(scenes), share) for scenes, share in plan.photo_sets]
+        _teach_photo_look(plan, work, out, sources, photos)
+        export.register(path, out, training)
+    _measure(out, held_out, [*photos, *check])
+
+
+def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Sequence[Path]) -> Path:
+    """The last stage's checkpoint, each begun from the one before."""
     taught: Path | None = None
     for number, stage in enumerate(plan.stages):
         sources = [
@@ -169,38 +192,28 @@ def follow(
             begin=taught, workers=plan.workers,
         )  # fmt: skip
     assert taught is not None
-    training = {
-        "seed": 1,
-        "scene_sets": [folder.name for folder in folders],
-        "photographs": [folder.name for folder in photos],
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    exact = export.export(taught, taught.parent, "dice")
-    path = quantise(exact, folders, out / "dice.onnx")
-    if not (out / NEAR).exists():
-        shots = [make(scenes, root, processes, limit_s=7200.0) for scenes in plan.near_sets]
-        net = near_look.train(
-            shots, work / "near", plan.near_samples, seed=81, workers=plan.workers
-        )
-        near_look.export(net, shots, work / "near", out)
-    export.register(path, out, training)
-    if not (out / PHOTO).exists():
-        sources = [
-            scene_source(make(scenes, root, processes, limit_s=7200.0), share)
-            for scenes, share in plan.photo_sets
-        ]
-        if photos:
-            sources += _photo_sources(
-                photos, work / "photo" / "guesses.json", out, plan.photo_look_share
-            )
-        begin = work / "near" / NEAR
-        looker = photo_look.train(
-            sources, work / "photo", plan.photo_look_samples, seed=91, workers=plan.workers,
-            near=begin if begin.exists() else None,
-        )  # fmt: skip
-        photo_look.export(looker, sources, work / "photo", out)
-        export.register(path, out, training)
-    _measure(out, held_out, [*photos, *check])
+    return taught
+
+
+def _teach_near_look(plan: Plan, work: Path, out: Path, shots: Sequence[Path]) -> None:
+    net = near_look.train(shots, work / "near", plan.near_samples, seed=81, workers=plan.workers)
+    near_look.export(net, shots, work / "near", out)
+
+
+def _teach_photo_look(
+    plan: Plan, work: Path, out: Path, sources: list[Source], photos: Sequence[Path]
+) -> None:
+    """With the corners that the registered finder sees on the photographs, begun with the near
+    look's layers."""
+    if photos:
+        guesses = work / "photo" / "guesses.json"
+        sources = sources + _photo_sources(photos, guesses, out, plan.photo_look_share)
+    near = work / "near" / NEAR
+    looker = photo_look.train(
+        sources, work / "photo", plan.photo_look_samples, seed=91, workers=plan.workers,
+        near=near if near.exists() else None,
+    )  # fmt: skip
+    photo_look.export(looker, sources, work / "photo", out)
 
 
 def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:

@@ -209,11 +209,14 @@ def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights
 def odds(
     seen: Sequence[Measurement], network: flatness.Weights, outline: flatness.Weights
 ) -> np.ndarray:
-    """(N, 2) log-odds of both."""
+    """(N, 2) log-odds of both, as `vision.flatness` has them with these weights."""
     x, y, is_seen = features(seen)
     first = network.constant + x @ np.array(network.each)
-    second = np.where(is_seen, outline.constant + y @ np.array(outline.each), 0.0)
-    return np.c_[first, second]
+    second = outline.constant + y @ np.array(outline.each)
+    votes = [each.evidence.second for each in seen]
+    fits = np.array([v is None or v.spread_mm <= flatness.NO_FIT_MM for v in votes])
+    second = np.where(fits, second, np.minimum(second, flatness.NO_FIT_MOST))
+    return np.c_[first, np.where(is_seen, second, 0.0)]
 
 
 def report(seen: Sequence[Measurement], sums: np.ndarray) -> None:

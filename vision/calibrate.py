@@ -123,6 +123,7 @@ def calibrate(
     `start` gives the picture's size, the compartment's and the dice's sizes, and the height that a
     person measured, known to `height_sigma_mm`. Raises CalibrationError with what to do.
     """
+    _require_possible(views, start)
     height, width = views[0].image.shape[:2]
     if any(view.image.shape[:2] != (height, width) for view in views):
         raise CalibrationError("the pictures are of different sizes")
@@ -143,7 +144,7 @@ def calibrate(
     fitted = camera_of(x, base)
     misses = _misses(x, base, found, heights)
     error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
-    if error_px > MOST_ERROR_PX:
+    if not error_px <= MOST_ERROR_PX:  # nan, too: a fit that went astray
         raise CalibrationError(
             f"the corners fit no camera better than {error_px:.2f} px ({MOST_ERROR_PX:g} at most): "
             "is the card flat, printed without scaling, and the camera in focus?"
@@ -158,6 +159,18 @@ def calibrate(
         sigma=sigmas(covariance, error_px, CORNER_PX),
         found=tuple((px, at) for (_, px), at in zip(found, expected, strict=True)),
     )
+
+
+def _require_possible(views: Sequence[View], start: Calibration) -> None:
+    """Refuse what no camera can have seen, before it is divided by. Raises CalibrationError."""
+    start._check()
+    for view in views:
+        if not 0.0 <= view.raised_mm < start.height_mm:  # false for nan, too
+            raise CalibrationError(
+                f"a card raised by {view.raised_mm:g} mm does not lie between the floor and the "
+                f"lens, {start.height_mm:g} mm up: correct its thickness, by what it was raised, "
+                "or the lens's height"
+            )
 
 
 def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[str, float]:
@@ -260,7 +273,19 @@ def least_squares(
     residuals: Callable[[np.ndarray], np.ndarray], start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Levenberg's and Marquardt's method with a numeric derivative; the estimate and its covariance
-    for residuals in sigmas."""
+    for residuals in sigmas. Raises CalibrationError where they do not determine it."""
+    try:
+        return _least_squares(residuals, start)
+    except np.linalg.LinAlgError as error:
+        raise CalibrationError(
+            "the pictures do not determine the camera: take them again, and give the heights as "
+            "measured"
+        ) from error
+
+
+def _least_squares(
+    residuals: Callable[[np.ndarray], np.ndarray], start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     x, damping = start, 1e-3
     left = residuals(x)
     step = np.maximum(np.abs(start), 1.0) * _TINY

@@ -15,6 +15,7 @@ right by tilt_deg[0], then about its x axis, so that it looks down the picture b
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ class Calibration:
             )
         except KeyError as error:
             raise CalibrationError(f"calibration: {error.args[0]!r} is missing") from error
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise CalibrationError(f"calibration: {error}") from error
         calibration._check()
         return calibration
@@ -100,6 +101,12 @@ class Calibration:
         }
 
     def _check(self) -> None:
+        numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        for name, value in numbers.items():
+            if not np.isfinite(value).all():
+                raise CalibrationError(f"calibration: {name} must be a number, not {value}")
+        if min(self.image_size) < 1:
+            raise CalibrationError(f"calibration: image_size must be pixels, not {self.image_size}")
         for name in ("floor_px_per_mm", "height_mm", "compartment_radius_mm", "die_mm"):
             if not getattr(self, name) > 0:
                 raise CalibrationError(f"calibration: {name} must be above 0")

@@ -36,6 +36,7 @@ from vision.errors import VisionError
 from vision.frame import Frame
 from vision.overlay import draw_reading
 from vision.photo_reader import PhotoReader
+from vision.pictures import load, save, shown
 from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified
 
@@ -140,15 +141,11 @@ def read_corrections(path: Path) -> Corrections:
     """Rows `{set, image, die, old, new, why}`; `"new": "no die"` takes a label away, a row with a
     `bbox` and the next free number of `die` adds one. Raises VisionError, naming file and line."""
     found: Corrections = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise VisionError(f"cannot read the corrections {path}: {error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in _lines(path):
         try:
             row = json.loads(line)
+            if row["new"] != NO_DIE:
+                _check_value(row["new"])
             dice = found.setdefault((row["set"], row["image"]), {})
             dice[int(row["die"])] = Correction(
                 row["old"], row["new"], tuple(row["bbox"]) if "bbox" in row else None
@@ -163,9 +160,7 @@ def read_labels(
 ) -> Iterator[tuple[Path, list[Label]]]:
     """Picture and labels of each row. Raises VisionError, naming file and line."""
     path = folder / "labels.jsonl"
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in _lines(path):
         try:
             row = json.loads(line)
             corrected = (corrections or {}).get((folder.name, row["image"]), {})
@@ -178,10 +173,10 @@ def read_labels(
                 )
             more = [{"bbox": one.bbox, "value": one.old} for one in added.values()]
             for index, die in enumerate(row["dice"] + more):
-                box = die.get("bbox")
+                box, value = _box(die.get("bbox")), die.get("value")
+                _check_value(value)
                 centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
                 size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
-                value = die.get("value")
                 if index in corrected:
                     if value != corrected[index].old:
                         raise ValueError(
@@ -192,9 +187,39 @@ def read_labels(
                         continue
                     value = corrected[index].new
                 labels.append(Label(centre, size, value))
-            yield folder / row["image"], labels
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            picture = folder / row["image"]
+            if not picture.is_file():
+                raise ValueError(f"there is no picture {shown(picture)}")
+            yield picture, labels
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise VisionError(f"{path}, line {number}: not a row of labels ({error})") from error
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not empty, numbered from 1. Raises VisionError."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise VisionError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise VisionError(f"{path} is no text: byte {error.start} is not UTF-8") from error
+    yield from ((n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip())
+
+
+def _box(box: object) -> tuple[float, ...] | None:
+    """Two corners in pixels, or none. Raises ValueError where they cannot be."""
+    if box is None:
+        return None
+    sides = tuple(float(side) for side in box) if isinstance(box, list | tuple) else ()
+    if len(sides) != 4 or not np.isfinite(sides).all():
+        raise ValueError(f"bbox {box} is not x0, y0, x1, y1 in pixels")
+    return sides
+
+
+def _check_value(value: object) -> None:
+    """Raise ValueError for what no face shows and nobody may have meant by `null`."""
+    if value is not None and (type(value) is not int or not 1 <= value <= 6):
+        raise ValueError(f"value {value!r} is neither 1 to 6 nor null")
 
 
 def pair(labels: Sequence[Label], found: Sequence[tuple[float, float]]) -> dict[int, int]:
@@ -259,9 +284,7 @@ def read_picture(
 ) -> tuple[Counts, _Error | None]:
     """The counts of one picture, and what to show of it if it was not read right."""
     counts = Counts()
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if image is None:
-        raise VisionError(f"{path} is no picture that OpenCV can read")
+    image = load(path)
     seen = reader.look(Frame(image))
     counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
     verdict = seen.observation.opinion
@@ -389,6 +412,14 @@ def contact_sheet(errors: Sequence[_Error]) -> np.ndarray:
     return np.concatenate(rows)
 
 
+def _make_folder(folder: Path) -> None:
+    """Raises VisionError where it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # the second for links that lead in a circle
+        raise VisionError(f"cannot make the folder {folder} for --sheets: {error}") from error
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m vision.evaluate", description=__doc__)
@@ -417,24 +448,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.jobs < 1:
         parser.error("--jobs must be 1 or more")
+    if options.limit is not None and options.limit < 1:
+        parser.error("--limit must be 1 or more")
     try:
         corrections = read_corrections(options.corrections) if options.corrections else None
-        sets = list(sets_under(options.folders))
+        sets = [
+            (name, list(islice(read_labels(folder, corrections), options.limit)), folder)
+            for name, folder in sets_under(options.folders)
+        ]
+        _make_folder(options.sheets)
         result: dict[str, Any] = {}
         with _workers(options.model, options.jobs) as read:
-            for name, folder in sets:
+            for name, tasks, folder in sets:
                 while name in result:
                     name = f"{folder.parent.name}/{name}"
-                tasks = list(islice(read_labels(folder, corrections), options.limit))
                 counts, errors = evaluate(name, read(tasks), len(tasks))
                 result[name] = counts.to_json()
                 if not options.json:
                     sys.stdout.write(report(name, counts) + "\n")
                     sys.stdout.flush()
                 if errors:
-                    options.sheets.mkdir(parents=True, exist_ok=True)
                     sheet = options.sheets / f"{name.replace('/', '-')}.jpg"
-                    cv2.imwrite(str(sheet), contact_sheet(errors))
+                    save(sheet, contact_sheet(errors))
                     if not options.json:
                         sys.stdout.write(f"  worst pictures: {sheet}\n")
     except VisionError as error:

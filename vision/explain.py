@@ -21,6 +21,7 @@ from vision.errors import VisionError
 from vision.frame import Frame
 from vision.overlay import colour_of, describe, draw_reading, enlargement
 from vision.photo_reader import PhotoReader
+from vision.pictures import check_kind, load, save, shown
 from vision.reader import Seen, TableReader
 from vision.reading import DieEvidence
 from vision.second_reader.photo import photo_scale, read_photo
@@ -78,7 +79,8 @@ def _small_print(seen: Seen) -> str:
 def _panel(title: str, picture: np.ndarray) -> np.ndarray:
     width, height = _PANEL
     scale = min(width / picture.shape[1], height / picture.shape[0])
-    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    size = tuple(max(1, round(side * scale)) for side in (picture.shape[1], picture.shape[0]))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     panel = np.full((height + 30, width, 3), _DARK, np.uint8)
     panel[30 : 30 + small.shape[0], : small.shape[1]] = small
     cv2.putText(panel, title, (8, 20), _FONT, 0.5, _WHITE, 1, cv2.LINE_AA)
@@ -174,14 +176,18 @@ _RECORD = ("measured", "picture")
 
 
 def read_calibration(path: Path) -> Calibration:
-    """The table `[camera.calibration]` of a settings file. Raises VisionError."""
+    """The table `[camera.calibration]` of a settings file. Raises VisionError, naming the file."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))["camera"]["calibration"]
         return Calibration.from_table({k: v for k, v in table.items() if k not in _RECORD})
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise VisionError(f"cannot read the settings {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested without end
         raise VisionError(f"cannot read the settings {path}: {error}") from error
-    except KeyError as error:
-        raise VisionError(f"{path} has no [camera.calibration]: {error} is missing") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise VisionError(f"{path} has no table [camera.calibration]") from error
+    except VisionError as error:
+        raise VisionError(f"{path}: {error}") from error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -196,21 +202,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cv2.setNumThreads(1)
     out = options.out or Path(f"{options.photo.stem}-explained.jpg")
     try:
-        image = cv2.imread(str(options.photo), cv2.IMREAD_COLOR)
-        if image is None:
-            raise VisionError(f"{options.photo} is no picture that OpenCV can read")
+        check_kind(out)
+        image = load(options.photo)
         finder = DieFinder()
         seen = (
             PhotoReader(finder).look(Frame(image))
             if options.config is None
             else TableReader(finder, read_calibration(options.config)).look(Frame(image))
         )
-        if not cv2.imwrite(str(out), explain(image, seen)):
-            raise VisionError(f"cannot write {out}: name a folder that exists and ends in .jpg")
+        save(out, explain(image, seen))
     except VisionError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write(f"{describe(seen.observation.opinion)}\n{out}\n")
+    sys.stdout.write(f"{describe(seen.observation.opinion)}\n{shown(out)}\n")
     return 0
 
 

@@ -16,6 +16,14 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from vision.calibration import CalibrationError
+
+RADII_MM = (15.0, 300.0)
+"""Smallest and largest compartment that a card can be made for."""
+
+PRINT_SCALES = (0.5, 2.0)
+"""Smallest and largest that a printer may have made a millimetre, and the card still be used."""
+
 SMALLEST_MM = 6.6
 """Edge of a square: a cell of its marker is then 0.8 mm, three or four pixels of a camera that
 suits this table."""
@@ -34,6 +42,10 @@ _DICTIONARY = cv2.aruco.DICT_4X4_100
 _BITS = 6
 """Cells along a marker: four of code, and its black border."""
 
+_FINER = 4
+_WIDEST_PX = 30_000
+"""Of the picture that is averaged: 900 MB for the largest card at 600 dots per inch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -42,6 +54,20 @@ class Target:
     compartment_radius_mm: float
     print_scale: float = 1.0
     """What the printer made of a millimetre: the measured length of the card's 50 mm rule / 50."""
+
+    def __post_init__(self) -> None:
+        """Raises CalibrationError where no such card can be made."""
+        least, most = RADII_MM
+        if not least <= self.compartment_radius_mm <= most:  # false for nan, too
+            raise CalibrationError(
+                f"no target for a compartment of {self.compartment_radius_mm:g} mm radius: "
+                f"{least:g} to {most:g} mm"
+            )
+        least, most = PRINT_SCALES
+        if not least <= self.print_scale <= most:
+            raise CalibrationError(
+                f"no target printed {self.print_scale:g} times as large: {least:g} to {most:g}"
+            )
 
     @property
     def radius_mm(self) -> float:
@@ -122,13 +148,14 @@ class Target:
 
     def picture(self, px_per_mm: float) -> np.ndarray:
         """Draw the card: (side, side) uint8, white with black, light grey outside of its edge."""
-        # Four times too large, then averaged: a cell's edge need not fall on a pixel's.
-        fine = px_per_mm * 4.0
-        side = int(np.ceil(2.0 * self.compartment_radius_mm * px_per_mm)) * 4
+        # Some times too large, then averaged: a cell's edge need not fall on a pixel's.
+        width = int(np.ceil(2.0 * self.compartment_radius_mm * px_per_mm))
+        times = max(1, min(_FINER, _WIDEST_PX // width))
+        fine, side = px_per_mm * times, width * times
         image = np.full((side, side), 210, np.uint8)
         cv2.circle(image, (side // 2, side // 2), round(self.radius_mm * fine), 255, -1)
         for left, top, edge in self.black():
             x0, y0 = (round(side / 2 + v * fine) for v in (left, top))
             x1, y1 = (round(side / 2 + (v + edge) * fine) for v in (left, top))
             image[y0:y1, x0:x1] = 0
-        return np.asarray(cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA))
+        return np.asarray(cv2.resize(image, (width, width), interpolation=cv2.INTER_AREA))

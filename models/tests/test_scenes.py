@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from models.training import augment
+from models.training import augment, scenes
 from models.training.arrange import arrange, flat_die, overlap, tilted
 from models.training.layout import Die, label, look_down
 from models.training.looks import random_look
@@ -146,3 +146,20 @@ def test_tossed_dice_rest_on_the_floor():
     for die in rest.dice:
         assert die.corners()[:, 2].min() > -0.1
         assert np.hypot(*die.centre[:2]) < rest.wall_radius + 0.5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--seed", "-1"], ["--count", "0"], ["--size", "32"], ["--processes", "0"], ["--limit-s", "0"],
+     ["--out", "FILE/below"]],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, capsys, monkeypatch, wrong):
+    (tmp_path / "FILE").touch()
+    monkeypatch.chdir(tmp_path)
+    usual = ["scenes", "raster", "--seed", "1", "--count", "1"]
+    monkeypatch.setattr("sys.argv", [*usual, *wrong])
+    with pytest.raises(SystemExit) as ended:
+        scenes.main()
+    assert ended.value.code == 2
+    assert wrong[0] in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["FILE"]

@@ -25,13 +25,11 @@ from models.training import evaluate, export, guess_corners, near_look, photo_lo
 from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
-from models.training.scenes import CHUNK, SceneSet, make
+from models.training.scenes import CHUNK, LEAST_SHOT, SceneSet, make
 from models.training.small_net import BATCH
 from vision.classifier import DieFinder
 
 _PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots", "patterned-shots")
-_LEAST_SHOT = 230
-"""Pixels that a shot needs for a compartment with dice of 41 pixels in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ class Plan:
                 if each.scenes.renderer not in _PATH_TRACED
             ),
             near_sets=tuple(
-                replace(each, count=CHUNK, size=_LEAST_SHOT)
+                replace(each, count=CHUNK, size=LEAST_SHOT)
                 for each in self.near_sets
                 if each.renderer not in _PATH_TRACED
             ),

@@ -44,6 +44,9 @@ RECIPES = {
 
 CHUNK = 50
 
+LEAST_SIZE, LEAST_SHOT = 64, 230
+"""Pixels of a side that any picture needs, and one with a compartment whose dice have 41."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SceneSet:
@@ -173,7 +176,18 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit-s", type=float, default=7200.0, help="stop after this time")
     given = parser.parse_args()
+    least = LEAST_SHOT if given.renderer.endswith("shots") else LEAST_SIZE
+    for name, number, at_least in (
+        ("seed", given.seed, 0), ("count", given.count, 1), ("size", given.size, least),
+        ("processes", given.processes, 1), ("limit-s", given.limit_s, 1),
+    ):  # fmt: skip
+        if not number >= at_least:
+            parser.error(f"--{name} must be {at_least} or more, not {number:g}")
     scenes = SceneSet(given.renderer, given.seed, given.count, given.size, given.held_out)
+    try:
+        scenes.folder(given.out).mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # the second for links that lead in a circle
+        parser.error(f"cannot make a folder in --out {given.out}: {error}")
     print(make(scenes, given.out, given.processes, given.limit_s))
 
 

@@ -6,6 +6,7 @@ touched.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shaker_ctl import settings
 from shaker_ctl.errors import PhotoError, RefusedError, SettingsError
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
-    from vision.reader import Seen
+    from vision.photo_reader import PhotoReader
+    from vision.reader import Seen, TableReader
 
 REFUSED_STATUS = 1
 
@@ -39,46 +42,78 @@ def read(
 ) -> None:
     """Read dice in photographs: values where both readers agree, or why not.
 
-    Ends with status 0 if every photograph was read, and with 1 if any was refused.
+    Ends with status 0 if every photograph was read, and with 1 if any was refused or could not be
+    opened; the others are read all the same.
     """
     import cv2
 
-    from vision.classifier import DieFinder
     from vision.errors import VisionError
-    from vision.explain import read_calibration
     from vision.frame import Frame
     from vision.overlay import draw_reading
-    from vision.photo_reader import PhotoReader
-    from vision.reader import TableReader
+    from vision.pictures import PictureError, load_whole, save
     from vision.reading import Verified
 
     cv2.setNumThreads(1)
     wanted = None if any_number else 3
-    is_refused = False
-    try:
-        finder = DieFinder()
-        reader = (
-            PhotoReader(finder) if config is None else TableReader(finder, read_calibration(config))
-        )
-    except VisionError as error:
-        raise SettingsError(str(error)) from error
+    reader = _reader(config)
     if overlay is not None:
         _make_folder(overlay)
+    taken: set[Path] = set()
+    is_refused = False
     for photo in photos:
-        image = cv2.imread(str(photo), cv2.IMREAD_COLOR) if photo.is_file() else None
-        if image is None:
-            what = "is no picture that can be read" if photo.exists() else "does not exist"
-            raise PhotoError(f"{photo} {what}", remedy="Name JPEG, PNG, BMP, WebP or TIFF files")
+        try:
+            image = load_whole(photo)
+        except PictureError as error:
+            is_refused = True
+            if as_json:
+                _say(json.dumps({"photo": str(photo), "verdict": None, "error": str(error)}))
+            sys.stderr.write(f"{PhotoError.code}: {error}\n")
+            continue
         seen = reader.look(Frame(image), wanted)
         verdict = seen.observation.opinion
         is_refused |= not isinstance(verdict, Verified)
-        line = json.dumps(to_json(photo, seen)) if as_json else to_text(photo, seen)
-        sys.stdout.write(line + "\n")
+        _say(json.dumps(to_json(photo, seen)) if as_json else to_text(photo, seen))
         if overlay is not None:
-            out = overlay / f"{photo.stem}-read.jpg"
-            cv2.imwrite(str(out), draw_reading(image, seen.observation, verdict))
+            out = _free_name(overlay, photo, taken)
+            try:
+                save(out, draw_reading(image, seen.observation, verdict))
+            except VisionError as error:
+                raise RefusedError(str(error), remedy="Name another --overlay") from error
     if is_refused:
         raise typer.Exit(REFUSED_STATUS)
+
+
+def _reader(config: Path | None) -> PhotoReader | TableReader:
+    """For photographs; or for the frames of the table whose settings these are."""
+    from vision.calibration import Calibration
+    from vision.classifier import DieFinder
+    from vision.errors import VisionError
+    from vision.photo_reader import PhotoReader
+    from vision.reader import TableReader
+
+    try:
+        finder = DieFinder()
+        if config is None:
+            return PhotoReader(finder)
+        table = settings.load(config).camera.calibration_table()
+        return TableReader(finder, Calibration.from_table(table))
+    except VisionError as error:
+        where = "" if config is None else f"{config}: "
+        raise SettingsError(f"{where}{error}") from error
+
+
+def _free_name(folder: Path, photo: Path, taken: set[Path]) -> Path:
+    """Where a photograph's overlay goes: photographs of one name have one each."""
+    names = itertools.chain(("",), (f"-{number}" for number in itertools.count(2)))
+    out = next(o for n in names if (o := folder / f"{photo.stem}-read{n}.jpg") not in taken)
+    taken.add(out)
+    return out
+
+
+def _say(line: str) -> None:
+    from vision.pictures import shown
+
+    sys.stdout.write(shown(line) + "\n")
 
 
 def to_text(photo: Path, seen: Seen) -> str:

@@ -14,12 +14,13 @@ from typing import Any
 import cv2
 import numpy as np
 
+from shaker_ctl import settings
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
+from vision.calibration import Calibration
 from vision.classifier import DieFinder
 from vision.errors import VisionError
-from vision.explain import read_calibration
 from vision.frame import Frame
 from vision.reader import TableReader
 from vision.reading import NoRoll, Verified
@@ -49,9 +50,10 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
     """
     cv2.setNumThreads(1)
     try:
-        reader = TableReader(DieFinder(), read_calibration(config))
+        table = settings.load(config).camera.calibration_table()
+        reader = TableReader(DieFinder(), Calibration.from_table(table))
     except VisionError as error:
-        raise SettingsError(str(error)) from error
+        raise SettingsError(f"{config}: {error}") from error
     found = Reread()
     for record in records:
         if b'"ReadingMade"' not in record.body:

@@ -438,3 +438,49 @@ def test_the_published_corrections_are_read_and_say_why():
 def test_a_folder_without_labels_is_named(tmp_path, capsys):
     assert main([str(tmp_path)]) == 2
     assert str(tmp_path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"image": "toss.png", "dice": [{"value": "six"}]}',
+        '{"image": "toss.png", "dice": [{"value": 7}]}',
+        '{"image": "toss.png", "dice": [{"value": 3.5}]}',
+        '{"image": "toss.png", "dice": [{"value": [2]}]}',
+        '{"image": "toss.png", "dice": [{"value": 2, "bbox": [1.5, 2.5, NaN, 1e400]}]}',
+        '{"image": "toss.png", "dice": [{"value": 2, "bbox": [1, 2, 3]}]}',
+        '{"image": "toss.png", "dice": [3]}',
+        '{"image": "toss.png", "dice": [null]}',
+        '{"image": "toss.png"}',
+        '{"image": "absent.png", "dice": []}',
+        "[]",
+        "toss.png: 2 5 4",
+    ],
+)
+def test_a_row_that_cannot_be_a_label_is_named_before_anything_is_read(tmp_path, capsys, row):
+    cv2.imwrite(str(tmp_path / "toss.png"), draw(three()))
+    good = '{"image": "toss.png", "dice": []}'
+    (tmp_path / "labels.jsonl").write_text(f"{good}\n\n{row}\n")
+    assert main([str(tmp_path), "--jobs", "1"]) == 2
+    said = capsys.readouterr()
+    assert "labels.jsonl, line 3" in said.err
+    assert said.out == ""
+
+
+def test_labels_may_begin_with_a_mark_of_their_encoding(tmp_path):
+    cv2.imwrite(str(tmp_path / "toss.png"), draw(three()))
+    row = '{"image": "toss.png", "dice": [{"bbox": null, "value": null}]}\r\n'
+    (tmp_path / "labels.jsonl").write_bytes(b"\xef\xbb\xbf" + row.encode())
+    ((picture, labels),) = read_labels(tmp_path)
+    assert (picture.name, [label.value for label in labels]) == ("toss.png", [None])
+
+
+def test_what_is_no_text_and_where_no_sheet_can_be_written_is_said(folder, tmp_path, capsys):
+    (tmp_path / "noise").write_bytes(b"\xff\xfe\xff")
+    noise = str(tmp_path / "noise")
+    assert main([str(folder), "--corrections", noise, "--jobs", "1"]) == 2
+    assert "not UTF-8" in capsys.readouterr().err
+    assert main([str(folder), "--sheets", noise, "--jobs", "1"]) == 2
+    assert "--sheets" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([str(folder), "--limit", "-1"])

@@ -1,0 +1,73 @@
+"""`shaker-ctl read`: the words, the JSON, the overlays, and files that are no pictures."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl.main import program
+from vision.pictures import load, save
+from vision.tests.drawing import Die, draw
+
+THREE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three dice, twice under one name, two dice, and half of a file."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        save(tmp_path / name / "toss.jpg", draw(THREE))
+    save(tmp_path / "pair.png", draw(THREE[:2]))
+    whole = (tmp_path / "one" / "toss.jpg").read_bytes()
+    (tmp_path / "half.jpg").write_bytes(whole[: len(whole) // 2])
+    return tmp_path
+
+
+def read(*arguments: Path | str):
+    return CliRunner().invoke(program, ["read", *map(str, arguments)])
+
+
+def test_a_toss_is_read(folder):
+    result = read(folder / "one" / "toss.jpg")
+    assert result.exit_code == 0
+    assert "VERIFIED 2 5 4  total 11" in result.stdout
+
+
+def test_another_number_of_dice_only_on_request(folder):
+    assert "UNREADABLE: count" in read(folder / "pair.png").stdout
+    assert "VERIFIED 2 5" in read(folder / "pair.png", "--any-number").stdout
+
+
+def test_what_cannot_be_opened_is_reported_and_the_others_are_read(folder):
+    photos = (folder / "half.jpg", folder / "absent.jpg", folder / "one" / "toss.jpg")
+    result = read(*photos, "--json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 1
+    assert [row["verdict"] for row in rows] == [None, None, "verified"]
+    assert "ends in the middle" in rows[0]["error"]
+    assert "absent.jpg does not exist" in result.stderr
+    assert rows[2]["values"] == [2, 5, 4]
+
+
+def test_photographs_of_one_name_have_an_overlay_each(folder):
+    out = folder / "seen"
+    photos = (folder / "one" / "toss.jpg", folder / "two" / "toss.jpg")
+    assert read(*photos, "--overlay", out).exit_code == 0
+    assert sorted(file.name for file in out.iterdir()) == ["toss-read-2.jpg", "toss-read.jpg"]
+    assert load(out / "toss-read-2.jpg").shape[1] >= load(photos[1]).shape[1]
+
+
+def test_an_overlay_that_cannot_be_written_is_an_error(folder):
+    (folder / "seen" / "toss-read.jpg").mkdir(parents=True)
+    result = read(folder / "one" / "toss.jpg", "--overlay", folder / "seen")
+    assert result.exit_code != 0
+    assert "toss-read.jpg" in str(result.exception)
+
+
+def test_keys_with_a_default_may_be_left_out_of_the_settings(folder):
+    (folder / "table.toml").write_text("[camera.calibration]\nheight_mm = 300.0\n")
+    result = read(folder / "one" / "toss.jpg", "--config", folder / "table.toml")
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert "toss.jpg:" in result.stdout

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from reprlib import Repr
+from typing import Any, Literal, Self, get_args, get_origin
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.gpio_parameters import GpioParameters
@@ -25,8 +27,13 @@ from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.parameters import Parameters
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.parameters import SealParameters
 from shaker_ctl.service.parameters import ServiceParameters
+
+_SHORT = Repr()
+"""How a wrong value is quoted: a file may hold one as long or as deep as it likes."""
+_SHORT.maxstring = _SHORT.maxother = 120
 
 
 class Settings(Parameters):
@@ -42,6 +49,16 @@ class Settings(Parameters):
     journal: JournalParameters = Field(default_factory=JournalParameters)
     seal: SealParameters = Field(default_factory=SealParameters)
 
+    @model_validator(mode="after")
+    def _two_copies_in_two_files(self) -> Self:
+        path, second = self.journal.path, self.journal.second
+        if second is not None and os.path.realpath(second) == os.path.realpath(path):
+            raise ValueError(
+                f"journal.second is the same file as journal.path ({path}): name one on another "
+                "medium, or leave it out"
+            )
+        return self
+
 
 def load(path: Path) -> Settings:
     """Read and check `path`.
@@ -49,8 +66,13 @@ def load(path: Path) -> Settings:
     Raises `SettingsError` that names the file, the key, the bound and, for an unknown key, the
     nearest one that exists.
     """
+    return parse_text(read_text(path), source=str(path))
+
+
+def read_text(path: Path) -> str:
+    """Return what stands in the settings file. Raises `SettingsError` where it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}",
@@ -61,13 +83,27 @@ def load(path: Path) -> Settings:
             f"{path} is not a text file (byte {error.start} is not UTF-8)",
             remedy="Give the path of a TOML file with --config",
         ) from error
+
+
+def parse_text(text: str, *, source: str) -> Settings:
+    """Check the text of a settings file; `source` names it in errors. Raises `SettingsError`."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
-            f"{path} is not valid TOML: {error}", remedy="Mend that line and start again"
+            f"{source} is not valid TOML: {error}", remedy="Mend that line and start again"
         ) from error
-    return parse(raw, source=str(path))
+    except ValueError as error:  # Python refuses to read integers of more than 4,300 digits
+        raise SettingsError(
+            f"{source} holds a number with more digits than can be read",
+            remedy="Shorten it: no setting needs more than ten",
+        ) from error
+    except RecursionError as error:
+        raise SettingsError(
+            f"{source} holds brackets nested deeper than can be read",
+            remedy="Take them out: no setting nests deeper than a list",
+        ) from error
+    return parse(raw, source=source)
 
 
 def parse(raw: dict[str, Any], *, source: str) -> Settings:
@@ -81,6 +117,17 @@ def parse(raw: dict[str, Any], *, source: str) -> Settings:
         ) from error
 
 
+def check_rules(found: Settings, *, source: str) -> None:
+    """Hold the settings against their profile, as a start does; `source` names their file.
+
+    Raises `SettingsError` where the profile cannot be read, or does not allow what is set.
+    """
+    try:
+        rulebook(found.table)
+    except SettingsError as error:
+        raise SettingsError(f"{source}: {error}", remedy=error.remedy) from error
+
+
 def _explain(problem: Any, source: str) -> str:
     """One pydantic problem as a clause that a person can act on."""
     path = [str(part) for part in problem["loc"]]
@@ -89,7 +136,16 @@ def _explain(problem: Any, source: str) -> str:
         near = difflib.get_close_matches(path[-1], _keys_beside(path), n=1, cutoff=0.5)
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"
-    return f"{source}: {key} = {problem['input']!r}: {problem['msg']}"
+    what = problem["msg"].removeprefix("Value error, ")
+    return f"{source}: {key} = {_quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
+
+
+def _quoted(value: Any) -> str:
+    """Return a wrong value for a message, cut short."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # as in `parse_text`: in base 16 such a number can be read, but not printed
+        return "a number of thousands of digits"
 
 
 def _keys_beside(path: list[str]) -> list[str]:

@@ -41,6 +41,10 @@ TILT_DEG = 3.0
 CARD_MM = 0.7
 """How far the card's centre is from the compartment's: half its clearance, and a hand's care."""
 
+UNDETERMINED = (
+    "the pictures do not determine the camera: take them again, and give the heights as measured"
+)
+
 _STEPS = 30
 _TINY = 1e-6
 
@@ -275,12 +279,12 @@ def least_squares(
     """Levenberg's and Marquardt's method with a numeric derivative; the estimate and its covariance
     for residuals in sigmas. Raises CalibrationError where they do not determine it."""
     try:
-        return _least_squares(residuals, start)
+        x, covariance = _least_squares(residuals, start)
     except np.linalg.LinAlgError as error:
-        raise CalibrationError(
-            "the pictures do not determine the camera: take them again, and give the heights as "
-            "measured"
-        ) from error
+        raise CalibrationError(UNDETERMINED) from error
+    if not np.isfinite(covariance).all():
+        raise CalibrationError(UNDETERMINED)
+    return x, covariance
 
 
 def _least_squares(

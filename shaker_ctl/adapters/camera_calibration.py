@@ -2,14 +2,18 @@
 
 Owns taking a quiet picture from the camera of the settings, and writing the table
 `[camera.calibration]` into a settings file without touching anything else in it. The measuring is
-vision's. It must not know people: what to do between two pictures is asked by its caller.
+vision's. It must not know people: what to do between two pictures is asked by its caller; nor the
+whole of the settings: whether a changed file can still be read is asked of its caller, too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import tempfile
 import tomllib
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ import numpy as np
 
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.adapters.camera_source import make_opener
+from shaker_ctl.adapters.settings_text import with_table
 from shaker_ctl.errors import CameraError, SettingsError
 from vision.calibrate import Fit, View
 from vision.camera import CameraLostError, Grabber
@@ -31,7 +36,14 @@ FRAMES = 10
 SETTLE_FRAMES = 15
 """Left out first: a camera that has just been opened is still setting itself up."""
 
-HEADER = "[camera.calibration]"
+PATH = ("camera", "calibration")
+HEADER = f"[{'.'.join(PATH)}]"
+
+MARKER = "# Measured by `shaker-ctl calibrate`"
+"""Begins the comment that a calibration leaves, and the next one replaces."""
+
+Check = Callable[[str], object]
+"""Reads the text of a whole settings file, as every command does. Raises SettingsError."""
 
 
 def take_picture(p: CameraParameters) -> np.ndarray:
@@ -93,65 +105,92 @@ def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     return np.asarray(large)
 
 
-def table_text(fit: Fit, today: date, picture: Path | None) -> str:
-    """The table as it stands in a settings file."""
-    lines = [HEADER, f"# Measured by `shaker-ctl calibrate`: {fit.line}"]
-    table: dict[str, Any] = fit.calibration.to_table()
-    for key, value in table.items():
-        rounded = [_short(v) for v in value] if isinstance(value, list) else _short(value)
-        lines.append(f"{key} = {rounded}")
-    lines.append(f'measured = "{today.isoformat()}"')
+def table_of(fit: Fit, today: date, picture: Path | None) -> dict[str, Any]:
+    """The table's keys with their values, as they stand in a settings file."""
+    table: dict[str, Any] = {
+        key: [_short(v) for v in value] if isinstance(value, list) else _short(value)
+        for key, value in fit.calibration.to_table().items()
+    }
+    table["measured"] = today.isoformat()
     if picture is not None:
-        lines.append(f"picture = '{picture}'")
-    return "\n".join(lines) + "\n"
+        table["picture"] = str(picture)
+    return table
+
+
+def note_of(fit: Fit) -> str:
+    """The comment over the keys: how well they are known."""
+    return f"{MARKER}: {fit.line}"
+
+
+def table_text(table: dict[str, Any], note: str) -> str:
+    """The table as it stands in a file without one."""
+    return with_table("", PATH, table, note, MARKER)
 
 
 def _short(value: float) -> float | int:
     return value if isinstance(value, int) else round(value, 5)
 
 
-def write_table(file: Path, table: str) -> None:
-    """Put the table into the settings file, in place of the one there; whole or not at all.
+def with_calibration(file: Path, table: dict[str, Any], note: str, check: Check) -> str:
+    """Return the text of the settings file with the table in it, which `check` has read.
 
-    Raises SettingsError where the file cannot be read or written, or has its calibration in another
-    form, with what to do.
+    Raises SettingsError, saying what to do, where the file cannot be read, has its calibration in
+    another form, or would be refused by every later command.
     """
     try:
-        before = file.read_text("utf-8")
-        after = _replaced(before, table, file)
-        tomllib.loads(after)
-        fresh = file.with_name(f".{file.name}.new")
-        fresh.write_text(after, "utf-8")
-        fresh.chmod(file.stat().st_mode)
-        if hasattr(os, "chown") and os.geteuid() == 0:
-            os.chown(fresh, file.stat().st_uid, file.stat().st_gid)
-        fresh.replace(file)
-    except (OSError, UnicodeDecodeError) as error:
+        with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
+            before = opened.read()
+        after = with_table(before, PATH, table, note, MARKER)
+    except (OSError, UnicodeError) as error:
+        raise _not_written(file, error) from error
+    except KeyError as error:
         raise SettingsError(
-            f"the calibration cannot be written into {file}: {error}",
-            remedy="Run it as the owner of the file (sudo), or paste the table above",
+            f"{file} has its calibration not under {HEADER}",
+            remedy=f"Take it out, write the header {HEADER} there, and try again",
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
-            f"{file} would not be valid TOML with the new table: {error}",
-            remedy="Paste the table above into it by hand",
+            f"{file} is not valid TOML: {error}", remedy="Mend that line and try again"
         ) from error
+    try:
+        check(after)
+    except SettingsError as error:
+        raise SettingsError(
+            f"what was measured cannot be true, and {file} stays as it was: {error}",
+            remedy="Check the options and the pictures, and measure again",
+        ) from error
+    return after
 
 
-def _replaced(text: str, table: str, file: Path) -> str:
-    lines = text.splitlines(keepends=True)
-    starts = [n for n, line in enumerate(lines) if line.split("#")[0].strip() == HEADER]
-    if not starts:
-        if "calibration" in tomllib.loads(text).get("camera", {}):
-            raise SettingsError(
-                f"{file} has its calibration not under {HEADER}",
-                remedy=f"Take it out, write the header {HEADER} there, and try again",
-            )
-        gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        return text + gap + table
-    first = starts[0]
-    after = next(
-        (n for n in range(first + 1, len(lines)) if lines[n].lstrip().startswith("[")), len(lines)
+def write_table(file: Path, table: dict[str, Any], note: str, check: Check) -> None:
+    """Put the table into the settings file, in place of the one there; whole or not at all.
+
+    Where `file` is a link, what it leads to is changed. Raises SettingsError as `with_calibration`
+    does, and where the file cannot be written.
+    """
+    after = with_calibration(file, table, note, check)
+    aside = ""
+    try:
+        real = file.resolve(strict=True)
+        old = real.stat()
+        number, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        with os.fdopen(number, "w", encoding="utf-8", newline="") as opened:
+            opened.write(after)
+            opened.flush()
+            os.fsync(opened.fileno())
+            if os.geteuid() == 0:
+                os.fchown(opened.fileno(), old.st_uid, old.st_gid)
+            os.fchmod(opened.fileno(), old.st_mode & 0o7777)
+        os.replace(aside, real)
+    except OSError as error:
+        if aside:
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+        raise _not_written(file, error) from error
+
+
+def _not_written(file: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"the calibration cannot be written into {file}: {error}",
+        remedy="Run it as the owner of the file (sudo), or paste the table above",
     )
-    rest = "".join(lines[after:])
-    return "".join(lines[:first]) + table + ("\n" + rest if rest else "")

@@ -7,19 +7,40 @@ reasons, in `vision.parameters` and the model's manifest.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from shaker_ctl.adapters.camera_controls import Controls
 from shaker_ctl.parameters import Parameters, bounded
+from vision.calibration import MOST_TILT_DEG, Calibration, CalibrationError
+
+_CSI = "csi:"
+"""As `camera_source` has it, which knows OpenCV."""
+
+_MOST_DEVICE = 255
+"""Linux numbers /dev/video0 to /dev/video255."""
+
+HEIGHT_MM = (60.0, 2000.0)
+"""The lens is above the first, and at most at the second."""
+RADIUS_MM = (15.0, 300.0)
+"""Of the compartment: from the first to the second; as `vision.target` prints cards for."""
+
+Pixels = Annotated[int, Field(ge=32, le=16384)]
+"""Width or height of a picture."""
+Place = Annotated[float, Field(ge=-1000.0, le=1000.0, allow_inf_nan=False)]
+"""A coordinate in the compartment, mm: within what a lens two metres up and leaning may see."""
+Tilt = Annotated[float, Field(ge=-MOST_TILT_DEG, le=MOST_TILT_DEG, allow_inf_nan=False)]
+Gain = Annotated[float, Field(gt=0.0, le=32.0, allow_inf_nan=False)]
+"""A colour's gain, as libcamera bounds it."""
 
 
 class CalibrationParameters(Parameters):
     """The camera over the compartment, as `shaker-ctl calibrate camera` measures it."""
 
-    image_size: tuple[int, int] = (640, 480)
-    """Width and height of the pictures, pixels. A stream of another size is a fault."""
+    image_size: tuple[Pixels, Pixels] = (640, 480)
+    """Width and height of the pictures, pixels, each 32 to 16384. A stream of another size is a
+    fault."""
 
     floor_px_per_mm: float = bounded(4.4, above=0.5, at_most=40.0)
     """Pixels per millimetre on the floor of the compartment, at the optical axis.
@@ -27,23 +48,24 @@ class CalibrationParameters(Parameters):
     Lay a ruler on the floor. Too low: flat dice measure too large and look stacked.
     """
 
-    height_mm: float = bounded(300.0, above=60.0, at_most=2000.0)
+    height_mm: float = bounded(300.0, above=HEIGHT_MM[0], at_most=HEIGHT_MM[1])
     """From the floor of the compartment up to the lens, millimetres; ± 3 mm is enough."""
 
     centre_px: tuple[float, float] = (320.0, 240.0)
-    """Where the optical axis meets the picture, pixels: a plumb line from the lens."""
+    """Where the optical axis meets the picture, pixels, inside of it: a plumb line from the
+    lens."""
 
     k1: float = bounded(0.0, at_least=-0.3, at_most=0.3)
     """Radial distortion of the lens, in units of focal lengths; negative for a barrel."""
 
-    compartment_radius_mm: float = bounded(50.0, at_least=15.0, at_most=300.0)
+    compartment_radius_mm: float = bounded(50.0, at_least=RADIUS_MM[0], at_most=RADIUS_MM[1])
     """Radius of the compartment at its floor, millimetres."""
 
-    compartment_mm: tuple[float, float] = (0.0, 0.0)
+    compartment_mm: tuple[Place, Place] = (0.0, 0.0)
     """Centre of the compartment from the point plumb below the lens, millimetres, x right and y
-    down. Without tilt that is where the optical axis meets the floor."""
+    down, each within ±1000. Without tilt that is where the optical axis meets the floor."""
 
-    tilt_deg: tuple[float, float] = (0.0, 0.0)
+    tilt_deg: tuple[Tilt, Tilt] = (0.0, 0.0)
     """How far the optical axis leans from plumb to the picture's right and down, degrees, each
     within ±10. A bracket is seldom better than 1°; `shaker-ctl calibrate camera` measures it."""
 
@@ -55,6 +77,24 @@ class CalibrationParameters(Parameters):
 
     die_mm: float = bounded(16.0, at_least=8.0, at_most=30.0)
     """Edge of the dice, millimetres (casino dice: 16, 18, 19 or 25)."""
+
+    @model_validator(mode="after")
+    def _can_be_true(self) -> Self:
+        for at, size in zip(self.centre_px, self.image_size, strict=True):
+            if not 0.0 <= at <= size:  # false for nan, too
+                raise ValueError(
+                    f"centre_px {list(self.centre_px)} must lie in the picture of "
+                    f"{self.image_size[0]} x {self.image_size[1]} pixels"
+                )
+        try:
+            Calibration.from_table(self.table())
+        except CalibrationError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def table(self) -> dict[str, Any]:
+        """The table as `vision.calibration.Calibration.from_table` reads it."""
+        return self.model_dump(exclude={"measured", "picture"})
 
 
 class ControlParameters(Parameters):
@@ -72,8 +112,9 @@ class ControlParameters(Parameters):
     white_balance_k: float | None = Field(default=None, ge=2000.0, le=10000.0)
     """White balance as a colour temperature, kelvin, fixed; that of the ring light."""
 
-    colour_gains: tuple[float, float] | None = None
-    """Red and blue gain of a CSI camera, fixed, where its temperature is not a control."""
+    colour_gains: tuple[Gain, Gain] | None = None
+    """Red and blue gain of a CSI camera, each above 0 and at most 32, fixed, where its temperature
+    is not a control."""
 
     focus: float | None = Field(default=None, ge=0.0, le=1023.0)
     """Focus, fixed: in the camera's own units for V4L2, in dioptres for CSI (1 / metres: 3.4 for
@@ -88,8 +129,8 @@ class CameraParameters(Parameters):
     """The section `[camera]`."""
 
     device: int | str = 0
-    """A number or path (`/dev/v4l/by-id/…`) for V4L2, `csi:0` for the first CSI camera (with
-    picamera2), or an address (`http://…/camera.mjpg`)."""
+    """A number (0 to 255) or path (`/dev/v4l/by-id/…`) for V4L2, `csi:0` for the first CSI camera
+    (with picamera2), or an address (`http://…/camera.mjpg`)."""
 
     frames_per_s: float = bounded(30.0, at_least=5.0, at_most=240.0)
     """What the camera delivers. Lower: each of the frames of a consensus takes longer; below
@@ -144,6 +185,27 @@ class CameraParameters(Parameters):
     jpeg_quality: int = Field(default=92, ge=50, le=100)
     """Of the stored pictures of decisions."""
 
+    @field_validator("device")
+    @classmethod
+    def _names_a_camera(cls, device: int | str) -> int | str:
+        if isinstance(device, int):
+            if not 0 <= device <= _MOST_DEVICE:
+                raise ValueError(f"a camera's number is 0 to {_MOST_DEVICE}")
+        elif not device.strip():
+            raise ValueError("name a camera: a number, a path, csi:0, or an address")
+        elif device.startswith(_CSI) and not device.removeprefix(_CSI).isdecimal():
+            raise ValueError("a CSI camera is named by its number, such as csi:0")
+        return device
+
+    @model_validator(mode="after")
+    def _dips_differ(self) -> Self:
+        if not self.dip_level_low < self.dip_level_high:
+            raise ValueError(
+                f"dip_level_low ({self.dip_level_low:g}) must be below dip_level_high "
+                f"({self.dip_level_high:g}): each dip has a random level between them"
+            )
+        return self
+
     def calibration_table(self) -> dict[str, Any]:
         """The table as `vision.calibration.Calibration.from_table` reads it."""
-        return self.calibration.model_dump(exclude={"measured", "picture"})
+        return self.calibration.table()

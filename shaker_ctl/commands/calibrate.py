@@ -14,20 +14,30 @@ import numpy as np
 import typer
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.camera_parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from shaker_ctl.adapters.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
-from shaker_ctl.errors import CameraError, GpioLinkError, SettingsError
+from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError
 from vision.calibrate import Fit, View
 from vision.calibrate import calibrate as measure
 from vision.calibration import Calibration, CalibrationError
-from vision.target import Target
+from vision.target import PRINT_SCALES, Target
 from vision.target_paper import RULE_MM, pdf, png
 
 app = typer.Typer(
     no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
 )
+
+CARD_MM = (0.0, 20.0)
+"""A sheet of paper to a card glued onto a board."""
+
+LEAST_DICE_HIGH = 3.0
+"""Dice below which no lens can be, as `vision.calibration` has it."""
+
+RAISED_MM = (1.0, 200.0)
+MOST_RAISED = 0.5
+"""Share of the lens's height up to which a card may be raised: nearer, it is out of focus."""
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file of the table.", show_default=False)
@@ -49,18 +59,19 @@ def target(
     """
     if radius is None:
         if config is None:
-            raise SettingsError(
+            raise RefusedError(
                 "the target's size is not known", remedy="Give --config FILE or --radius MM"
             )
         radius = settings.load(config).camera.calibration.compartment_radius_mm
+    _require_within("--radius", radius, *RADIUS_MM)
     design = Target(radius)
     makers = {".pdf": pdf, ".png": png}
     if out.suffix not in makers:
-        raise SettingsError(f"{out} is neither .pdf nor .png", remedy="Name a file of one of them")
+        raise RefusedError(f"{out} is neither .pdf nor .png", remedy="Name a file of one of them")
     try:
         out.write_bytes(makers[out.suffix](design))
     except OSError as error:
-        raise SettingsError(
+        raise RefusedError(
             f"cannot write {out}: {error.strerror}", remedy="Name another --out"
         ) from error
     typer.echo(
@@ -103,6 +114,12 @@ def camera(
     """
     found = settings.load(config)
     start = _start(found.camera, height)
+    _require_within("--card", card, *CARD_MM)
+    _require_within("--rule", rule, *(RULE_MM * scale for scale in PRINT_SCALES))
+    if raised is not None:
+        least, most = RAISED_MM
+        _require_within("--raised", raised, least, min(most, MOST_RAISED * start.height_mm))
+    kept = _picture_file(config, picture)
     heights = [card] if raised is None else [card, card + raised]
     if photo:
         views = _photos(photo, heights)
@@ -116,7 +133,7 @@ def camera(
         raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
     typer.echo(fit.line)
     _compare(fit, start)
-    _keep(fit, views, config, picture, yes)
+    _keep(fit, views, config, kept, yes)
 
 
 @app.command()
@@ -151,6 +168,7 @@ def dice(
 
     found = settings.load(config)
     start = _start(found.camera, height)
+    kept = _picture_file(config, picture)
     if photo:
         images = [_read(file) for file in photo]
     else:
@@ -165,18 +183,62 @@ def dice(
         raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
     typer.echo(fit.line)
     _compare(fit, start)
-    _keep(fit, [View(images[0])], config, picture, yes)
+    _keep(fit, [View(images[0])], config, kept, yes)
+
+
+def _require_within(option: str, value: float, least: float, most: float) -> None:
+    """Refuse a wrong measure before anything is measured by it. Raises RefusedError."""
+    if not least <= value <= most:  # false for nan, too
+        raise RefusedError(
+            f"{option} is {value:g} mm", remedy=f"Give {least:g} to {most:g} mm; nothing was done"
+        )
 
 
 def _start(p: CameraParameters, height: float | None) -> Calibration:
     """What the settings say, with the height that a person has measured now."""
     start = Calibration.from_table(p.calibration_table())
-    return start if height is None else replace(start, height_mm=height)
+    if height is None:
+        return start
+    least = max(HEIGHT_MM[0], LEAST_DICE_HIGH * start.die_mm)
+    if not least < height <= HEIGHT_MM[1]:  # false for nan, too
+        raise RefusedError(
+            f"--height is {height:g} mm",
+            remedy=f"Give what a ruler says from the floor up to the lens, above {least:g} and at "
+            f"most {HEIGHT_MM[1]:g} mm; nothing was done",
+        )
+    return replace(start, height_mm=height)
+
+
+def _picture_file(config: Path, picture: Path | None) -> Path:
+    """Return where the picture is to be kept. Raises RefusedError where none can be, so that this
+    is known before anybody has laid a card."""
+    file = (
+        picture.absolute()
+        if picture
+        else config.resolve().with_name(f"camera-calibration-{date.today().isoformat()}.jpg")
+    )
+    try:
+        str(file).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RefusedError(
+            f"the settings cannot hold the name {str(file)!r}, which is not UTF-8",
+            remedy="Name another --picture",
+        ) from error
+    if not cv2.haveImageWriter(str(file)):
+        raise RefusedError(
+            f"--picture {file} has no ending of a picture", remedy="End it in .jpg or .png"
+        )
+    if not file.parent.is_dir():
+        raise RefusedError(
+            f"--picture {file}: there is no folder {file.parent}",
+            remedy="Make it, or name another --picture",
+        )
+    return file
 
 
 def _photos(files: list[Path], heights: list[float]) -> list[View]:
     if len(files) != len(heights):
-        raise SettingsError(
+        raise RefusedError(
             f"{len(files)} pictures for {len(heights)} heights of the card",
             remedy="Give one --photo, or two with --raised",
         )
@@ -238,19 +300,30 @@ def _compare(fit: Fit, before: Calibration) -> None:
     )
 
 
-def _keep(fit: Fit, views: list[View], config: Path, picture: Path | None, yes: bool) -> None:
-    from shaker_ctl.adapters.camera_calibration import draw_fit, table_text, write_table
+def _keep(fit: Fit, views: list[View], config: Path, picture: Path, yes: bool) -> None:
+    from shaker_ctl.adapters import camera_calibration as kept
 
-    today = date.today()
-    kept = picture or config.resolve().with_name(f"camera-calibration-{today.isoformat()}.jpg")
-    table = table_text(fit, today, kept)
-    typer.echo(table)
+    def check(text: str) -> settings.Settings:
+        return settings.parse_text(text, source=str(config))
+
+    table, note = kept.table_of(fit, date.today(), picture), kept.note_of(fit)
+    typer.echo(kept.table_text(table, note))
+    kept.with_calibration(config, table, note, check)  # before anybody is asked, or a picture kept
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)
-    drawn = np.concatenate([draw_fit(v, f) for v, f in zip(views, fit.found, strict=False)], axis=1)
-    if not cv2.imwrite(str(kept), drawn):
-        raise SettingsError(
-            f"cannot write the picture {kept}", remedy="Run it as root, or name another --picture"
+    drawn = [kept.draw_fit(v, f) for v, f in zip(views, fit.found, strict=False)]
+    _write_picture(picture, np.concatenate(drawn, axis=1))
+    kept.write_table(config, table, note, check)
+    typer.echo(f"written: {config}; picture: {picture}. Start the service, and inspect the table")
+
+
+def _write_picture(file: Path, image: np.ndarray) -> None:
+    try:
+        is_written = cv2.imwrite(str(file), image)
+    except cv2.error:
+        is_written = False
+    if not is_written:
+        raise RefusedError(
+            f"cannot write the picture {file}, and the settings stay as they were",
+            remedy="Run it as root, or name another --picture",
         )
-    write_table(config, table)
-    typer.echo(f"written: {config}; picture: {kept}. Start the service, and inspect the table")

@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import regulation
 from shaker_ctl.rules.paytable import prices
@@ -34,14 +34,6 @@ console = Console()
 ProfileName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(PROFILES)}; or the path of a profile file.")
 ]
-
-
-def _load(name: str) -> Profile:
-    try:
-        return regulation.load(name)
-    except SettingsError as error:
-        Console(stderr=True).print(f"[red]{escape(error.line())}[/]", highlight=False)
-        raise typer.Exit(2) from error
 
 
 def said(value: object) -> str:
@@ -96,7 +88,7 @@ def list_profiles() -> None:
 @app.command()
 def show(profile: ProfileName) -> None:
     """Show every value of a profile with the clause it stands on."""
-    one = _load(profile)
+    one = regulation.load(profile)
     _head(one)
     grid = Table("what", "value", "clause")
     before = ""
@@ -113,17 +105,19 @@ def show(profile: ProfileName) -> None:
     if one.multipliers.ranges:
         odds = Table("multiplied position", "pays", "clause", title="Multipliers")
         for name, span in one.multipliers.ranges.items():
-            odds.add_row(said(name), f"{span.least} to {span.most}, to 1", span.clause)
+            odds.add_row(said(name), f"{span.least} to {span.most}, to 1", escape(span.clause))
         console.print(odds)
-    console.print(f"Paytables: {', '.join(one.payout.tables)} (`shaker-ctl rules paytable`)")
+    console.print(
+        f"Paytables: {escape(', '.join(one.payout.tables))} (`shaker-ctl rules paytable`)"
+    )
     for oddity in one.oddities:
         console.print(f"[dim]as printed:[/] {escape(oddity)}")
 
 
 def _head(one: Profile) -> None:
-    console.print(f"[bold]{one.name}[/]  {escape(one.title)}")
+    console.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
     console.print(escape(one.instrument))
-    console.print(standing(one, date.today()))
+    console.print(escape(standing(one, date.today())))
     if one.caution:
         console.print(f"[yellow]{escape(one.caution)}[/]")
 
@@ -135,9 +129,11 @@ def compare(
 ) -> None:
     """Show where profiles differ, side by side, each value with its clause."""
     if len(profiles) < 2:
-        raise typer.BadParameter("name two profiles or more")
-    chosen = [_load(name) for name in profiles]
-    grid = Table("what", *(one.name for one in chosen))
+        raise RefusedError(
+            "one profile alone cannot be compared", remedy="Name two profiles or more"
+        )
+    chosen = [regulation.load(name) for name in profiles]
+    grid = Table("what", *(escape(one.name) for one in chosen))
     columns = [dict(cited(one)) for one in chosen]
     for key in columns[0]:
         cells = [column[key] for column in columns]
@@ -160,13 +156,12 @@ def paytable(
     table: Annotated[str, typer.Option(help="Letter of the paytable.")] = "A",
 ) -> None:
     """Show odds as printed, true probability and exact house edge of every wager."""
-    one = _load(profile)
+    one = regulation.load(profile)
     if table not in one.payout.tables:
-        Console(stderr=True).print(
-            f"[red]{one.name} has no paytable `{escape(table)}`: it has "
-            f"{', '.join(one.payout.tables)}[/]"
+        raise RefusedError(
+            f"{one.name} has no paytable `{table}`",
+            remedy=f"Give --table {' or '.join(one.payout.tables)}",
         )
-        raise typer.Exit(2)
     _head(one)
     grid = Table(
         "wager",
@@ -175,7 +170,7 @@ def paytable(
         "probability",
         "house edge",
         "exactly",
-        title=f"{one.name}, paytable {table}",
+        title=escape(f"{one.name}, paytable {table}"),
     )
     flagged = False
     for price in prices(one, table):
@@ -188,16 +183,17 @@ def paytable(
             exact += f"\n{price.edge_as_printed}"
         odds = " / ".join(price.odds) + (" ※" if literal else "")
         ways, chance = str(price.ways), f"{float(price.probability):.2%}"
-        grid.add_row(price.wager, odds, ways, chance, edge, exact)
+        grid.add_row(price.wager, escape(odds), ways, chance, edge, exact)
     console.print(grid)
     force = said(one.payout.force.value)
-    console.print(f"Odds: {force} ({one.payout.force.clause}); worded {one.payout.wording.value}.")
+    words = f"Odds: {force} ({one.payout.force.clause}); worded {one.payout.wording.value}."
+    console.print(escape(words))
     if any("/" in " / ".join(price.odds) for price in prices(one, table)):
         console.print("[dim]One of a kind: by one, two or three dice showing the number.[/]")
     if flagged:
         for line in one.payout.tables[table].values():
             if line.pays:
-                console.print(f"※ {line.clause}: {escape(line.reading)}.")
+                console.print(escape(f"※ {line.clause}: {line.reading}."))
     for name, span in one.multipliers.ranges.items():
         if span.least < span.most:
             console.print(f"[dim]multiplied {said(name)}: {span.least} to {span.most}, to 1[/]")
@@ -209,13 +205,17 @@ def diagram(
 ) -> None:
     """Draw the state diagram from the table itself."""
     if out.suffix != ".svg":
-        raise typer.BadParameter("the diagram is drawn as SVG: end the name in .svg")
+        raise RefusedError(
+            f"{out} does not end in .svg, and the diagram is drawn as SVG",
+            remedy="Name another --out",
+        )
     try:
         out.write_text(drawing.svg(), encoding="utf-8")
     except OSError as error:
-        Console(stderr=True).print(f"[red]{escape(str(out))}: {error.strerror}[/]")
-        raise typer.Exit(2) from error
-    console.print(f"{escape(str(out))}: {drawing.summary()}")
+        raise RefusedError(
+            f"{out} cannot be written: {error.strerror}", remedy="Name another --out"
+        ) from error
+    console.print(escape(f"{out}: {drawing.summary()}"))
 
 
 @app.command()
@@ -223,10 +223,16 @@ def check(
     file: Annotated[Path, typer.Argument(help="A profile file.")],
 ) -> None:
     """Check a profile file: every key, bound and clause."""
-    one = _load(str(file))
+    if str(file) in PROFILES and not file.exists():
+        raise SettingsError(
+            f"there is no file {file}; a profile of that name comes with the product",
+            remedy=f"Name a .toml file, or look at the profile: shaker-ctl rules show {file}",
+        )
+    one = regulation.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))
-    console.print(
-        f"{escape(str(file))}: profile {one.name} is complete. "
+    words = (
+        f"{file}: profile {one.name} is complete. "
         f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
         f"{standing(one, date.today())}."
     )
+    console.print(escape(words))

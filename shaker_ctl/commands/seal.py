@@ -16,6 +16,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
@@ -52,7 +53,12 @@ def keys(
     if not unguarded:
         passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
     made = signature.make_pair(private, public, passphrase.encode() or None)
-    screen.print(f"key {made}: {private} stays with the approver, {public} goes to the table")
+    _say(f"key {made}: {private} stays with the approver, {public} goes to the table")
+
+
+def _say(*parts: str | tuple[str, str]) -> None:
+    """Print a line: names and paths are a person's words, which no markup is looked for in."""
+    screen.print(Text.assemble(*parts), soft_wrap=True)
 
 
 @app.command()
@@ -68,6 +74,7 @@ def write(
     table trusts another key than this one.
     """
     chosen = settings_file.load(config)
+    settings_file.check_rules(chosen, source=str(config))
     where, root = place.beside(config), packages or manifest.ROOT
     guard = None
     if signature.is_guarded(key):
@@ -94,9 +101,7 @@ def write(
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
     _replace(where.manifest, text)
     count = len(sealed.packages) + len(sealed.elsewhere)
-    screen.print(
-        f"{where.manifest}: {count} files sealed by {by}, key {signature.fingerprint(trusted)}"
-    )
+    _say(f"{where.manifest}: {count} files sealed by {by}, key {signature.fingerprint(trusted)}")
 
 
 def _replace(path: Path, text: str) -> None:
@@ -127,11 +132,15 @@ def check(
 ) -> None:
     """Say which files are not as they were sealed. Changes nothing; status 65 where any is not.
 
+    Status 78 where nothing is sealed and the settings file itself cannot be read.
+
     A table that checks itself proves little to somebody who distrusts it: run this from another
     medium, with `--packages` naming the table's own folder.
     """
     root = packages or manifest.ROOT
     found = examine.examine(place.beside(config), root)
+    if not found.is_sealed:
+        settings_file.read_text(config)  # nothing is said of a table that is not there
     if as_json:
         findings = [{"file": f.file, "what": f.what} for f in found.findings]
         shown: dict[str, object] = {"seal": found.seal, "findings": findings}
@@ -141,24 +150,24 @@ def check(
     else:
         if every:
             for name, digest in manifest.digests_of_packages(root).items():
-                screen.print(f"{digest}  {name}", highlight=False, soft_wrap=True)
+                _say(f"{digest}  {name}")
         for finding in found.findings:
-            screen.print(f"[red]{finding.file}[/] {finding.what}", soft_wrap=True)
+            _say((finding.file, "red"), f" {finding.what}")
     if found.findings:
         raise SealError(
             f"the seal is broken: {found.findings[0].line()}", remedy=sealed_start.CHECK
         )
     if not as_json:
-        screen.print(_good(found))
+        _say(*_good(found))
 
 
-def _good(found: examine.Examined) -> str:
+def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:
     if found.manifest is None:
-        return "[yellow]unsealed[/]: nothing is signed here"
+        return ("unsealed", "yellow"), ": nothing is signed here"
     count = len(found.manifest.packages) + len(found.manifest.elsewhere)
     return (
-        f"[green]verified[/]: {count} files, sealed {found.manifest.sealed} "
-        f"by {found.manifest.by}, key {found.seal}"
+        ("verified", "green"),
+        f": {count} files, sealed {found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
     )
 
 
@@ -185,4 +194,4 @@ def clear(
             remedy=f"People and roles stand in {users}",
         )
     past = sealed_start.clear(config, name, role, reason)
-    screen.print(f"cleared: the broken seal of {past.since}; the table may be started")
+    _say(f"cleared: the broken seal of {past.since}; the table may be started")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
+from rich.text import Text
 
 from shaker_ctl import settings
 
@@ -31,8 +32,11 @@ def reference(
 def check(
     file: Annotated[Path, typer.Argument(help="The TOML file that a table would be run with.")],
 ) -> None:
-    """Say whether FILE is valid; status 1 and the reason where it is not."""
+    """Say whether a table starts with FILE: every key, and the rules of its profile.
+
+    Status 78 and the reason where it does not. What is connected, `shaker-ctl doctor` looks at.
+    """
     found = settings.load(file)
-    screen.print(
-        f"[green]ok[/]  {file}: table {found.service.table_name!r}, profile {found.table.profile}"
-    )
+    settings.check_rules(found, source=str(file))
+    table = f"table {found.service.table_name!r}, profile {found.table.profile}"
+    screen.print(Text.assemble(("ok", "green"), f"  {file}: {table}"), soft_wrap=True)

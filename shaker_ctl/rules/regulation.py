@@ -16,6 +16,7 @@ from enum import Enum
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
+from reprlib import Repr
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
@@ -432,6 +433,10 @@ PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
 """The profiles that come with the product, in the order in which they are listed."""
 
 
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 120
+
+
 def shipped_profiles() -> tuple[Profile, ...]:
     """Return every profile that comes with the product."""
     return tuple(load(name) for name in PROFILES)
@@ -448,7 +453,7 @@ def load(name_or_path: str | Path) -> Profile:
         return Profile.model_validate(raw)
     except ValidationError as error:
         raise SettingsError(
-            f"{path.name}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
+            f"{path}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
             remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
         ) from error
 
@@ -472,18 +477,30 @@ def _path(name_or_path: str | Path) -> Path:
 
 def _raw(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path in seen:
-        raise SettingsError(f"{path.name} lies on top of itself", remedy="Correct `on_top_of`")
+        raise SettingsError(f"{path} lies on top of itself", remedy="Correct `on_top_of`")
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(
             f"{path}: cannot be read ({error.strerror})", remedy="Name a readable profile file"
         ) from error
-    except ValueError as error:
-        raise SettingsError(f"{path.name}: {error}", remedy="Correct the TOML") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: {error}", remedy="Correct the TOML") from error
+    except ValueError as error:  # Python refuses to read integers of more than 4,300 digits
+        raise SettingsError(
+            f"{path} holds a number with more digits than can be read", remedy="Shorten it"
+        ) from error
+    except RecursionError as error:
+        raise SettingsError(
+            f"{path} holds brackets nested deeper than can be read", remedy="Take them out"
+        ) from error
     under = raw.pop("on_top_of", None)
     if under is None:
         return raw
+    if not isinstance(under, str):
+        raise SettingsError(
+            f"{path}: `on_top_of` is not the name of a profile", remedy='Write on_top_of = "NAME"'
+        )
     beside = path.parent / f"{under}.toml"
     base = _raw(beside if beside.exists() else _path(under), (*seen, path))
     return _over(base, raw)
@@ -505,8 +522,16 @@ def _complaint(raw: dict[str, Any], error: dict[str, Any]) -> str:
     what = error["msg"].removeprefix("Value error, ")
     message = f"`{key}`: {what}" if key else what
     if "input" in error and isinstance(error["input"], str | int | float):
-        message += f", not {error['input']!r}"
+        message += f", not {_quoted(error['input'])}"
     return message + (f" (clause {clause})" if clause else "")
+
+
+def _quoted(value: object) -> str:
+    """Return a wrong value for a message, cut short: a file may hold one of any length."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # in base 16 such a number can be read, but not printed
+        return "a number of thousands of digits"
 
 
 def _clause_near(raw: Any, where: tuple[Any, ...]) -> str:

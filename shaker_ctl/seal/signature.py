@@ -23,22 +23,37 @@ def make_pair(private: Path, public: Path, passphrase: bytes | None) -> str:
 
     Raises RefusedError where a file is there already or cannot be written: a key is never replaced.
     """
+    if os.path.realpath(private) == os.path.realpath(public):
+        raise RefusedError(
+            f"one file cannot hold both keys: {private}",
+            remedy="Name two new files: the private key stays with the approver",
+        )
     key = Ed25519PrivateKey.generate()
     guard: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if passphrase:
         guard = serialization.BestAvailableEncryption(passphrase)
     pem = serialization.Encoding.PEM
-    _write_new(private, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, guard), 0o600)
     public_pem = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
-    _write_new(public, public_pem, 0o644)
+    _write_new(private, key.private_bytes(pem, serialization.PrivateFormat.PKCS8, guard), 0o600)
+    try:
+        _write_new(public, public_pem, 0o644)
+    except RefusedError:
+        private.unlink(missing_ok=True)  # half a pair is of no use, and would stand in the way
+        raise
     return fingerprint(key.public_key())
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:
+    """Write a new file, whole or not at all. Raises RefusedError."""
+    is_made = False
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        is_made = True
+        with os.fdopen(number, "wb") as file:
             file.write(content)
     except OSError as error:
+        if is_made:
+            path.unlink(missing_ok=True)
         raise RefusedError(
             f"the key {path} cannot be written: {error.strerror}",
             remedy="Name a new file in a folder that you may write to; a key is never replaced",

@@ -41,7 +41,12 @@ def test_a_value_outside_its_bounds_names_key_value_and_bound() -> None:
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
-    [(b"[table\n", "not valid TOML"), (b"\xff\xfe", "not a text file")],
+    [
+        (b"[table\n", "not valid TOML"),
+        (b"\xff\xfe", "not a text file"),
+        (b"a = " + b"[" * 5000 + b"]" * 5000, "nested deeper"),
+        (b"[table]\nbetting_s = " + b"9" * 5000, "more digits"),
+    ],
 )
 def test_a_file_that_is_no_settings_file_says_so(
     tmp_path: Path, content: bytes, complaint: str
@@ -52,6 +57,59 @@ def test_a_file_that_is_no_settings_file_says_so(
         load(path)
     assert str(path) in str(caught.value)
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[table]\nbetting_s = 0x" + "9" * 6000,
+        "[service]\ntable_name" + ".a" * 5000 + " = 1",
+        "[service]\ntable_name = [" + "1, " * 5000 + "]",
+    ],
+    ids=["base 16", "dotted", "long"],
+)
+def test_an_endless_value_is_quoted_in_short(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match="Input should be") as caught:
+        load(path)
+    assert len(caught.value.line()) < 500
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("camera", "key"),
+    [
+        ({"calibration": {"image_size": [0, 0]}}, "image_size"),
+        ({"calibration": {"tilt_deg": [90, 9000]}}, "tilt_deg"),
+        ({"calibration": {"tilt_deg": [NAN, 0]}}, "tilt_deg"),
+        ({"calibration": {"centre_px": [NAN, INF]}}, "centre_px"),
+        ({"calibration": {"centre_px": [900.0, 240.0]}}, "centre_px"),
+        ({"calibration": {"compartment_mm": [NAN, 0]}}, "compartment_mm"),
+        ({"calibration": {"compartment_mm": [0, 1e9]}}, "compartment_mm"),
+        ({"calibration": {"height_mm": 70.0, "die_mm": 25.0}}, "height_mm"),
+        ({"controls": {"colour_gains": [NAN, -1]}}, "colour_gains"),
+        ({"controls": {"colour_gains": [INF, 1]}}, "colour_gains"),
+        ({"device": -7}, "device"),
+        ({"device": ""}, "device"),
+        ({"device": "csi:front"}, "device"),
+        ({"dip_level_low": 0.9, "dip_level_high": 0.3}, "dip_level_low"),
+    ],
+)
+def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], key: str) -> None:
+    with pytest.raises(SettingsError, match=rf"x: camera\b.*{key}"):
+        parse({"camera": camera}, source="x")
+
+
+@pytest.mark.parametrize("second", ["journal.sqlite", "../{}/journal.sqlite", "link.sqlite"])
+def test_the_second_copy_is_another_file(tmp_path: Path, second: str) -> None:
+    journal = {"path": str(tmp_path / "journal.sqlite")}
+    (tmp_path / "link.sqlite").symlink_to("journal.sqlite")
+    journal["second"] = str(tmp_path / second.format(tmp_path.name))
+    with pytest.raises(SettingsError, match=r"x: journal\.second is the same file"):
+        parse({"journal": journal}, source="x")
 
 
 def test_a_missing_file_says_where_it_was_looked_for(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera_calibration import table_text, write_table
+from shaker_ctl.adapters.camera_calibration import note_of, table_of, table_text, write_table
 from shaker_ctl.adapters.camera_parameters import CameraParameters
 from shaker_ctl.errors import SettingsError
 from vision.calibrate import Fit
@@ -23,11 +23,21 @@ FIT = Fit(
     sigma={"floor_px_per_mm": 0.05, "height_mm": 3.0, "tilt_deg": 0.3, "k1": 0.05},
     found=((np.zeros((1, 2)), np.zeros((1, 2))),),
 )
-TABLE = table_text(FIT, date(2026, 11, 21), Path("/var/lib/shaker-ctl/calibration.jpg"))
+TABLE = table_of(FIT, date(2026, 11, 21), Path("/var/lib/shaker-ctl/calibration.jpg"))
+NOTE = note_of(FIT)
+
+
+def check(text: str) -> settings.Settings:
+    return settings.parse_text(text, source="the new text")
+
+
+def write(file: Path) -> str:
+    write_table(file, TABLE, NOTE, check)
+    return file.read_text()
 
 
 def test_the_table_is_what_the_settings_read_back() -> None:
-    read = tomllib.loads(TABLE)["camera"]["calibration"]
+    read = tomllib.loads(table_text(TABLE, NOTE))["camera"]["calibration"]
     p = CameraParameters.model_validate({"calibration": read})
     calibration = Calibration.from_table(p.calibration_table())
     assert calibration.floor_px_per_mm == pytest.approx(4.3987)
@@ -53,25 +63,110 @@ def test_only_the_table_changes(tmp_path: Path, before: str, kept: list[str]) ->
     file = tmp_path / "settings.toml"
     file.write_text(before)
     file.chmod(0o640)
-    write_table(file, TABLE)
-    after = file.read_text()
+    after = write(file)
     assert all(text in after for text in kept)
     assert "k1 = 0.2" not in after
     assert after.count("[camera.calibration]") == 1
     assert settings.load(file).camera.calibration.height_mm == pytest.approx(301.25)
     assert file.stat().st_mode & 0o777 == 0o640
-    write_table(file, TABLE)
-    assert file.read_text() == after
+    assert write(file) == after
 
 
 def test_another_form_of_the_table_is_refused_and_left(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("[camera]\ncalibration = { k1 = 0.1 }\n")
     with pytest.raises(SettingsError, match="not under"):
-        write_table(file, TABLE)
+        write(file)
     assert "k1 = 0.1" in file.read_text()
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be written"):
-        write_table(tmp_path / "none.toml", TABLE)
+        write(tmp_path / "none.toml")
+
+
+BY_HAND = """\
+# the table in the corner
+[camera]
+device = 2  # the new one
+# measured with a ruler, see the folder
+[camera.calibration] # by ruler
+# Measured by `shaker-ctl calibrate`: 40 corners
+# the lens is a Lensagon
+height_mm = 295.0   # to the lens's rim
+centre_px = [  # by a plumb line
+  320.0,  # across
+  240.0,
+]  # twice
+"k1" = -0.1
+
+# the old box
+# came from the cellar
+[lamp]
+unit = 3 # engraved
+"""
+
+
+def test_what_a_person_wrote_stays_where_it_stood(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(BY_HAND)
+    after = write(file)
+    assert after.startswith(BY_HAND.partition("# Measured")[0])
+    assert after.endswith(BY_HAND.partition('"k1" = -0.1\n')[2])
+    assert "# the lens is a Lensagon\nheight_mm = 301.25   # to the lens's rim\n" in after
+    assert (
+        "# by a plumb line\n# across\ncentre_px = [322.1, 237.9]  # twice\n"
+        '"k1" = -0.08\nimage_size = [640, 480]\n' in after
+    )
+    assert "40 corners" not in after
+    assert after.count(NOTE) == 1
+    assert settings.load(file).lamp.unit == 3
+    assert write(file) == after
+
+
+def test_brackets_inside_of_a_value_begin_no_table(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[camera.calibration]\npicture = """\n[lamp]\n# x"""\n[service]\n')
+    after = write(file)
+    assert "[lamp]" not in after
+    assert after.endswith("\n[service]\n")
+    assert settings.load(file).camera.calibration.picture == TABLE["picture"]
+
+
+def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(b"[camera.calibration]\r\nk1 = 0.1  # old\r\n\r\n[lamp]\r\nunit = 3\r\n")
+    write(file)
+    assert b"  # old\r\n" in file.read_bytes()
+    assert file.read_bytes().count(b"\n") == file.read_bytes().count(b"\r\n")
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_keeps_its_mode(tmp_path: Path) -> None:
+    real = tmp_path / "etc" / "table4.toml"
+    real.parent.mkdir()
+    real.write_text("[camera]\ndevice = 2\n")
+    real.chmod(0o640)
+    link = tmp_path / "settings.toml"
+    link.symlink_to(Path("etc") / "table4.toml")
+    write(link)
+    assert link.is_symlink()
+    assert settings.load(real).camera.calibration.height_mm == pytest.approx(301.25)
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in real.parent.iterdir()] == ["table4.toml"]
+
+
+@pytest.mark.parametrize("name", ["it's.jpg", 'a "quoted".jpg', "new\nline.jpg", "a\\b\x7f.jpg"])
+def test_any_name_of_the_picture_can_be_written(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("")
+    write_table(file, table_of(FIT, date(2026, 11, 21), Path(name)), NOTE, check)
+    assert settings.load(file).camera.calibration.picture == name
+
+
+def test_a_table_that_the_settings_refuse_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(BY_HAND)
+    with pytest.raises(SettingsError, match=r"stays as it was.*height_mm = 4999"):
+        write_table(file, TABLE | {"height_mm": 4999.0}, NOTE, check)
+    assert file.read_text() == BY_HAND
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]

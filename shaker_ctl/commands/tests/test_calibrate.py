@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import zlib
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl import settings
+from shaker_ctl.adapters.camera_parameters import RADIUS_MM
 from shaker_ctl.commands.calibrate import app
-from shaker_ctl.errors import CameraError, SettingsError
+from shaker_ctl.errors import CameraError, RefusedError, SettingsError
 from vision.calibration import Calibration
-from vision.target import Target
+from vision.target import RADII_MM, Target
 from vision.tests.drawing import TABLE, Die, draw
 
 TRUE = Calibration(
@@ -104,8 +106,83 @@ def test_a_picture_knows_its_resolution_and_shows_the_target(tmp_path: Path) -> 
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="neither"):
+    with pytest.raises(RefusedError, match="neither"):
         invoke("target", "--radius", 50, "--out", tmp_path / "target.svg")
+
+
+@pytest.mark.parametrize("radius", ["nan", "inf", "0", "-5", "0.001", "1e9", "14.9", "301"])
+def test_a_target_is_made_for_a_compartment_that_the_settings_allow(
+    radius: str, tmp_path: Path
+) -> None:
+    assert RADII_MM == RADIUS_MM
+    with pytest.raises(RefusedError, match="--radius is") as caught:
+        invoke("target", f"--radius={radius}", "--out", tmp_path / "target.pdf")
+    assert "15 to 300 mm" in caught.value.remedy
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("height", v) for v in ("0", "nan", "inf", "60", "5000", "-300")]
+    + [("card", v) for v in ("nan", "500", "-5")]
+    + [("rule", v) for v in ("0", "nan", "5000", "-50")]
+    + [("raised", v) for v in ("nan", "inf", "0", "-40", "160")],
+)
+def test_a_wrong_measure_is_refused_by_option_value_and_range(
+    option: str, value: str, config: Path, tmp_path: Path
+) -> None:
+    """The pictures are not even looked at: there are none in them."""
+    floor = tmp_path / "floor.png"
+    floor.touch()
+    before = config.read_text()
+    photos = ("--photo", floor) * (2 if option == "raised" else 1)
+    with pytest.raises(RefusedError, match=rf"--{option} is .*{float(value):g} mm") as caught:
+        invoke("camera", "--config", config, *photos, "--yes", f"--{option}={value}")
+    assert re.search(r"\d", caught.value.remedy)
+    assert config.read_text() == before
+
+
+@pytest.mark.parametrize("name", ["out.xyz", "out", "nowhere/out.jpg"])
+def test_where_no_picture_can_be_kept_is_said_before_measuring(
+    name: str, config: Path, tmp_path: Path
+) -> None:
+    floor = tmp_path / "floor.png"
+    floor.touch()
+    for how in ("camera", "dice"):
+        with pytest.raises(RefusedError, match="--picture"):
+            invoke(how, "--config", config, "--photo", floor, "--yes", "--picture", tmp_path / name)
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_settings(config: Path, tmp_path: Path) -> None:
+    before = config.read_text()
+    floor = shoot(tmp_path / "floor.png", 0.3)
+    (tmp_path / "taken.jpg").mkdir()
+    with pytest.raises(RefusedError, match="cannot write the picture"):
+        invoke(
+            *("camera", "--config", config, "--photo", floor, "--yes"),
+            *("--picture", tmp_path / "taken.jpg"),
+        )
+    assert config.read_text() == before
+
+
+def test_settings_that_would_be_refused_are_not_written(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = config.read_text()
+    floor = shoot(tmp_path / "floor.png", 0.3)
+    wrong = TABLE.to_table() | {"height_mm": 1e4}
+    monkeypatch.setattr(Calibration, "to_table", lambda self: wrong)
+    with pytest.raises(SettingsError, match=r"height_mm = 10000\.0"):
+        invoke("camera", "--config", config, "--photo", floor, "--yes")
+    assert config.read_text() == before
+    assert not list(tmp_path.glob("camera-calibration*"))
+
+
+def test_an_apostrophe_in_the_pictures_name_is_kept(config: Path, tmp_path: Path) -> None:
+    floor, picture = shoot(tmp_path / "floor.png", 0.3), tmp_path / "it's.jpg"
+    invoke("camera", "--config", config, "--photo", floor, "--yes", "--picture", picture)
+    kept = tomllib.loads(config.read_text())["camera"]["calibration"]["picture"]
+    assert kept == str(picture)
 
 
 def test_the_camera_is_measured_by_the_dice_of_a_tables_own_pictures(

@@ -351,3 +351,40 @@ def test_a_guarded_key_wants_its_passphrase_and_no_key_is_replaced(
     shutil.copy(public, table.config.parent / place.PUBLIC_KEY)
     table.seal(*words, "--packages", str(table.packages), answer=f"{PASSPHRASE}\n")
     table.start()
+
+
+@pytest.mark.parametrize("public", ["same.key", "../{}/same.key", "there.pub", "no/seal.pub"])
+def test_a_pair_of_keys_is_written_whole_or_not_at_all(tmp_path: Path, public: str) -> None:
+    (tmp_path / "there.pub").write_text("of somebody else")
+    words = [str(tmp_path / "same.key"), str(tmp_path / public.format(tmp_path.name))]
+    with pytest.raises(RefusedError):
+        RUNNER.invoke(app, ["keys", *words, "--no-passphrase"], catch_exceptions=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["there.pub"]
+    assert (tmp_path / "there.pub").read_text() == "of somebody else"
+
+
+def test_a_table_that_is_not_there_is_not_called_unsealed(tmp_path: Path) -> None:
+    words = ["check", "--config", str(tmp_path / "settings.toml")]
+    for more in ((), ("--json",)):
+        with pytest.raises(SettingsError, match="cannot read the settings file"):
+            RUNNER.invoke(app, [*words, *more], catch_exceptions=False)
+    (tmp_path / "settings.toml").touch()
+    assert "unsealed" in RUNNER.invoke(app, words, catch_exceptions=False).output
+
+
+@pytest.mark.parametrize("by", ["[/x]", "[red]Ann[/blue]", "Ann :dice:"])
+def test_the_approvers_name_is_printed_as_it_is(table: Sealed, by: str) -> None:
+    key = str(table.folder / "approver" / "seal.key")
+    words = ("--config", str(table.config), "--packages", str(table.packages))
+    assert f"sealed by {by}, key" in table.seal("write", "--key", key, "--by", by, *words)
+    assert f"by {by}, key" in table.seal("check", *words)
+
+
+def test_settings_that_no_table_starts_with_are_not_sealed(table: Sealed) -> None:
+    before = table.config.read_text()
+    table.config.write_text(before.replace("house.toml", "none.toml"))
+    with pytest.raises(SettingsError, match=r"none\.toml: cannot be read"):
+        table.write()
+    table.config.write_text(before.replace("[table]\n", "[table]\npaytable = 'Z'\n"))
+    with pytest.raises(SettingsError, match=r"settings\.toml: table\.paytable"):
+        table.write()

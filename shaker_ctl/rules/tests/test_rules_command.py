@@ -10,6 +10,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from shaker_ctl.commands import rules
+from shaker_ctl.errors import RefusedError, SettingsError, ShakerError
+from shaker_ctl.main import EX_CONFIG, exit_status
 from shaker_ctl.rules import diagram
 from shaker_ctl.rules.regulation import PROFILES, load, source
 from shaker_ctl.rules.state import Phase
@@ -17,10 +19,10 @@ from shaker_ctl.rules.state import Phase
 
 @pytest.fixture
 def shown(monkeypatch):
-    def run(*arguments: str, status: int = 0) -> str:
+    def run(*arguments: str) -> str:
         monkeypatch.setattr(rules, "console", Console(width=160, no_color=True))
-        result = CliRunner().invoke(rules.app, list(arguments))
-        assert result.exit_code == status, result.output
+        result = CliRunner().invoke(rules.app, list(arguments), catch_exceptions=False)
+        assert result.exit_code == 0, result.output
         return result.output
 
     return run
@@ -67,9 +69,21 @@ def test_paytable_of_ma_shows_both_readings(shown):
     assert "39.12% as printed" in text
 
 
-def test_a_wrong_name_is_one_line_with_the_remedy(shown):
-    shown("show", "nowhere", status=2)
-    shown("paytable", "md", "--table", "B", status=2)
+def refused(shown, kind: type[ShakerError], *arguments: str) -> str:
+    """Run it; return the one line that `main` would print."""
+    with pytest.raises(kind) as caught:
+        shown(*arguments)
+    assert exit_status(caught.value) == (EX_CONFIG if kind is SettingsError else 1)
+    assert caught.value.remedy
+    return caught.value.line()
+
+
+def test_what_is_wrong_is_one_line_with_the_remedy(shown, tmp_path: Path):
+    assert "pa-539" in refused(shown, SettingsError, "show", "nowhere")
+    assert "Give --table A" in refused(shown, RefusedError, "paytable", "md", "--table", "B")
+    assert "two profiles" in refused(shown, RefusedError, "compare", "md")
+    assert "x.svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "no/x.svg"))
+    assert ".svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.png"))
 
 
 def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
@@ -78,7 +92,35 @@ def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
     good.write_text(text, encoding="utf-8")
     assert "complete" in shown("check", str(good))
     good.write_text(text.replace('"required"', '"desired"', 1), encoding="utf-8")
-    shown("check", str(good), status=2)
+    assert str(good) in refused(shown, SettingsError, "check", str(good))
+    good.write_text("", encoding="utf-8")
+    assert str(good) in refused(shown, SettingsError, "check", str(good))
+
+
+def test_check_looks_at_files_only(shown, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "there is no file pa-625a" in refused(shown, SettingsError, "check", "pa-625a")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe", b"a = " + b"[" * 5000 + b"]" * 5000, b"a = " + b"9" * 5000, b"on_top_of = 3"],
+    ids=["bytes", "deep", "long", "base"],
+)
+def test_a_file_that_cannot_be_read_is_named_with_its_folder(shown, tmp_path: Path, content: bytes):
+    file = tmp_path / "bad.toml"
+    file.write_bytes(content)
+    assert str(file) in refused(shown, SettingsError, "show", str(file))
+
+
+def test_words_of_a_profile_are_printed_as_they_are(shown, tmp_path: Path):
+    text = source(load("md")).read_text(encoding="utf-8")
+    file = tmp_path / "x.toml"
+    file.write_text(text.replace('clause = "', 'clause = "[/x]'), encoding="utf-8")
+    for words in (("show",), ("paytable",), ("compare", "--all", "md")):
+        assert "[/x]" in shown(*words, str(file))
+    file = file.rename(tmp_path / "[x].toml")
+    assert "[x].toml" in shown("check", str(file))
 
 
 def test_the_diagram_has_every_phase_and_every_ordinary_way(shown, tmp_path: Path):

@@ -1,0 +1,59 @@
+"""`shaker-ctl settings check`: what it calls right, a table starts with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl.commands.settings import app
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.main import EX_CONFIG, exit_status
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings.toml"
+
+
+def check(file: Path, text: str) -> str:
+    file.write_text(text, encoding="utf-8")
+    found = RUNNER.invoke(app, ["check", str(file)], catch_exceptions=False)
+    assert found.exit_code == 0
+    return found.output
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[table]\nprofile = 'nope'", "no profile `nope`"),
+        ("[table]\nprofile = ''", "no profile ``"),
+        ("[table]\nprofile = '/tmp'", "no profile `/tmp`"),
+        ("[table]\nprofile = '/etc/passwd'", "no profile `/etc/passwd`"),
+        ("[table]\npaytable = 'Z'", "table.paytable"),
+        ("[table]\nentry_mode = 'auto'", "table.entry_mode"),
+        ("[table]\nprofile = 'md'", "table.cover_fitted"),
+        ("[camera.calibration]\ntilt_deg = [90, 9000]", "camera.calibration.tilt_deg"),
+    ],
+)
+def test_what_a_start_refuses_is_not_right(file: Path, text: str, named: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        check(file, text)
+    assert str(file) in str(caught.value)
+    assert named in str(caught.value)
+    assert exit_status(caught.value) == EX_CONFIG
+
+
+def test_its_help_names_the_status_that_it_ends_with() -> None:
+    assert f"Status {EX_CONFIG}" in RUNNER.invoke(app, ["check", "--help"]).output
+
+
+@pytest.mark.parametrize("name", ["[red]x[/blue]", "[/x]", ":dice:", "back\\\\"])
+def test_a_tables_name_is_printed_as_it_is(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "[bold]settings[x].toml"
+    output = check(file, f'[service]\ntable_name = "{name}"\n')
+    assert name in output
+    assert str(file) in output

@@ -1,0 +1,58 @@
+"""What cannot have been measured is refused with what to do, and never divided by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vision.calibrate import View, calibrate, least_squares
+from vision.calibration import CalibrationError
+from vision.target import Target
+from vision.tests.drawing import TABLE
+
+BLANK = np.full((480, 640), 90, np.uint8)
+CARD = Target(50.0)
+
+
+@pytest.mark.parametrize("height_mm", [0.0, -300.0, float("nan"), float("inf")])
+def test_a_lens_at_an_impossible_height_is_refused(height_mm: float) -> None:
+    with pytest.raises(CalibrationError, match="height_mm"):
+        calibrate([View(BLANK, 0.3)], CARD, replace(TABLE, height_mm=height_mm))
+
+
+@pytest.mark.parametrize("raised_mm", [-1.0, 300.0, 1e6, float("nan"), float("inf")])
+def test_a_card_that_does_not_lie_below_the_lens_is_refused(raised_mm: float) -> None:
+    with pytest.raises(CalibrationError, match="does not lie between the floor and the lens"):
+        calibrate([View(BLANK, 0.3), View(BLANK, raised_mm)], CARD, TABLE)
+
+
+def test_measurements_that_determine_nothing_are_said() -> None:
+    with pytest.raises(CalibrationError, match="do not determine"):
+        least_squares(lambda x: np.zeros(2), np.zeros(3))
+    with pytest.raises(CalibrationError, match="do not determine"):
+        least_squares(lambda x: np.full(2, np.nan), np.zeros(3))
+
+
+@pytest.mark.parametrize("radius_mm", [float("nan"), float("inf"), 0.0, -5.0, 0.001, 14.9, 1e9])
+def test_no_card_is_made_for_an_impossible_compartment(radius_mm: float) -> None:
+    with pytest.raises(CalibrationError, match="15 to 300 mm"):
+        Target(radius_mm)
+
+
+@pytest.mark.parametrize("scale", [float("nan"), 0.0, -1.0, 100.0])
+def test_no_card_was_printed_at_an_impossible_scale(scale: float) -> None:
+    with pytest.raises(CalibrationError, match="times as large"):
+        Target(50.0, scale)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_card_too_large_to_be_drawn_finely_is_drawn_less_finely(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = CARD.picture(8.0)
+    monkeypatch.setattr("vision.target._WIDEST_PX", len(fine) * times)
+    coarse = CARD.picture(8.0)
+    assert coarse.shape == fine.shape
+    assert np.abs(coarse.astype(int) - fine).mean() < 8.0

@@ -1,85 +1,73 @@
-"""The command line: builds the program from its commands, and words every error in one line."""
+"""The way in and out: whatever happens, a person reads one line and a script has a status.
+
+Owns the streams, the signals of the start, and the wording of every error in one line. The commands
+themselves are loaded inside `app`, so that what can happen meanwhile is answered too.
+"""
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import errno
+import io
+import os
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
-from rich.text import Text
-
-from shaker_ctl import __version__
-from shaker_ctl.commands import (
-    calibrate,
-    console,
-    demo,
-    doctor,
-    install,
-    journal,
-    read,
-    rules,
-    run,
-    seal,
-    settings,
-    status,
-)
 from shaker_ctl.errors import JournalCorruptError, SealError, SettingsError, ShakerError
+
+if TYPE_CHECKING:
+    from shaker_ctl.commands.program import program as program
 
 EX_DATAERR = 65
 EX_CONFIG = 78
+INTERRUPTED = 128 + signal.SIGINT
+"""What a shell reports of a program that Ctrl-C has ended."""
 
-program = typer.Typer(
-    name="shaker-ctl",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    help="Controller of a Sic Bo table with an automated dice shaker. "
-    "It tosses, reads, verifies, lights, and keeps the rules.",
-    pretty_exceptions_show_locals=False,
-)
-program.command()(run.run)
-program.command()(demo.demo)
-program.command()(status.status)
-program.command()(install.install)
-program.command()(install.uninstall)
-program.command()(doctor.doctor)
-program.command()(read.read)
-program.add_typer(calibrate.app, name="calibrate")
-program.add_typer(journal.app, name="journal")
-program.add_typer(rules.app, name="rules")
-program.add_typer(seal.app, name="seal")
-program.add_typer(console.app, name="console")
-program.add_typer(settings.app, name="settings")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""How a write says that there is no room for it."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"shaker-ctl {__version__}")
-        raise typer.Exit
+def __getattr__(name: str) -> Any:
+    """`program`, for whoever wants the command line without running it: loaded when asked for."""
+    if name != "program":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from shaker_ctl.commands.program import program
 
-
-@program.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
-    ] = False,
-) -> None:
-    """Options that come before a command."""
+    return program
 
 
 def app() -> None:
     """Run the command line. An error that a person can mend is one line and a status of its own.
 
     Status 78 (settings) and 65 (data), after sysexits.h, tell the service manager that a restart
-    would change nothing; everything else that a person meets is 1.
+    would change nothing; everything else that a person meets is 1. After Ctrl-C it is 130.
     """
+    _write_whatever_comes()
     try:
-        program()
+        with _quiet_interruption():
+            from shaker_ctl.commands.program import program
+        try:
+            program()
+        except SystemExit:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # What still waits to be written may find the disk full, too.
+            raise
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except ShakerError as error:
-        Console(stderr=True).print(
-            Text.assemble((error.code, "bold red"), f": {error.line()}"), soft_wrap=True
-        )
+        _tell(error.code, error.line())
         sys.exit(exit_status(error))
+    except OSError as error:
+        # What failed to open has a name, and whoever opened it words that; a write has none.
+        if error.errno not in (*FULL, errno.EPIPE) or error.filename is not None:
+            raise
+        _let_go_of_output()
+        if error.errno in FULL:  # and where `| head` has read enough, there is nothing to say
+            _tell("output", f"cannot write what was asked for: {error.strerror}. Make room (df)")
+        sys.exit(1)
 
 
 def exit_status(error: ShakerError) -> int:
@@ -87,3 +75,56 @@ def exit_status(error: ShakerError) -> int:
     if isinstance(error, SettingsError):
         return EX_CONFIG
     return EX_DATAERR if isinstance(error, JournalCorruptError | SealError) else 1
+
+
+def _write_whatever_comes() -> None:
+    """Have both streams write a letter that their encoding lacks as `?`, and never fail for one.
+
+    UTF-8 lacks none, but a file name may hold bytes that are none of it: written as `\\udcff`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="replace")
+        elif stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def _quiet_interruption() -> Iterator[None]:
+    """Let Ctrl-C end the program at once while modules load: nothing is open yet, and an exception
+    in the middle of an import comes out as anything."""
+
+    def leave(_signal: int, _frame: object) -> None:
+        os._exit(INTERRUPTED)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # ignored, as in a shell's background job
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _tell(code: str, line: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    with contextlib.suppress(OSError):  # Where nothing can be written, the status still speaks.
+        told = Text.assemble((code, "bold red"), f": {line}")
+        Console(stderr=True, highlight=False).print(told, soft_wrap=True)
+
+
+def _let_go_of_output() -> None:
+    """Drop what could not be printed, so that Python does not stumble over it again at its end."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group
@@ -22,6 +22,7 @@ from rich.text import Text
 from hil_tests.demo import report as reporting
 from hil_tests.demo.people import People
 from hil_tests.demo.session import DemoError, Plan, Session
+from hil_tests.rig.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
 
@@ -43,15 +44,18 @@ def _pins(rig: dict[str, Any]) -> str:
 
 def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) -> int:
     """Play, report, and return the exit status: 0, or 1 where a lamp or a reading was wrong."""
-    console = Console()
+    console = Console(markup=False, emoji=False)
+    _require_possible(plan)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
-    with _folder(report) as folder:
+    with _Folder(report) as folder:
         is_whole = rounds is None
-        with Session(plan, folder) as session:
+        with Session(plan, folder.path) as session:
             console.print(
                 f"rig: {_pins(session.rig)}, "
                 f"camera {session.rig['camera']['url']}, lamp box {session.rig['lamp']['device']}\n"
-                f"service ready after {session.ready_after_s:.1f} s; log and settings in {folder}"
+                f"service ready after {session.ready_after_s:.1f} s; log and settings in "
+                f"{folder.path}",
+                soft_wrap=True,
             )
             try:
                 _watch(session, rounds, console, plain or not console.is_terminal)
@@ -59,27 +63,88 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
             except KeyboardInterrupt:
                 console.print("stopping …")
             except DemoError as error:
-                console.print(f"{error.code}: {error.line()}", style="bold red", markup=False)
+                folder.is_evidence = True
+                line = f"{error.code}: {error.line()}"
+                console.print(line, style="bold red", soft_wrap=True)
             session.stop_service()
-        return _finish(session, folder, console, is_whole=is_whole)
+        tally = _finish(session, folder.path, console)
+        folder.is_evidence = folder.is_evidence or bool(tally.differences)
+        if not is_whole:
+            console.print("not all rounds were played", style="bold red")
+        if folder.is_evidence:
+            console.print(f"logs, journal and pictures stay in {folder.path}", soft_wrap=True)
+        return 1 if tally.differences or not is_whole else 0
 
 
-@contextmanager
-def _folder(report: Path | None) -> Iterator[Path]:
-    if report is not None:
+def _require_possible(plan: Plan) -> None:
+    """Raise `DemoError` for what the rig would refuse, before anything is made or started."""
+    if plan.dice not in STYLES:
+        raise DemoError(
+            f"--dice {plan.dice}: the rig has no such dice",
+            remedy=f"There are: {', '.join(STYLES)}",
+        )
+    if plan.seed < 0:
+        raise DemoError(f"--seed {plan.seed}: a seed is 0 or more", remedy="Give another one")
+
+
+class _Folder:
+    """The folder of one demonstration: the person's, who keeps it, or one that goes at the end.
+
+    It stays where something went wrong: the message names a log in it.
+    """
+
+    def __init__(self, report: Path | None) -> None:
+        """`report`: the person's folder; None for a passing one. Raises `DemoError`."""
+        self._is_passing = report is None
+        self.path = (
+            Path(tempfile.mkdtemp(prefix="shaker-demo-")) if report is None else _made(report)
+        )
+        self.is_evidence = False
+        """Whether a person has something to look for in it."""
+
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        has_failed = kind is not None and kind is not KeyboardInterrupt
+        if self._is_passing and not (has_failed or self.is_evidence):
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _made(report: Path) -> Path:
+    """Return the person's folder, made where it was not there, as an absolute path.
+
+    Raises `DemoError` where it cannot be made or written, or holds an earlier report.
+    """
+    remedy = "Give another folder with --report"
+    try:
+        str(report).encode()
         report = report.resolve()
+        report.mkdir(parents=True, exist_ok=True)
         if (report / "journal.sqlite").exists():
             raise DemoError(
                 f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
             )
-        report.mkdir(parents=True, exist_ok=True)
-        yield report
-        return
-    folder = Path(tempfile.mkdtemp(prefix="shaker-demo-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not os.access(report, os.W_OK | os.X_OK):
+            raise DemoError(f"the report folder {report} may not be written", remedy=remedy)
+    except UnicodeEncodeError as error:
+        # The settings file names it, and a settings file is UTF-8.
+        raise DemoError(
+            f"the name of the report folder is no UTF-8: {str(report)!a}", remedy=remedy
+        ) from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
+        reason = (
+            error.strerror if isinstance(error, OSError) else "its links lead round in a circle"
+        )
+        raise DemoError(
+            f"the report folder {report} cannot be made: {reason}", remedy=remedy
+        ) from error
+    return report
 
 
 def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> None:
@@ -173,7 +238,7 @@ class _News:
         if view["life"] != self._life:
             self._life = view["life"]
             marks = " · ".join(view["marks"])
-            self._console.print(f"table {self._life}  [{marks}]", markup=False, highlight=False)
+            self._console.print(f"table {self._life}  [{marks}]", highlight=False)
         seen = view["inspection"]
         now = (seen["stage"], seen["cycles_good"])
         if self._life == "opening inspection" and now != self._inspection:
@@ -197,7 +262,8 @@ class _News:
                 )
 
 
-def _finish(session: Session, folder: Path, console: Console, *, is_whole: bool) -> int:
+def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally:
+    """Write the report, show its sum, and return it."""
     found = reporting.rounds_of(
         folder / "journal.sqlite", session.rig, folder, session.plan.profile
     )
@@ -206,9 +272,7 @@ def _finish(session: Session, folder: Path, console: Console, *, is_whole: bool)
     console.print(_summary(tally))
     for difference in tally.differences:
         console.print(f"DIFFERENCE {difference}", style="bold red")
-    if not is_whole:
-        console.print("not all rounds were played", style="bold red")
-    return 1 if tally.differences or not is_whole else 0
+    return tally
 
 
 def _summary(tally: reporting.Tally) -> Table:

@@ -286,9 +286,13 @@ def _stop(process: subprocess.Popen[bytes] | None) -> None:
 
 
 def _toml(table: dict[str, Any], path: str = "") -> list[str]:
-    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too."""
+    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too, but
+    for what JSON leaves bare or writes as two surrogates."""
     lines = [f"[{path}]"] if path else []
-    lines += [f"{k} = {json.dumps(v)}" for k, v in table.items() if not isinstance(v, dict)]
+    for key, value in table.items():
+        if not isinstance(value, dict):
+            spelt = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            lines.append(f"{key} = {spelt}")
     for key, value in table.items():
         if isinstance(value, dict):
             lines += _toml(value, f"{path}.{key}" if path else key)

@@ -75,7 +75,7 @@ def run(
         typer.Option(help="Cover over the dome: moved by hand, or driven by its pin."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of chance; printed, for a run like this one.")
+        int | None, typer.Option(min=0, help="Seed of chance; printed, for a run like this one.")
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the virtual pigpiod; 0: any free.")] = 0,
     camera_port: Annotated[int, typer.Option(help="Port of the camera; 0: any free.")] = 0,
@@ -105,6 +105,8 @@ def run(
     except RigFileError as error:
         _fail(str(error))
     table = given.machine
+    if table.seed < 0:
+        _fail(f"{rig_file}: machine.seed is {table.seed}. Write a seed of 0 or more")
     plan = RigPlan(
         folder=folder.resolve(),
         geometry=geometry.value if geometry else table.geometry,
@@ -127,7 +129,7 @@ def run(
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()
             life.ends_when(lambda: rig.has_ended)
-            view.show(Console(), rig.addresses, rig.status, life.ended)
+            view.show(Console(markup=False, emoji=False), rig.addresses, rig.status, life.ended)
     except (BenchError, ReservedError) as error:
         _fail(str(error))
     except (ValueError, KeyError) as error:
@@ -194,7 +196,7 @@ def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
             parameters,
             " ".join(row["events"]),
         )
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 @app.command()
@@ -213,7 +215,7 @@ def compare(
     except comparing.ReportError as error:
         _fail(str(error))
     found = comparing.changes(old, new)
-    Console().print(comparing.table(old, new, found))
+    Console(markup=False, emoji=False).print(comparing.table(old, new, found))
     if any(change.is_worse for change in found):
         raise typer.Exit(1)
 
@@ -235,7 +237,8 @@ def _say(answer: Any) -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    Console(stderr=True).print(f"shaker-rig: {message}", highlight=False, soft_wrap=True)
+    told = Console(stderr=True, markup=False, emoji=False)  # file names are printed as they stand
+    told.print(f"shaker-rig: {message}", highlight=False, soft_wrap=True)
     raise typer.Exit(1)
 
 

@@ -57,6 +57,13 @@ _REFUSED_BY_MEDIUM = frozenset(
 )
 """Primary result codes that speak of the medium. Any other one speaks of what is written there."""
 
+_REBUILD = "Keep the file; where the other copy is whole, shaker-ctl journal rebuild writes it anew"
+_NO_JOURNAL = f"Give the path of a journal. If this was one: {_REBUILD[0].lower()}{_REBUILD[1:]}"
+
+
+LARGEST = (1 << 63) - 1
+"""The largest number that SQLite holds; no round and no record is beyond it."""
+
 
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=1.0)
@@ -107,7 +114,7 @@ class SqliteJournal:
             if row is None or not isinstance(row[0], str):
                 raise JournalCorruptError(
                     f"{self.path} has lost its identity",
-                    remedy="Keep the file; rebuild it from its second copy",
+                    remedy=_REBUILD,
                 )
             self.identity = row[0]
             self._start = genesis(self.identity)
@@ -183,12 +190,27 @@ class SqliteJournal:
 
         Raises JournalCorruptError where the file cannot be read.
         """
-        limit = (1 << 62) if last is None else last
+        limit = LARGEST if last is None else last
         yield from self._rows(
             "SELECT sequence, hash, body FROM record WHERE sequence BETWEEN ? AND ? "
             "ORDER BY sequence",
             (first, limit),
         )
+
+    def head_before(self, sequence: int) -> Head:
+        """Return what the record `sequence` must follow: the record before it, or the beginning.
+
+        Where that one is missing, the newest that is there before it.
+        """
+        with closing(self._reader()) as db:
+            row = self._guard(
+                lambda: db.execute(
+                    "SELECT sequence, hash FROM record WHERE sequence < ? "
+                    "ORDER BY sequence DESC LIMIT 1",
+                    (sequence,),
+                ).fetchone()
+            )
+        return self._start if row is None else Head(row[0], _as_bytes(row[1]))
 
     def newest_first(self, newest: int | None = None) -> Iterator[Record]:
         """Yield records from `newest`, or the newest, back to the first, a page at a time."""
@@ -200,6 +222,8 @@ class SqliteJournal:
 
     def read_round(self, number: int) -> list[Record]:
         """Return everything recorded from the first to the last record of a round."""
+        if abs(number) > LARGEST:
+            return []
         with closing(self._reader()) as db:
             span = self._guard(
                 lambda: db.execute(
@@ -209,16 +233,23 @@ class SqliteJournal:
         return [] if span[0] is None else list(self.read(*span))
 
     def last_rounds(self, count: int) -> list[int]:
-        """Return the numbers of the last rounds, newest last, an incomplete one included (O-7)."""
+        """Return the numbers of the last rounds, newest last, an incomplete one included (O-7).
+
+        Raises JournalCorruptError where what stands there is no number.
+        """
         with closing(self._reader()) as db:
             rows = self._guard(
                 lambda: db.execute(
                     "SELECT DISTINCT round FROM record WHERE round IS NOT NULL "
                     "ORDER BY round DESC LIMIT ?",
-                    (count,),
+                    (min(count, LARGEST),),
                 ).fetchall()
             )
-        return [row[0] for row in reversed(rows)]
+        if not all(isinstance(number, int) for (number,) in rows):
+            raise JournalCorruptError(
+                f"the journal {self.path} is damaged: a round of it has no number", remedy=_REBUILD
+            )
+        return [number for (number,) in reversed(rows)]
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> Iterator[Record]:
         with closing(self._reader()) as db:
@@ -228,7 +259,7 @@ class SqliteJournal:
                     yield Record(sequence, _as_bytes(chain), _as_bytes(body))
 
     def _reader(self) -> sqlite3.Connection:
-        where = f"file:{quote(str(self.path.absolute()))}?mode=ro"
+        where = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro"
         return sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
 
     # ── Verifying ───────────────────────────────────────────────────────────
@@ -291,8 +322,7 @@ class SqliteJournal:
         Raises JournalCorruptError naming the first that does not.
         """
         first = max(1, self._head.sequence - count)
-        before = next(self.read(first - 1, first - 1), None) if first > 1 else None
-        head = self._start if before is None else Head(before.sequence, before.hash)
+        head = self.head_before(first)
         for step in walk(head, self.read(first, self._head.sequence), str(self.path)):
             if isinstance(step, Damage):
                 raise JournalCorruptError(step.line(), remedy="shaker-ctl journal verify")
@@ -323,7 +353,7 @@ class SqliteJournal:
         if isinstance(error, sqlite3.Error) and not by_medium:
             return JournalCorruptError(
                 f"the journal {self.path} is damaged: {text}",
-                remedy="Keep the file; shaker-ctl journal verify names the first bad record",
+                remedy=_NO_JOURNAL if code == sqlite3.SQLITE_NOTADB else _REBUILD,
             )
         if self._read_only:
             return JournalError(

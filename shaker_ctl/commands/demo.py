@@ -45,19 +45,27 @@ def demo(
     profile: Annotated[str, typer.Option(help="Rule text to play (`shaker-ctl rules list`).")] = (
         "pa-625a"
     ),
-    seed: Annotated[int, typer.Option(help="Seed of the rig's physics and camera noise.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the rig's physics and camera noise.")
+    ] = 1,
     compartment: Annotated[
         Compartment, typer.Option(help="rough: one in ten tosses, and more, does not end flat.")
     ] = Compartment.STANDARD,
     pace: Annotated[
         Pace, typer.Option(help="brisk: short betting, settling and payout; same toss and reading.")
     ] = Pace.TABLE,
-    dice: Annotated[str, typer.Option(help="Style of the rig's dice.")] = "white",
+    dice: Annotated[
+        str, typer.Option(help="Style of the rig's dice: white, ivory, red, blue, green, asian.")
+    ] = "white",
     pins: Annotated[
         PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
     ] = PinsBy.PIGPIO,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for rounds.jsonl, pictures, journal and logs.")
+        Path | None,
+        typer.Option(
+            help="Folder for rounds.jsonl, pictures, journal and logs. Without it they go at the "
+            "end, unless something went wrong."
+        ),
     ] = None,
     as_demonstration: Annotated[
         bool,
@@ -84,7 +92,9 @@ def demo(
             f"{mark} says that this is a real table: no demonstration runs here (O-16)",
             remedy="Run it on another machine",
         )
-    if not as_demonstration:
+    if as_demonstration:
+        regulation.load(profile)  # raises where there is no such text, before anything starts
+    else:
         _refuse_out_of_force(profile)
     try:
         from hil_tests.demo.play import play

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.gpio_parameters import PinParameters
@@ -17,7 +18,7 @@ from shaker_ctl.installation.acts import Act, InstallError
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, kept, to_install, to_uninstall
 
-screen = Console(highlight=False)
+screen = Console(highlight=False, markup=False, emoji=False)
 
 RootOption = Annotated[
     Path,
@@ -57,7 +58,7 @@ def install(
     devices = {name: device for name, device in named.items() if device is not None}
     places = _places(root)
     pins = PinParameters()
-    if places.settings.exists():
+    if _is_there(places.settings):
         pins = settings.load(places.settings).gpio.pins
     wishes = Wishes(places=places, devices=devices, pins=pins, public_key=public_key)
     _carry_out(to_install(wishes), check=check, yes=yes, done="installed")
@@ -79,16 +80,40 @@ def uninstall(
 
 
 def _places(root: Path) -> Places:
-    root = root.resolve()
+    """Raises `InstallError` where `root` is no folder and cannot become one."""
+    try:
+        root = root.resolve()
+        standing = next(path for path in (root, *root.parents) if path.exists())
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
+        reason = (
+            error.strerror if isinstance(error, OSError) else "its links lead round in a circle"
+        )
+        raise InstallError(
+            f"--root {root} cannot be used: {reason}", remedy="Give another folder"
+        ) from error
+    if not standing.is_dir():
+        raise InstallError(
+            f"--root {root} cannot be used: {standing} is no folder", remedy="Give another folder"
+        )
     return Places(root) if root == Path("/") else Places(root, prefix=PREFIX)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InstallError(
+            f"{path} may not be looked at: {error.strerror}",
+            remedy="Run it as root: sudo shaker-ctl install",
+        ) from error
 
 
 def _carry_out(acts: list[Act], *, check: bool, yes: bool, done: str) -> None:
     if not acts:
-        screen.print(f"[green]ok[/]  {done}: nothing to do")
+        screen.print(Text.assemble(("ok", "green"), f"  {done}: nothing to do"))
         return
     for act in acts:
-        screen.print(f"  {act.what}", soft_wrap=True, markup=False)
+        screen.print(f"  {act.what}", soft_wrap=True)
     if check:
         screen.print(f"{len(acts)} to do; nothing was changed")
         raise typer.Exit(1)
@@ -96,4 +121,4 @@ def _carry_out(acts: list[Act], *, check: bool, yes: bool, done: str) -> None:
         raise InstallError("nothing was changed", remedy="Answer y, or give --yes")
     for act in acts:
         act.do()
-    screen.print(f"[green]ok[/]  {done}: {len(acts)} done")
+    screen.print(Text.assemble(("ok", "green"), f"  {done}: {len(acts)} done"))

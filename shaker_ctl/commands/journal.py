@@ -2,13 +2,16 @@
 
 Reads the files themselves, and only reads them; the service may run or not. Only `rebuild` writes,
 and it refuses while a service does.
+
+What is read is held against the chain on the way: a record that does not fit is shown as far as it
+can be, and named in the error with which the command ends (status 65).
 """
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,16 +19,18 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.journal_copies import survey
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
 from shaker_ctl.commands.run import DEFAULT_CONFIG
-from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.replay import Decided, Difference, replay
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.rules import machine
@@ -38,7 +43,8 @@ app = typer.Typer(
     no_args_is_help=True,
     help="The table's journal: its newest records, one round, proof, export, figures.",
 )
-screen = Console()
+screen = Console(markup=False, emoji=False)
+"""Prints people's words, file names and what a damaged record holds: as they stand."""
 
 Config = Annotated[Path, typer.Option(help="Settings file of the table, which names the journal.")]
 Journal = Annotated[
@@ -48,11 +54,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Plain JSON instead of a ta
 
 BAR = 40
 """Width of the longest bar of `statistics`, in characters."""
-
-ROUND_COLUMNS = (
-    *("round", "ended", "first", "second", "third"),
-    *("source", "ending", "wagers", "cause"),
-)
 
 
 # ── Looking ─────────────────────────────────────────────────────────────────
@@ -66,32 +67,34 @@ def last(
     as_json: AsJson = False,
 ) -> None:
     """Show the last rounds, the incomplete one included (O-7)."""
-    store = _opened(_parameters(config, journal))
-    rounds = [_summary(number, store) for number in store.last_rounds(count)]
-    store.close()
-    if as_json:
-        typer.echo(json.dumps(rounds, indent=2))
-        return
-    table = Table(title=f"last {len(rounds)} rounds")
-    for name in ("round", "began (UTC)", "values", "on the word of", "ending", "wagers", "cause"):
-        table.add_column(name)
-    for row in rounds:
-        values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
-        table.add_row(
-            str(row["round"]),
-            row["began"][:19].replace("T", " "),
-            values,
-            row["source"] or "-",
-            row["ending"] or "[yellow]unfinished[/]",
-            row["wagers"] or "-",
-            row["cause"] or "-",
-        )
-    screen.print(table)
+    with _opened(_parameters(config, journal)) as book:
+        rounds = [_summary(number, book) for number in book.store.last_rounds(count)]
+        if as_json:
+            typer.echo(json.dumps(rounds, indent=2))
+            return
+        table = Table(title=f"last {len(rounds)} rounds")
+        for name in (
+            *("round", "began (UTC)", "values", "on the word of"),
+            *("ending", "wagers", "cause"),
+        ):
+            table.add_column(name)
+        for row in rounds:
+            values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
+            table.add_row(
+                str(row["round"]),
+                row["began"][:19].replace("T", " "),
+                values,
+                row["source"] or "-",
+                row["ending"] or Text("unfinished", "yellow"),
+                row["wagers"] or "-",
+                row["cause"] or "-",
+            )
+        screen.print(table)
 
 
-def _summary(number: int, store: SqliteJournal) -> dict[str, Any]:
-    records = [record.plain for record in store.read_round(number)]
-    closed = next((c for plain in records for c in _closings(plain) if c["round"] == number), {})
+def _summary(number: int, book: _Book) -> dict[str, Any]:
+    records = [record.plain for record in book.round(number)]
+    closed = next((c for plain in records for c in closings(plain) if c["round"] == number), {})
     return {
         "round": number,
         "began": records[0]["wall"],
@@ -99,12 +102,6 @@ def _summary(number: int, store: SqliteJournal) -> dict[str, Any]:
         "records": [records[0]["sequence"], records[-1]["sequence"]],
         **{key: closed.get(key) for key in ("values", "source", "ending", "wagers", "cause")},
     }
-
-
-def _closings(plain: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for command in plain.get("decision", ()):
-        if command.get("type") == "RecordRound":
-            yield command
 
 
 @app.command()
@@ -116,22 +113,25 @@ def show(
 ) -> None:
     """Show everything about one round: each event, what was decided on it, its pictures."""
     parameters = _parameters(config, journal)
-    store = _opened(parameters)
-    records = store.read_round(number)
-    store.close()
-    if not records:
-        raise RefusedError(
-            f"the journal {parameters.path} knows no round {number}",
-            remedy="shaker-ctl journal last shows which there are",
-        )
-    if as_json:
-        typer.echo(json.dumps([_with_hash(record) for record in records], indent=2))
-        return
+    with _opened(parameters) as book:
+        records = book.round(number)
+        if not records:
+            raise RefusedError(
+                f"the journal {parameters.path} knows no round {number}",
+                remedy="shaker-ctl journal last shows which there are",
+            )
+        if as_json:
+            typer.echo(json.dumps([with_hash(record) for record in records], indent=2))
+            return
+        _draw_round(number, records, parameters.pictures)
+
+
+def _draw_round(number: int, records: list[Record], folder: Path) -> None:
+    disputes = DisputeList(folder).acts()
     began = records[0].plain["monotonic"]
     table = Table(title=f"round {number}", caption=f"chain {records[-1].hash.hex()}")
     for name in ("record", "seconds", "event", "decided"):
         table.add_column(name, overflow="fold")
-    disputes = DisputeList(parameters.pictures).acts()
     pictures: list[str] = []
     for record in records:
         plain = record.plain
@@ -147,7 +147,7 @@ def show(
     for name, digest in sorted(records[-1].plain["digests"].items()):
         screen.print(f"{name:10} {digest}")
     for name in pictures:
-        path = parameters.pictures / name
+        path = folder / name
         screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
     for act in disputes:
         if act.round == number:
@@ -188,11 +188,12 @@ def verify(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
     for finding in findings:
         colour = "red" if finding.halts else "yellow"
-        screen.print(f"[{colour}]{finding.trouble.value}[/]: {finding.line()}", soft_wrap=True)
+        found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
+        screen.print(found, soft_wrap=True)
     worst = next((finding for finding in findings if finding.halts), None)
     if worst is not None:
         raise JournalCorruptError(worst.text, remedy=worst.remedy)
-    screen.print("[green]the chain is whole[/]")
+    screen.print("the chain is whole", style="green")
 
 
 @app.command(name="replay")
@@ -211,34 +212,33 @@ def replay_command(
     """
     parameters = _parameters(config, journal)
     rules = rulebook(settings_file.load(config).table)
-    store = _opened(parameters)
-    found = replay(store.read(), _decide(rules), to_record(machine.initial(rules)))
-    frames, refused = 0, ""
-    if pictures:
-        from shaker_ctl.commands.reread import reread
+    with _opened(parameters) as book:
+        found = replay(book.all(), _decide(rules), to_record(machine.initial(rules)))
+        frames, refused = 0, ""
+        if pictures:
+            from shaker_ctl.commands.reread import reread
 
-        again = reread(store.read(), parameters.pictures, config)
-        found.differences += again.differences
-        frames = again.frames
-        if again.refused:
-            refused = (
-                f"; {again.refused} frames of unreadable tosses, "
-                f"{again.refused_but_readable} of which today's reader reads alone"
-            )
-    store.close()
-    if as_json:
-        typer.echo(json.dumps([_plain_difference(d) for d in found.differences], indent=2))
-    else:
-        for difference in found.differences:
+            again = reread(book.all(), parameters.pictures, config)
+            found.differences += again.differences
+            frames = again.frames
+            if again.refused:
+                refused = (
+                    f"; {again.refused} frames of unreadable tosses, "
+                    f"{again.refused_but_readable} of which today's reader reads alone"
+                )
+        if as_json:
+            typer.echo(json.dumps([_plain_difference(d) for d in found.differences], indent=2))
+        else:
+            for difference in found.differences:
+                screen.print(
+                    f"record {difference.sequence}, round {difference.round}: {difference.what}\n"
+                    f"  then {_told(difference.then)}\n  now  {_told(difference.now)}",
+                    soft_wrap=True,
+                )
             screen.print(
-                f"record {difference.sequence}, round {difference.round}: {difference.what}\n"
-                f"  then {_told(difference.then)}\n  now  {_told(difference.now)}",
-                soft_wrap=True,
+                f"{found.steps} decisions in {len(found.rounds)} rounds and {frames} frames, "
+                f"{len(found.differences)} differences{refused}"
             )
-        screen.print(
-            f"{found.steps} decisions in {len(found.rounds)} rounds and {frames} frames, "
-            f"{len(found.differences)} differences{refused}"
-        )
     if found.differences:
         raise typer.Exit(1)
 
@@ -274,47 +274,53 @@ def _plain_difference(difference: Difference) -> dict[str, Any]:
 # ── Handing on ──────────────────────────────────────────────────────────────
 
 
+def _moment(words: str) -> datetime:
+    try:
+        return moment(words)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{words!r} is no time: write 2026-11-22, 2026-11-22T20:00 or 2026-11-22T20:00:00+05:00"
+        ) from error
+
+
 @app.command()
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder for records.jsonl and rounds.csv.")],
-    since: Annotated[datetime | None, typer.Option("--from", help="From this day (UTC).")] = None,
-    until: Annotated[datetime | None, typer.Option("--to", help="Before this day (UTC).")] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            parser=_moment,
+            help="From this day or time: 2026-11-22, 2026-11-22T20:00:00+05:00. "
+            "Without an offset it is UTC.",
+        ),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            parser=_moment,
+            help="Before this day or time, written as for --from.",
+        ),
+    ] = None,
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
 ) -> None:
-    """Write the records of a time as JSON lines with their hashes, and the rounds as CSV."""
-    store = _opened(_parameters(config, journal))
-    folder.mkdir(parents=True, exist_ok=True)
-    count = rounds = 0
-    with (
-        (folder / "records.jsonl").open("w", encoding="utf-8") as lines,
-        (folder / "rounds.csv").open("w", encoding="utf-8", newline="") as table,
-    ):
-        rows = csv.writer(table)
-        rows.writerow(ROUND_COLUMNS)
-        for record in store.read():
-            plain = record.plain
-            if not _is_within(plain["wall"], since, until):
-                continue
-            lines.write(json.dumps(_with_hash(record), ensure_ascii=False) + "\n")
-            count += 1
-            for closed in _closings(plain):
-                values = closed["values"] or ["", "", ""]
-                rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
-                rows.writerow([closed["round"], plain["wall"], *values, *rest])
-                rounds += 1
-    store.close()
-    screen.print(f"{count} records and {rounds} rounds in {folder}")
+    """Write the records of a time as JSON lines with their hashes, and the rounds as CSV.
 
-
-def _is_within(wall: str, since: datetime | None, until: datetime | None) -> bool:
-    at = datetime.fromisoformat(wall)
-    after = since is None or at >= since.replace(tzinfo=UTC)
-    return after and (until is None or at < until.replace(tzinfo=UTC))
-
-
-def _with_hash(record: Record) -> dict[str, Any]:
-    return {"hash": record.hash.hex(), "record": record.plain}
+    An earlier export in the folder is replaced when the new one is whole, and stays where the
+    records do not verify or none is found.
+    """
+    if since is not None and until is not None and since >= until:
+        raise RefusedError(
+            f"--from {since.isoformat()} is not before --to {until.isoformat()}",
+            remedy="Swap them; a time without an offset is UTC",
+        )
+    with _opened(_parameters(config, journal)) as book:
+        count, rounds = write_export(folder, book.all(is_proved=True), since, until)
+    screen.print(f"{count} records and {rounds} rounds in {folder}", soft_wrap=True)
 
 
 @app.command()
@@ -322,13 +328,12 @@ def statistics(
     config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
 ) -> None:
     """Count faces and pairs, and test them at 99 %, with the power that the sample reaches."""
-    store = _opened(_parameters(config, journal))
-    shown = figures(store.read())
-    store.close()
-    if as_json:
-        typer.echo(json.dumps(shown, indent=2))
-        return
-    _draw(shown)
+    with _opened(_parameters(config, journal)) as book:
+        shown = figures(book.all())
+        if as_json:
+            typer.echo(json.dumps(shown, indent=2))
+        else:
+            _draw(shown)
 
 
 def _draw(shown: dict[str, Any]) -> None:
@@ -382,7 +387,7 @@ def _test_table(tests: list[dict[str, Any]]) -> Table:
             str(test["n"]),
             f"{test['statistic']:.3f}" + ("" if test["df"] is None else f" (df {test['df']})"),
             f"{test['p']:.4f}",
-            "[red]outside[/]" if test["outside"] else "inside",
+            Text("outside", "red") if test["outside"] else "inside",
             "-" if test["power"] is None else f"{test['power']:.0%}",
             test["against"] or "-",
         )
@@ -396,7 +401,7 @@ def _bars(name: str, counts: dict[Any, int], expected: float) -> None:
     for key, count in counts.items():
         filled = round(count / longest * BAR)
         bar = "".join("|" if i == mark else "#" if i < filled else " " for i in range(BAR + 1))
-        screen.print(f"{name} {key} {bar} {count}", highlight=False, markup=False)
+        screen.print(f"{name} {key} {bar} {count}", highlight=False)
 
 
 # ── Disputes ────────────────────────────────────────────────────────────────
@@ -416,9 +421,8 @@ def dispute(
     Works while the table plays. The act is kept beside the pictures, in disputes.jsonl.
     """
     parameters = _parameters(config, journal)
-    store = _opened(parameters)
-    is_known = bool(store.read_round(number))
-    store.close()
+    with _opened(parameters) as book:
+        is_known = bool(book.store.read_round(number))
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -472,10 +476,76 @@ def _parameters(config: Path, journal: Path | None) -> JournalParameters:
     return JournalParameters(path=journal, pictures=journal.parent / "pictures")
 
 
-def _opened(parameters: JournalParameters) -> SqliteJournal:
-    if not parameters.path.exists():
-        raise RefusedError(
-            f"there is no journal at {parameters.path}",
-            remedy="Give its path with --journal, or the settings with --config",
+class _Book:
+    """An opened journal, read as it stands. Every record is held against its chain on the way, and
+    the first that does not fit is remembered."""
+
+    def __init__(self, store: SqliteJournal) -> None:
+        self.store = store
+        self._chain = Chain(str(store.path))
+
+    def round(self, number: int) -> list[Record]:
+        """Return the records of a round; none where the journal does not know it."""
+        records = self.store.read_round(number)
+        if not records:
+            return []
+        return list(self._chain.over(self.store.head_before(records[0].sequence), records))
+
+    def all(self, *, is_proved: bool = False) -> Iterator[Record]:
+        """Yield every record; with `is_proved` raise JournalCorruptError at the first that does not
+        fit, before it is handed on."""
+        for record in self._chain.over(self.store.head_before(1), self.store.read()):
+            if is_proved and (trouble := self.trouble()) is not None:
+                raise trouble
+            yield record
+
+    def trouble(self) -> JournalCorruptError | None:
+        """What a person must know of what was read so far."""
+        if self._chain.damage is None:
+            return None
+        return JournalCorruptError(
+            self._chain.damage.line(),
+            remedy="Do not rely on this copy: shaker-ctl journal verify compares it with the other "
+            "one, --journal reads that",
         )
-    return SqliteJournal(parameters.path, read_only=True)
+
+
+@contextmanager
+def _opened(parameters: JournalParameters) -> Iterator[_Book]:
+    """Open a journal for looking.
+
+    Raises RefusedError where there is none. Raises JournalCorruptError at the end, or where a
+    record could not be understood, if anything that was read does not fit the chain.
+    """
+    _require_there(parameters.path)
+    store = SqliteJournal(parameters.path, read_only=True)
+    try:
+        book = _Book(store)
+        try:
+            yield book
+        except Exception as error:
+            # A record that does not fit may hold anything, and anything may stumble over it. What
+            # a person needs to know is which record that is; any other error is one of its own.
+            is_told = isinstance(error, ShakerError) and not isinstance(error, JournalCorruptError)
+            if is_told or (trouble := book.trouble()) is None:
+                raise
+            raise trouble from error
+        if (trouble := book.trouble()) is not None:
+            raise trouble
+    finally:
+        store.close()
+
+
+def _require_there(path: Path) -> None:
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise RefusedError(
+            f"the journal {path} may not be looked at: {error.strerror}",
+            remedy="Read it as the service's user: sudo -u shaker-ctl shaker-ctl journal ...",
+        ) from error
+    except OSError as error:
+        raise RefusedError(
+            f"there is no journal at {path}: {error.strerror}",
+            remedy="Give its path with --journal, or the settings with --config",
+        ) from error

@@ -10,6 +10,7 @@ import grp
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,9 +53,13 @@ class Write:
 
     @property
     def what(self) -> str:
-        if not self.path.exists():
+        try:
+            is_other = self.path.read_text("utf-8") != self.content
+        except FileNotFoundError:
             return f"write {self.path}"
-        if self.path.read_text("utf-8") != self.content and not self.keep:
+        except (OSError, UnicodeDecodeError):
+            is_other = True
+        if is_other and not self.keep:
             return f"replace {self.path}"
         return f"give {self.path} mode {self.mode:04o}" + (
             f", group {self.group}" if self.group else ""
@@ -106,7 +111,8 @@ class Folder:
         except OSError:
             return False
         return (
-            there.st_mode & 0o7777 == self.mode
+            stat.S_ISDIR(there.st_mode)
+            and there.st_mode & 0o7777 == self.mode
             and (self.owner is None or user_number(self.owner) == there.st_uid)
             and (self.group is None or group_number(self.group) == there.st_gid)
         )
@@ -154,7 +160,13 @@ class Remove:
         return f"remove {self.path}"
 
     def is_done(self) -> bool:
-        return not (self.path.exists() or self.path.is_symlink())
+        try:
+            self.path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False
+        return False
 
     def do(self) -> None:
         try:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shaker_ctl.errors import JournalCorruptError
+
 Plain = Any
 """What `json.loads` returns."""
 
@@ -42,8 +44,17 @@ class Record:
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The body decoded: what was to be remembered, and beside it `RESERVED`."""
-        decoded: dict[str, Plain] = json.loads(self.body)
+        """The body decoded: what was to be remembered, and beside it `RESERVED`.
+
+        Raises JournalCorruptError where the body is none that was ever written.
+        """
+        try:
+            decoded = json.loads(self.body)
+        except ValueError as error:
+            byte, what = _wrong_byte(self.body)
+            raise _unreadable(Damage("journal", self.sequence, byte, what)) from error
+        if not isinstance(decoded, dict):
+            raise _unreadable(Damage("journal", self.sequence, None, "its body is no record"))
         return decoded
 
 
@@ -159,6 +170,33 @@ def walk(start: Head, records: Iterable[Record], where: str) -> Iterator[Record 
             return
         head = Head(record.sequence, record.hash)
         yield record
+
+
+class Chain:
+    """Passes records on, sound or not, and remembers the first that does not fit the one before.
+
+    For looking at what may be damaged: `walk` stops there, a person wants to see as far as it goes.
+    """
+
+    def __init__(self, where: str) -> None:
+        """`where`: which copy is read, for the damage that is found."""
+        self._where = where
+        self.damage: Damage | None = None
+
+    def over(self, before: Head, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield each of `records`, the first of which follows `before`."""
+        head = before
+        for record in records:
+            if self.damage is None:
+                self.damage = _misfit(head, record, self._where)
+            head = Head(record.sequence, record.hash)
+            yield record
+
+
+def _unreadable(damage: Damage) -> JournalCorruptError:
+    return JournalCorruptError(
+        damage.line(), remedy="Keep the file; shaker-ctl journal verify compares both copies"
+    )
 
 
 def _misfit(head: Head, record: Record, where: str) -> Damage | None:

@@ -17,7 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from shaker_ctl.errors import SettingsError
+
 SOCKET_NAME = "status.sock"
+LONGEST_ADDRESS = 107
+"""Bytes that fit into a local socket's address (unix(7)), its closing zero not counted."""
 MAX_CLIENTS = 8
 FASTEST_HZ = 20.0
 
@@ -33,22 +37,33 @@ class StatusSocket:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
     def start(self) -> None:
-        """Bind and serve. A socket left by a killed service is replaced."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
-        self._listener.bind(str(self._path))
-        os.chmod(self._path, 0o660)
-        self._listener.listen(MAX_CLIENTS)
+        """Bind and serve. A socket left by a killed service is replaced.
+
+        Raises SettingsError where the folder cannot hold it.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                self._path.unlink()
+            with _address(self._path) as address:
+                self._listener.bind(address)
+            os.chmod(self._path, 0o660)
+            self._listener.listen(MAX_CLIENTS)
+        except OSError as error:
+            raise SettingsError(
+                f"the status socket {self._path} cannot be made: {error.strerror or error}",
+                remedy="Give service.runtime_dir a folder that the service may write",
+            ) from error
         self._listener.settimeout(0.2)
         self._thread.start()
 
     def stop(self) -> None:
         """Close the socket and every client's connection."""
         self._stopping.set()
-        self._thread.join(timeout=2)
+        if self._thread.ident is not None:  # not where the start itself failed
+            self._thread.join(timeout=2)
         self._listener.close()
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # its folder may be gone, or have never been one
             self._path.unlink()
 
     def _serve(self) -> None:
@@ -131,8 +146,25 @@ def follow_status(
     """Yield views as they come, until the service goes. Raises `OSError` where none answers."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout_s)
-        connection.connect(str(folder / SOCKET_NAME))
+        with _address(folder / SOCKET_NAME) as address:
+            connection.connect(address)
         connection.sendall(b"once\n" if rate_hz is None else f"follow {rate_hz:g}\n".encode())
         with connection.makefile("r", encoding="utf-8") as lines:
             for line in lines:
                 yield json.loads(line)
+
+
+@contextlib.contextmanager
+def _address(path: Path) -> Iterator[str]:
+    """Spell `path` so that a local socket's address holds it, however deep its folder lies.
+
+    Raises OSError where the folder is not there.
+    """
+    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)

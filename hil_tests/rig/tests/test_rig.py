@@ -316,6 +316,23 @@ def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):
     assert "there are: white" in done.output
 
 
+def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path):
+    done = CliRunner().invoke(app, ["run", "--seed", "-1", "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 2
+    assert "'--seed'" in done.output
+    file = tmp_path / "rig.toml"
+    file.write_text("[machine]\nseed = -1\n")
+    done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert "machine.seed is -1" in done.output
+    assert not (tmp_path / "rig").exists()
+
+
+def test_a_folder_is_named_as_it_is_called(tmp_path):
+    done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path / "[" / "x] :smile:")])
+    assert f"no rig answers in {tmp_path}/[/x] :smile:" in done.output
+
+
 def test_a_command_without_a_rig_says_how_to_start_one(tmp_path):
     done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path)])
     assert done.exit_code == 1

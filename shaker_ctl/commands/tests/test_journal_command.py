@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.dispute_list import NAME
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError
@@ -141,3 +142,195 @@ def test_a_dispute_is_opened_shown_and_settled_by_name(journal: Path) -> None:
     text = run("dispute", "2", "--settled", "--by", "sue", "--reason", "picture", journal=journal)
     assert "open disputes: none" in text
     assert "by sue: picture" in run("show", "2", journal=journal)
+
+
+# ── Export ──────────────────────────────────────────────────────────────────
+
+
+def exported(folder: Path) -> list[int]:
+    """Rounds whose records stand in the export."""
+    lines = (folder / "records.jsonl").read_text().splitlines()
+    return sorted({json.loads(line)["record"]["round"] for line in lines})
+
+
+@pytest.mark.parametrize(
+    ("since", "rounds"),
+    [
+        ("2026-11-24", [4, 5]),
+        ("2026-11-24T12:00:00", [4, 5]),
+        ("2026-11-24T12:00:01", [5]),
+        ("2026-11-24T17:00:00+05:00", [4, 5]),
+        ("2026-11-24T17:00:01+05:00", [5]),
+        ("2026-11-24T07:00:01-05:00", [5]),
+        ("0001-01-01T00:00:00+05:00", [1, 2, 3, 4, 5]),
+    ],
+)
+def test_a_time_is_utc_unless_it_brings_its_offset(
+    journal: Path, tmp_path: Path, since: str, rounds: list[int]
+) -> None:
+    run("export", str(tmp_path / "out"), "--from", since, journal=journal)
+    assert exported(tmp_path / "out") == rounds
+
+
+def test_the_help_says_how_a_time_without_offset_is_read() -> None:
+    text = " ".join(RUNNER.invoke(app, ["export", "--help"]).output.replace("│", " ").split())
+    assert "Without an offset it is UTC" in text
+
+
+def test_a_word_that_is_no_time_is_refused_with_an_example(journal: Path, tmp_path: Path) -> None:
+    words = ["export", str(tmp_path), "--from", "yesterday", "--journal", str(journal)]
+    result = RUNNER.invoke(app, words)
+    assert result.exit_code == 2
+    assert "is no time" in result.output
+
+
+def test_an_export_that_fails_or_finds_nothing_leaves_the_earlier_one(
+    journal: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run("export", str(out), journal=journal)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(RefusedError, match="keeps its earlier export"):
+        run("export", str(out), "--from", "2030-01-01", journal=journal)
+    with pytest.raises(RefusedError, match="is not before"):
+        run("export", str(out), "--from", "2026-11-23", "--to", "2026-11-22", journal=journal)
+    change(journal, "6,6,6", "6,6,5")
+    with pytest.raises(JournalCorruptError, match="record 4"):
+        run("export", str(out), journal=journal)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("where", ["file", "file/below", "loop", "taken", "y" * 300])
+def test_an_export_into_what_is_no_folder_is_refused(
+    journal: Path, tmp_path: Path, where: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "taken" / "records.jsonl").mkdir(parents=True)
+    with pytest.raises(RefusedError, match="the export cannot be written in"):
+        run("export", str(tmp_path / where), journal=journal)
+    assert [path.name for path in (tmp_path / "taken").iterdir()] == ["records.jsonl"]
+
+
+# ── Damage ──────────────────────────────────────────────────────────────────
+
+
+def change(journal: Path, old: str, new: str) -> None:
+    """Write into the records behind the journal's back."""
+    store = SqliteJournal(journal)
+    store._db.execute("DROP TRIGGER record_stays")
+    store._db.execute("UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)", (old, new))
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("TimerExpired", "Timer\x01xpired"),
+        ("2026-11", "20X6-11"),
+        ("monotonic", "monotonix"),
+        ("decision", "decisiom"),
+        ("6,6,6", "6,6,5"),
+        ("RecordRound", "RecordRoumd"),
+        ('"round":2', '"roumd":2'),
+        ("{", "["),
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["last"], ["last", "--json"], ["show", "2"], ["show", "2", "--json"]),
+        *(["statistics"], ["statistics", "--json"], ["replay", "--no-pictures"], ["export", "out"]),
+    ],
+)
+def test_what_does_not_fit_the_chain_is_never_shown_without_saying_so(
+    journal: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    old: str,
+    new: str,
+) -> None:
+    change(journal, old, new)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "settings.toml").touch()
+    words = [*words, "--journal", str(journal), "--config", "settings.toml"]
+    result = RUNNER.invoke(app, words)
+    assert isinstance(result.exception, JournalCorruptError), result.exception
+    assert f"{journal}: record " in result.exception.line()
+    assert "journal verify" in result.exception.line()
+    if "--json" in words and result.output:
+        json.loads(result.output)
+    assert not (tmp_path / "out" / "records.jsonl").exists()
+
+
+def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
+    change(journal, "6,6,6", "6,6,5")
+    assert "StartToss" in run("show", "4", journal=journal)
+
+
+def test_a_missing_record_is_named(journal: Path) -> None:
+    store = SqliteJournal(journal)
+    store._db.execute("DROP TRIGGER record_is_kept")
+    store._db.execute("DELETE FROM record WHERE sequence = 3")
+    store.close()
+    with pytest.raises(JournalCorruptError, match="record 3: missing; 4 follows"):
+        run("statistics", journal=journal)
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 100, None])
+def test_verify_does_not_send_people_to_verify(journal: Path, content: bytes | None) -> None:
+    journal.write_bytes(journal.read_bytes()[:10_000] if content is None else content)
+    with pytest.raises(JournalCorruptError) as caught:
+        run("verify", journal=journal)
+    assert "journal verify" not in caught.value.line()
+    assert "journal rebuild" in caught.value.line()
+
+
+# ── What people type ────────────────────────────────────────────────────────
+
+HUGE = "99999999999999999999"
+
+
+def test_numbers_beyond_every_journal_are_answered(journal: Path) -> None:
+    for words in (["show", HUGE], ["dispute", HUGE, "--by", "fay", "--reason", "a five"]):
+        with pytest.raises(RefusedError, match=f"no round {HUGE}"):
+            run(*words, journal=journal)
+    assert len(json.loads(run("last", HUGE, "--json", journal=journal))) == 5
+
+
+def test_words_are_shown_as_they_were_written(journal: Path, tmp_path: Path) -> None:
+    words = ["--by", "[/x] :die:", "--reason", "die [/y] [red]cocked\u2028:smile:"]
+    run("dispute", "1", *words, journal=journal)
+    run("dispute", "2", "--by", "fay", "--reason", "a five", journal=journal)
+    shown = run("show", "1", journal=journal)
+    assert "[/x] :die:" in shown
+    assert "die [/y] [red]cocked" in shown
+    named = tmp_path / "[" / "journal.sqlite"
+    named.parent.mkdir()
+    journal.rename(named)
+    assert f"{named}: 9 records" in run("verify", journal=named).replace("\n", "")
+
+
+@pytest.mark.parametrize("words", ["", "  ", "a\udcff", "two\nlines", "\x1b[2J"])
+@pytest.mark.parametrize("option", ["--by", "--reason"])
+def test_a_dispute_without_words_is_refused(journal: Path, option: str, words: str) -> None:
+    given = {"--by": "fay", "--reason": "a five", option: words}
+    with pytest.raises(RefusedError, match=f"the dispute's {option}"):
+        run("dispute", "2", *(word for pair in given.items() for word in pair), journal=journal)
+    assert not (journal.parent / "pictures" / NAME).exists()
+
+
+@pytest.mark.parametrize("name", ["loop", "file/below", "y" * 300])
+def test_a_path_that_cannot_be_a_journal_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RefusedError, match="there is no journal"):
+        run("last", journal=tmp_path / name)
+
+
+def test_a_journal_in_a_folder_whose_name_is_no_utf8_is_read(journal: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "ov\udcff"
+    odd.mkdir()
+    journal.rename(odd / "journal.sqlite")
+    assert len(json.loads(run("last", "--json", journal=odd / "journal.sqlite"))) == 5

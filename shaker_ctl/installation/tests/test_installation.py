@@ -270,3 +270,40 @@ def test_one_more_named_device_takes_no_name_from_those_before(places: Places):
     ]
     again = Wishes(places, devices={"camera": Path("/dev/video0")}, properties=known.__getitem__)
     assert to_install(again) == []
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+@pytest.mark.parametrize("where", ["file", "file/below", "loop", "loop/below", "y" * 300])
+def test_a_root_that_is_no_folder_is_refused_before_any_work_is_listed(
+    tmp_path: Path, command: str, where: str
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    done = CliRunner().invoke(program, [command, "--check", "--root", str(tmp_path / where)])
+    assert isinstance(done.exception, InstallError)
+    assert "--root" in str(done.exception)
+    assert done.output == ""
+
+
+def test_a_root_is_shown_as_it_is_named(tmp_path: Path):
+    root = tmp_path / "[" / "x]" / ":smile:"
+    done = CliRunner().invoke(program, ["install", "--check", "--root", str(root)])
+    assert done.exit_code == 1
+    assert f"write {root}/etc/shaker-ctl/settings.toml" in done.output
+
+
+def test_what_stands_where_another_thing_belongs_is_work_to_do(places: Places):
+    carry_out(Wishes(places))
+    places.pins.unlink()
+    places.pins.mkdir()
+    mount = places.at("/media/shaker-journal")
+    mount.rmdir()
+    mount.touch(mode=0o755)
+    acts = to_install(Wishes(places))
+    assert [act.what for act in acts] == [
+        f"have the folder {mount}, mode 0755",
+        f"replace {places.pins}",
+    ]
+    for act in acts:
+        with pytest.raises(InstallError):
+            act.do()

@@ -13,7 +13,6 @@ from pydantic import Field, field_validator, model_validator
 
 from shaker_ctl.adapters.camera_controls import Controls
 from shaker_ctl.parameters import Parameters, bounded
-from vision.calibration import MOST_TILT_DEG, Calibration, CalibrationError
 
 _CSI = "csi:"
 """As `camera_source` has it, which knows OpenCV."""
@@ -21,6 +20,9 @@ _CSI = "csi:"
 _MOST_DEVICE = 255
 """Linux numbers /dev/video0 to /dev/video255."""
 
+MOST_TILT_DEG, LEAST_HEIGHT_DICE = 10.0, 3.0
+"""A camera leans by no more, and hangs higher than so many dice: as `vision.calibration` has it,
+which needs numpy, and the service loads no numpy."""
 HEIGHT_MM = (60.0, 2000.0)
 """The lens is above the first, and at most at the second."""
 RADIUS_MM = (15.0, 300.0)
@@ -86,15 +88,12 @@ class CalibrationParameters(Parameters):
                     f"centre_px {list(self.centre_px)} must lie in the picture of "
                     f"{self.image_size[0]} x {self.image_size[1]} pixels"
                 )
-        try:
-            Calibration.from_table(self.table())
-        except CalibrationError as error:
-            raise ValueError(str(error)) from error
+        if not self.height_mm > LEAST_HEIGHT_DICE * self.die_mm:
+            raise ValueError(
+                f"height_mm ({self.height_mm:g}) must exceed {LEAST_HEIGHT_DICE:g} dice of "
+                f"die_mm ({self.die_mm:g})"
+            )
         return self
-
-    def table(self) -> dict[str, Any]:
-        """The table as `vision.calibration.Calibration.from_table` reads it."""
-        return self.model_dump(exclude={"measured", "picture"})
 
 
 class ControlParameters(Parameters):
@@ -208,4 +207,4 @@ class CameraParameters(Parameters):
 
     def calibration_table(self) -> dict[str, Any]:
         """The table as `vision.calibration.Calibration.from_table` reads it."""
-        return self.calibration.table()
+        return self.calibration.model_dump(exclude={"measured", "picture"})

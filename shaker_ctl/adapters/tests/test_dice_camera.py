@@ -9,12 +9,17 @@ import threading
 import time
 
 import pytest
+from pydantic import ValidationError
 
 from shaker_ctl.adapters.camera_messages import CameraFault, ReadingDone
-from shaker_ctl.adapters.camera_parameters import CalibrationParameters, CameraParameters
+from shaker_ctl.adapters.camera_parameters import (
+    MOST_TILT_DEG,
+    CalibrationParameters,
+    CameraParameters,
+)
 from shaker_ctl.adapters.dice_camera import DiceCamera
 from shaker_ctl.errors import CameraError
-from vision.calibration import Calibration
+from vision.calibration import Calibration, CalibrationError
 from vision.reading import Reason
 
 pytestmark = pytest.mark.timed
@@ -99,6 +104,23 @@ def test_a_killed_process_is_named_and_replaced(camera, heard):
         time.sleep(0.02)
     assert camera.pid not in (None, first)
     assert any(isinstance(m, CameraFault) and m.code == "camera-process" for m in heard.messages)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tilt_deg": (MOST_TILT_DEG, -MOST_TILT_DEG)}, {"height_mm": 90.1, "die_mm": 30.0},
+     {"tilt_deg": (0.0, MOST_TILT_DEG + 0.1)}, {"height_mm": 90.0, "die_mm": 30.0},
+     {"k1": 0.3}, {"k1": 0.31}],
+)  # fmt: skip
+def test_the_settings_take_the_calibrations_that_the_reader_takes(change):
+    table = CameraParameters().calibration_table() | change
+    try:
+        Calibration.from_table(table)
+    except CalibrationError:
+        with pytest.raises(ValidationError):
+            CalibrationParameters(**table)
+    else:
+        CalibrationParameters(**table)
 
 
 def test_the_settings_table_is_a_calibration():

@@ -192,6 +192,8 @@ def flatness_weights() -> dict[str, object]:
         "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
         "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
         "flat_line": [list(point) for point in flatness.FLAT_LINE],
+        "no_fit_mm": flatness.NO_FIT_MM,
+        "no_fit_most": flatness.NO_FIT_MOST,
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),
         "cues_sum": flatness.CUES_SUM,

@@ -97,6 +97,7 @@ def test_the_manifest_records_the_thresholds_that_the_reader_uses():
     weighed = read_model_card().manifest["flatness"]
     assert weighed["network"] == [flatness.NETWORK.constant, *flatness.NETWORK.each]
     assert weighed["outline"] == [flatness.OUTLINE.constant, *flatness.OUTLINE.each]
+    assert weighed["no_fit_most"] == flatness.NO_FIT_MOST
     assert weighed["flat_line"] == [list(point) for point in flatness.FLAT_LINE]
     assert weighed["not_flat_sum"] == flatness.NOT_FLAT_SUM
     assert weighed["not_flat_most"] == list(flatness.NOT_FLAT_MOST)

@@ -309,7 +309,9 @@ def test_words_are_shown_as_they_were_written(journal: Path, tmp_path: Path) -> 
     named = tmp_path / "[" / "journal.sqlite"
     named.parent.mkdir()
     journal.rename(named)
-    assert f"{named}: 9 records" in run("verify", journal=named).replace("\n", "")
+    # How a narrow screen breaks the line depends on the name's length.
+    told = "".join(run("verify", journal=named).split())
+    assert f"{named}:9records" in told
 
 
 @pytest.mark.parametrize("words", ["", "  ", "a\udcff", "two\nlines", "\x1b[2J"])

@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from reprlib import Repr
 from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
@@ -26,14 +25,11 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.parameters import Parameters
+from shaker_ctl.quoting import quoted
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.parameters import SealParameters
 from shaker_ctl.service.parameters import ServiceParameters
-
-_SHORT = Repr()
-"""How a wrong value is quoted: a file may hold one as long or as deep as it likes."""
-_SHORT.maxstring = _SHORT.maxother = 120
 
 
 class Settings(Parameters):
@@ -137,15 +133,7 @@ def _explain(problem: Any, source: str) -> str:
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"
     what = problem["msg"].removeprefix("Value error, ")
-    return f"{source}: {key} = {_quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
-
-
-def _quoted(value: Any) -> str:
-    """Return a wrong value for a message, cut short."""
-    try:
-        return _SHORT.repr(value)
-    except ValueError:  # as in `parse_text`: in base 16 such a number can be read, but not printed
-        return "a number of thousands of digits"
+    return f"{source}: {key} = {quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
 
 
 def _keys_beside(path: list[str]) -> list[str]:

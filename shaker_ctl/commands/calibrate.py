@@ -22,6 +22,7 @@ from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, Settings
 from vision.calibrate import Fit, View
 from vision.calibrate import calibrate as measure
 from vision.calibration import Calibration, CalibrationError
+from vision.pictures import PictureError, load_whole
 from vision.target import PRINT_SCALES, Target
 from vision.target_paper import RULE_MM, pdf, png
 
@@ -246,10 +247,10 @@ def _photos(files: list[Path], heights: list[float]) -> list[View]:
 
 
 def _read(file: Path) -> np.ndarray:
-    image = cv2.imread(str(file))
-    if image is None:
-        raise CameraError(f"{file} is no picture", remedy="Name a JPEG or PNG file")
-    return np.asarray(image)
+    try:
+        return load_whole(file)
+    except PictureError as error:
+        raise CameraError(str(error), remedy="Name a JPEG or PNG file") from error
 
 
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:

@@ -16,7 +16,6 @@ from enum import Enum
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
-from reprlib import Repr
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
@@ -29,6 +28,7 @@ from pydantic import (
 )
 
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.quoting import quoted
 from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
 
@@ -433,10 +433,6 @@ PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
 """The profiles that come with the product, in the order in which they are listed."""
 
 
-_SHORT = Repr()
-_SHORT.maxstring = _SHORT.maxother = 120
-
-
 def shipped_profiles() -> tuple[Profile, ...]:
     """Return every profile that comes with the product."""
     return tuple(load(name) for name in PROFILES)
@@ -522,16 +518,8 @@ def _complaint(raw: dict[str, Any], error: dict[str, Any]) -> str:
     what = error["msg"].removeprefix("Value error, ")
     message = f"`{key}`: {what}" if key else what
     if "input" in error and isinstance(error["input"], str | int | float):
-        message += f", not {_quoted(error['input'])}"
+        message += f", not {quoted(error['input'])}"
     return message + (f" (clause {clause})" if clause else "")
-
-
-def _quoted(value: object) -> str:
-    """Return a wrong value for a message, cut short: a file may hold one of any length."""
-    try:
-        return _SHORT.repr(value)
-    except ValueError:  # in base 16 such a number can be read, but not printed
-        return "a number of thousands of digits"
 
 
 def _clause_near(raw: Any, where: tuple[Any, ...]) -> str:

@@ -133,10 +133,12 @@ class Calibration:
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
         points = np.asarray(points_mm, np.float64).reshape(-1, 3)
-        flat = points[:, :2] + self.compartment_mm
-        seen = np.concatenate([flat, self.height_mm - points[:, 2:3]], axis=1) @ self._turn().T
-        r = seen[:, :2] / seen[:, 2:3]
-        r = r * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        # From the point under the lens: z, which grows towards the lens, counts from there down.
+        plumb = points * (1.0, 1.0, -1.0) + (*self.compartment_mm, self.height_mm)
+        seen = plumb @ self._turn().T
+        r = seen[:, :2] / seen[:, 2:]
+        if self.k1:
+            r *= 1.0 + self.k1 * np.einsum("nk,nk->n", r, r)[:, None]
         return np.asarray(r * self.focal_px + self.centre_px)
 
     def to_mm(self, points_px: np.ndarray, z_mm: float | np.ndarray = 0.0) -> np.ndarray:
@@ -144,7 +146,7 @@ class Calibration:
         seen = (np.asarray(points_px, np.float64).reshape(-1, 2) - self.centre_px) / self.focal_px
         r = seen
         for _ in range(_UNDISTORT_STEPS if self.k1 else 0):
-            r = seen / (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+            r = seen / (1.0 + self.k1 * np.einsum("nk,nk->n", r, r)[:, None])
         rays = np.concatenate([r, np.ones((len(r), 1))], axis=1) @ self._turn()
         depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
         return np.asarray(rays[:, :2] / rays[:, 2:3] * depth - self.compartment_mm)

@@ -46,6 +46,8 @@ _SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
+_HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
+"""Of what lies between two samples along a ray, from the present outline."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
 _GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
 
@@ -231,8 +233,7 @@ class CubeOutline:
         """(P,) view pixels by which the foreground next to the worst side exceeds its strip:
         where it ends in floor, and at the least where it ends at the wall."""
         at, strip, normal = self._rim_px(poses, ground.scale)
-        rays = ground.to_view(at)[:, :, None] + normal[:, :, None] * _OUTWARD[:, None]
-        x, y = _inside_view(rays.astype(np.float32), ground.distance.shape)
+        x, y = _inside_view(*_rays(ground.to_view(at), normal, _OUTWARD), ground.distance.shape)
         is_floor = ground.distance[y, x] < 1.0
         known = is_inside = ground.inside[y, x]
         if others is not None:
@@ -286,8 +287,10 @@ class CubeOutline:
         turned = _turned(poses[:, 2])
         xy = self._rim @ turned + poses[:, None, :2]
         normal = (_NORMALS @ turned)[:, _SIDES]
-        top = self._to_px(xy, self.calibration.die_mm)
-        strip = ((self._to_px(xy, 0.0) - top) * normal).sum(axis=2) / scale
+        both = np.zeros((2, *xy.shape[:2], 3))
+        both[..., :2], both[0, ..., 2] = xy, self.calibration.die_mm
+        top, foot = self.calibration.to_px(both).reshape(2, *xy.shape)
+        strip = ((foot - top) * normal).sum(axis=2) / scale
         return top, np.maximum(strip, 0.0), normal
 
     def _slopes(self, poses: np.ndarray, normal: np.ndarray) -> np.ndarray:
@@ -353,7 +356,7 @@ class CubeOutline:
             + grid[..., :1] * (squares[:, None, 1] - squares[:, None, 0])
             + grid[..., 1:] * (squares[:, None, 3] - squares[:, None, 0])
         )
-        x, y = _inside_view(points, mask.shape)
+        x, y = _inside_view(points[..., 0], points[..., 1], mask.shape)
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
         return np.asarray(np.where(inside.mean(axis=1) > _LEAST_INSIDE, covered, 0.0))
@@ -387,11 +390,22 @@ def _turned(turn: np.ndarray) -> np.ndarray:
     return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)
 
 
-def _inside_view(points: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    whole = (points + 0.5).astype(np.intp)
-    x = np.minimum(np.maximum(whole[..., 0], 0), shape[1] - 1)
-    y = np.minimum(np.maximum(whole[..., 1], 0), shape[0] - 1)
-    return x, y
+def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x and y, (P, N, K) float32 each, of the points `along` the normals from each of (P, N, 2)."""
+    start, way = view.astype(np.float32)[..., None], normal.astype(np.float32)[..., None]
+    far = along.astype(np.float32)
+    return start[:, :, 0] + way[:, :, 0] * far, start[:, :, 1] + way[:, :, 1] * far
+
+
+def _inside_view(
+    x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whole pixels of a view of this shape, inside it, next to its (x, y)."""
+    column, row = (x + 0.5).astype(np.intp), (y + 0.5).astype(np.intp)
+    return (
+        np.minimum(np.maximum(column, 0), shape[1] - 1),
+        np.minimum(np.maximum(row, 0), shape[0] - 1),
+    )
 
 
 def _search(
@@ -400,10 +414,9 @@ def _search(
     """(P, N) offsets of the contour along each normal (outward positive, view pixels), and where
     one was found. `others`: see `CubeOutline.fit`."""
     count = view.shape[0] * view.shape[1]
-    rays = (view[:, :, None] + normal[:, :, None] * _ALONG[:, None]).astype(np.float32)
-    rays = rays.reshape(count, _STEPS, 2)
+    x, y = (rays.reshape(count, _STEPS) for rays in _rays(view, normal, _ALONG))
     profile = cv2.remap(
-        ground.distance, rays[..., 0], rays[..., 1], cv2.INTER_LINEAR,
+        ground.distance, x, y, cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
     )  # fmt: skip
     # The die's own level is what lies inside; the contour is where half of it is left.
@@ -412,7 +425,7 @@ def _search(
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]
     # Of several crossings the one nearest to the present outline.
-    far = np.where(falls, np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2), np.inf)
+    far = np.where(falls, _HOW_FAR, np.inf)
     first = far.argmin(axis=1)
     rows = np.arange(count)
     found = falls[rows, first]
@@ -421,7 +434,8 @@ def _search(
     offsets = np.where(found, _ALONG[first] + share * (_ALONG[1] - _ALONG[0]), 0.0)
     offsets, found = offsets.reshape(view.shape[:2]), found.reshape(view.shape[:2])
     # Beyond the crossing there must be floor, not a neighbour, the wall or a narrow gap.
-    x, y = _inside_view(view + normal * (offsets + 1.5)[..., None], ground.distance.shape)
+    beyond = view + normal * (offsets + 1.5)[..., None]
+    x, y = _inside_view(beyond[..., 0], beyond[..., 1], ground.distance.shape)
     found &= ground.inside[y, x]
     if others is not None:
         found &= ~others[np.arange(len(view))[:, None], y, x]

@@ -132,13 +132,11 @@ class Calibration:
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
-        points = np.asarray(points_mm, np.float64).reshape(-1, 3)
-        # From the point under the lens: z, which grows towards the lens, counts from there down.
-        plumb = points * (1.0, 1.0, -1.0) + (*self.compartment_mm, self.height_mm)
-        seen = plumb @ self._turn().T
+        turn, lens = _from_lens(self.tilt_deg, self.compartment_mm, self.height_mm)
+        seen = np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens
         r = seen[:, :2] / seen[:, 2:]
         if self.k1:
-            r *= 1.0 + self.k1 * np.einsum("nk,nk->n", r, r)[:, None]
+            r *= 1.0 + self.k1 * _squared(r)
         return np.asarray(r * self.focal_px + self.centre_px)
 
     def to_mm(self, points_px: np.ndarray, z_mm: float | np.ndarray = 0.0) -> np.ndarray:
@@ -146,7 +144,7 @@ class Calibration:
         seen = (np.asarray(points_px, np.float64).reshape(-1, 2) - self.centre_px) / self.focal_px
         r = seen
         for _ in range(_UNDISTORT_STEPS if self.k1 else 0):
-            r = seen / (1.0 + self.k1 * np.einsum("nk,nk->n", r, r)[:, None])
+            r = seen / (1.0 + self.k1 * _squared(r))
         rays = np.concatenate([r, np.ones((len(r), 1))], axis=1) @ self._turn()
         depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
         return np.asarray(rays[:, :2] / rays[:, 2:3] * depth - self.compartment_mm)
@@ -168,3 +166,24 @@ def _turn(tilt_deg: tuple[float, float]) -> np.ndarray:
     turn = np.asarray(about_x @ about_y)
     turn.setflags(write=False)  # it is shared
     return turn
+
+
+@functools.lru_cache(maxsize=64)
+def _from_lens(
+    tilt_deg: tuple[float, float], compartment_mm: tuple[float, float], height_mm: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(3, 3) and (3,): compartment coordinates times the first, plus the second, are millimetres
+    right, down and away from the lens. In the compartment z grows towards the lens."""
+    turn = _turn(tilt_deg).T
+    both = np.diag((1.0, 1.0, -1.0)) @ turn, np.array((*compartment_mm, height_mm)) @ turn
+    for each in both:
+        each.setflags(write=False)  # they are shared
+    return both
+
+
+def _squared(r: np.ndarray) -> np.ndarray:
+    """(N, 1) squared lengths of (N, 2); a product, as sums over pairs take numpy thrice as long."""
+    return (r * r) @ _PAIR
+
+
+_PAIR = np.ones((2, 1))

@@ -238,13 +238,15 @@ def _spot(
 ) -> _Spot:
     """The spot that a (h, w) bool piece is, whose box begins `at` (x, y) and has the colours `lab`;
     `ink`: where it has its colour."""
-    rows, columns = np.nonzero(piece)
-    cx, cy = columns.mean() + at[0], rows.mean() + at[1]
-    colour = lab[piece if ink is None else ink].mean(axis=0)
+    moments = cv2.moments(piece.astype(np.uint8), True)
+    area = moments["m00"]
+    inked = (piece if ink is None else ink).astype(np.uint8)
     return _Spot(
-        float((cx + 0.5) / FACE_PX - 0.5), float((cy + 0.5) / FACE_PX - 0.5),
-        _diameter(len(rows)), colour,
-    )  # fmt: skip
+        x=(moments["m10"] / area + at[0] + 0.5) / FACE_PX - 0.5,
+        y=(moments["m01"] / area + at[1] + 0.5) / FACE_PX - 0.5,
+        diameter=_diameter(int(area)),
+        colour=np.array(cv2.mean(lab, inked)[:3]),
+    )
 
 
 def _diameter(area: int) -> float:
@@ -416,20 +418,15 @@ def _standing_out(
     """Weakest place that must hold a pip, less the strongest that must not, 0..1."""
     radius = max(1.5, 0.33 * min(diameter, 0.2) * FACE_PX)
     reach = int(np.ceil(radius))
+    at = np.rint((middle + 0.5 + PLACES * spacing) * FACE_PX - 0.5).astype(np.intp)
+    counts = ((at >= reach) & (at < FACE_PX - reach)).all(axis=1)
+    is_pip = (PLACES[:, None] == np.array(layout)).all(axis=2).any(axis=1)
+    if len(layout) == 1 and diameter > 0.25:
+        counts &= is_pip  # the large ace reaches where other faces have their pips
     dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     disc = dx * dx + dy * dy <= radius * radius
-    full, empty = 1.0, 0.0
-    for place in map(tuple, PLACES.tolist()):
-        if len(layout) == 1 and place != (0, 0) and diameter > 0.25:
-            continue  # the large ace reaches where other faces have their pips
-        x, y = (middle + 0.5 + np.array(place) * spacing) * FACE_PX - 0.5
-        x, y = round(float(x)), round(float(y))
-        if not (reach <= x < FACE_PX - reach and reach <= y < FACE_PX - reach):
-            continue
-        window = away[y - reach : y + reach + 1, x - reach : x + reach + 1]
-        level = float(window[disc].mean()) / contrast
-        if place in layout:
-            full = min(full, level)
-        else:
-            empty = max(empty, level)
+    x, y = at[counts].T[..., None]
+    levels = away[y + dy[disc], x + dx[disc]].mean(axis=1) / contrast
+    full = float(levels[is_pip[counts]].min(initial=1.0))
+    empty = float(levels[~is_pip[counts]].max(initial=0.0))
     return max(0.0, min(1.0, full - empty))

@@ -75,6 +75,10 @@ class FoundDie:
     """What a closer look says of how it lies; only under a calibration, and with a model that has
     a network for it."""
 
+    is_overruled: bool = False
+    """The network was surer of another face of this die, which lies lower in the photograph, and
+    was overruled, as photographs are taken upright (`vision.photo_finder`)."""
+
     @property
     def centre(self) -> np.ndarray:
         """(2,) float32, pixels: the centre of the top face."""

@@ -276,7 +276,8 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
         elif slants and len(rivals) == 1 and _is_top_of(die, kept[rivals[0]]):
             front = kept[rivals[0]]
             is_sure = _is_each_the_others_side(die, front)  # that there is a die: both say so
-            kept[rivals[0]] = replace(die, score=front.score) if is_sure else die
+            top = replace(die, is_overruled=True)
+            kept[rivals[0]] = replace(top, score=front.score) if is_sure else top
     return kept
 
 

@@ -257,6 +257,11 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
                 f"die {number} from the left may be seen from the side: it has pips above",
             )
     slants = is_slanted(evidence.found)
+    if slants and _may_be_upside_down(evidence.found):
+        return Unreadable(
+            Reason.DOUBTFUL,
+            "the picture may be upside down: of most dice a lower face looks more like the top",
+        )
     for number, found in enumerate(evidence.found, 1):
         if any(_are_too_near(found, other) for other in evidence.found[: number - 1]):
             return Unreadable(
@@ -343,6 +348,12 @@ def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
     """True if two top faces are nearer than two dice can lie."""
     gap = float(np.hypot(*(a.centre - b.centre)))
     return gap < _NEAREST * (a.edge_px + b.edge_px) / 2
+
+
+def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
+    """True if most faces are tops only because photographs are taken upright. Of two dice seen
+    steeply aside on a board of checks, turned round, both readers read the fives in front."""
+    return sum(die.is_overruled for die in found) > len(found) / 2
 
 
 def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:

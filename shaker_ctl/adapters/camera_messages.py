@@ -143,11 +143,9 @@ class Rested:
     """How many were seen."""
     poses_changed: int | None
     """How many of them do not lie as any die lay before the toss; None: not known before."""
-
-    @property
-    def is_proved(self) -> bool | None:
-        """Every die's pose changed; None where the poses before the toss are not known."""
-        return None if self.poses_changed is None else self.poses_changed == self.dice
+    is_proved: bool | None
+    """Every die's pose changed (O-12). False: at least one die lies as one lay before. None: that
+    cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)

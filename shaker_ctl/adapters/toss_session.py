@@ -85,6 +85,7 @@ hardly moves for a tenth of a second, and may yet fall flat; a flat die has nowh
 _LEVEL_TOLERANCE = 0.35
 """How far the depth of a dip may be from what earlier dips of this camera let expect."""
 
+_DICE = 3
 _KEPT = 8
 """Observations kept for the report."""
 
@@ -373,15 +374,17 @@ class TossSession:
         seen = self._look(work, work.at_rest.popleft())
         self._observe(work, seen)
         dice = seen.observation.dice
-        after = [(die.x_mm, die.y_mm, die.turn_deg) for die in dice]
         known = self._before[1] if self._before and self._before[0] == work.toss_id else None
-        changed = (
-            None
-            if known is None
-            else poses_changed([(p.x_mm, p.y_mm, p.turn_deg) for p in known], after)
-        )
+        changed = is_proved = None
+        if known is not None:
+            poses = poses_of(dice)
+            changed = poses_changed(
+                [(die.x_mm, die.y_mm, die.turn_deg) for die in known],
+                [(die.x_mm, die.y_mm, die.turn_deg) for die in poses],
+            )
+            is_proved = _is_proved(len(known), len(poses), changed)
         assert work.t_rest is not None
-        self._send(Rested(work.toss_id, work.t_rest, len(dice), changed))
+        self._send(Rested(work.toss_id, work.t_rest, len(dice), changed, is_proved))
 
     def _start_over(self, work: _Work, now: float) -> None:
         """Something moved after all: whatever was read does not count, and the dip neither.
@@ -524,9 +527,18 @@ def poses_of(dice: Sequence[DieEvidence]) -> tuple[DiePose, ...]:
     return tuple(poses)
 
 
+def _is_proved(before: int, after: int, changed: int) -> bool | None:
+    """See `Rested.is_proved`; how many were seen before and after, and how many of these lie
+    elsewhere. A die out of sight may have moved or not, and what is seen beyond three is none: a
+    camera that sees too few or too many says nothing of the shaker."""
+    if after - changed > max(0, after - _DICE):
+        return False
+    return True if before == after == _DICE else None
+
+
 def is_unchanged(before: Sequence[DiePose], after: Sequence[DiePose]) -> bool:
-    """All dice lie as before and show what they showed: the toss did not happen (O-21)."""
-    return len(before) == len(after) and all(
+    """All three dice lie as before and show what they showed: the toss did not happen (O-21)."""
+    return len(before) == len(after) == _DICE and all(
         any(
             new.value == old.value
             and is_same_pose((old.x_mm, old.y_mm, old.turn_deg), (new.x_mm, new.y_mm, new.turn_deg))

@@ -1,26 +1,18 @@
-"""Did the dice move, and do they still mix? Judged from positions and values, round by round.
+"""Do the dice still mix? Judged from their values, round by round.
 
-Owns the unchanged-dice test (O-21) and the running face-retention test. Pure and neutral: it says
-what it sees, `rules` says what follows. A repeated face is a legal event with probability 1/6 and
+Owns the running face-retention test. Whether the dice moved at all in one toss (O-21) is told from
+their poses, by `vision.motion` and the camera's process. Pure and neutral: it says what it sees,
+`rules` says what follows. A repeated face is a legal event with probability 1/6 and
 is never by itself a reason for anything; only a long run of too many is.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations, product
-
-SAME_PLACE_MM = 0.7
-"""Two sightings nearer than this may be one die that did not move. The reader's position noise is
-about 0.1 mm; by chance a die comes to rest this near to an old place, at the same angle and with
-the same face, about once in 70,000 tosses."""
-
-SAME_ANGLE_DEG = 2.0
-"""See SAME_PLACE_MM; a square looks the same after a quarter turn."""
+from itertools import product
 
 RETENTION_ALPHA = 2.0**-20
 """Chance, per toss, that a perfect shake is stopped by the retention test (as in O-18)."""
@@ -28,62 +20,6 @@ RETENTION_ALPHA = 2.0**-20
 RETENTION_TOSSES = 40
 """Tosses in the running test: 120 dice. A shake that keeps 65 % of its faces is stopped after
 about a dozen tosses, one that keeps 35 % within 40 (see the tests)."""
-
-
-@dataclass(frozen=True, slots=True)
-class DieSeen:
-    """Where one die lies, in millimetres on the floor and degrees, and its top face."""
-
-    x_mm: float
-    y_mm: float
-    angle_deg: float
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """How many dice lie as before. Dice carry no names: each is matched to its likeliest self."""
-
-    unmoved: int
-    moved_mm: float
-    """Least distance over the best matching: 0 for three unmoved dice."""
-
-    @property
-    def every_die_moved(self) -> bool:
-        return self.unmoved == 0
-
-    @property
-    def nothing_changed(self) -> bool:
-        """All three dice lie where they lay, showing what they showed (O-21)."""
-        return self.unmoved == 3
-
-
-def compare(before: Sequence[DieSeen], after: Sequence[DieSeen]) -> Movement:
-    """Compare two sightings of three dice each. Raises ValueError for another number of dice."""
-    if len(before) != 3 or len(after) != 3:
-        raise ValueError(f"three dice each are compared, not {len(before)} and {len(after)}")
-    unmoved = max(
-        sum(_is_same(old, new) for old, new in zip(before, order, strict=True))
-        for order in permutations(after)
-    )
-    least = min(
-        sum(_distance_mm(old, new) for old, new in zip(before, order, strict=True))
-        for order in permutations(after)
-    )
-    return Movement(unmoved, least)
-
-
-def _distance_mm(old: DieSeen, new: DieSeen) -> float:
-    return math.hypot(old.x_mm - new.x_mm, old.y_mm - new.y_mm)
-
-
-def _is_same(old: DieSeen, new: DieSeen) -> bool:
-    turned = (old.angle_deg - new.angle_deg + 45.0) % 90.0 - 45.0
-    return (
-        old.value == new.value
-        and _distance_mm(old, new) <= SAME_PLACE_MM
-        and abs(turned) <= SAME_ANGLE_DEG
-    )
 
 
 @dataclass(frozen=True, slots=True)

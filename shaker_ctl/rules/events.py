@@ -218,7 +218,8 @@ class AtRest(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class TossDisproved(Event):
-    """At rest, but position and value of all three dice equal those before: no toss happened."""
+    """At rest, but at least one die lies where one lay before: the toss is not proved (O-12), or
+    position and value of all three are unchanged (O-21)."""
 
     occasion: Occasion
 

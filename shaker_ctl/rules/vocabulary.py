@@ -180,7 +180,8 @@ class Cause(Word):
     READER = "reader"
     CONTROLLER = "controller"
     NOT_TOSSED = "not_tossed"
-    """Motor turned, but position and value of all three dice are unchanged (O-21)."""
+    """Motor turned, but at least one die lies where one lay before (O-12), or position and value
+    of all three are unchanged (O-21)."""
     NOT_ENERGISED = "not_energised"
     """Motion kept EN low: an interlock denied, or the lamps' answer was too old."""
     INTERRUPTED = "interrupted"

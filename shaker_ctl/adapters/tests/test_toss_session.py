@@ -24,6 +24,8 @@ from vision.tests.truth import TruthFinder
 
 BEFORE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
 AFTER = [Die(-10, -20, 70, 2), Die(-18, 18, 10, 2), Die(22, 5, 35, 5)]
+BUTTON = Die(0, -32, 0, 1)
+"""Something that is none of the three and is taken for a die."""
 PERIOD_S = 1 / 30
 
 
@@ -273,6 +275,31 @@ def test_one_die_that_never_moved_is_no_proof_of_a_toss():
     table.watch([*tumbling(1), *[[BEFORE[0], *AFTER[1:]]] * 12])
     assert table.of(Rested)[0].poses_changed == 2
     assert table.of(Rested)[0].is_proved is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed", "is_proved"),
+    [
+        ([], [], 0, None),
+        (BEFORE, [], 0, None),
+        ([], AFTER, 3, None),
+        (BEFORE[:2], AFTER, 3, None),
+        (BEFORE[:1], BEFORE[:1], 0, False),
+        (BEFORE[:2], [BEFORE[0], *AFTER[1:]], 2, False),
+        ([*BEFORE, BUTTON], [*AFTER, BUTTON], 3, None),
+        ([*BEFORE, BUTTON], [*BEFORE, BUTTON], 0, False),
+    ],
+)
+def test_dice_out_of_sight_say_nothing_of_the_shaker(before, after, changed, is_proved):
+    table = Table()
+    table.begin(dice=before)
+    table.session._read_timeout_s = 0.3
+    table.session.read(1, table.now)
+    finished = table.watch([*tumbling(2), *[after] * 30])
+    rested = table.of(Rested)[0]
+    assert (rested.poses_changed, rested.is_proved) == (changed, is_proved)
+    assert not finished.unchanged or len(before) == len(after) == 3
+    assert isinstance(finished.verdict, Verified) == (len(after) == 3)
 
 
 def test_a_tilted_die_ends_as_no_roll():

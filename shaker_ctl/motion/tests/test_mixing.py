@@ -1,51 +1,17 @@
-"""Dice that lie as before are seen; a shake that no longer mixes is stopped; chance is not."""
+"""A shake that no longer mixes is stopped; chance is not."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from shaker_ctl.motion.mixing import (
     RETENTION_ALPHA,
-    DieSeen,
     FaceRetentionTest,
     common_faces,
-    compare,
 )
 from shaker_ctl.motion.outcome_health import OutcomeHealth
-
-LYING = (DieSeen(0, 0, 10, 1), DieSeen(30, 5, 40, 4), DieSeen(-20, 18, 80, 6))
-
-
-def test_untouched_dice_are_no_toss() -> None:
-    noisy = [replace(d, x_mm=d.x_mm + 0.1, angle_deg=d.angle_deg + 0.5) for d in LYING]
-    movement = compare(LYING, noisy[::-1])
-    assert movement.nothing_changed
-    assert movement.unmoved == 3
-
-
-def test_a_repeated_value_elsewhere_is_a_toss() -> None:
-    moved = [replace(d, x_mm=d.x_mm + 9.0) for d in LYING]
-    movement = compare(LYING, moved)
-    assert movement.every_die_moved
-    assert not movement.nothing_changed
-
-
-def test_one_die_that_stayed_is_counted() -> None:
-    one_stayed = [LYING[0], replace(LYING[1], y_mm=-30.0), replace(LYING[2], value=2)]
-    assert compare(LYING, one_stayed).unmoved == 1
-
-
-def test_a_square_looks_the_same_after_a_quarter_turn() -> None:
-    turned = [replace(d, angle_deg=d.angle_deg + 90.0) for d in LYING]
-    assert compare(LYING, turned).nothing_changed
-
-
-def test_other_numbers_of_dice_are_not_compared() -> None:
-    with pytest.raises(ValueError, match="three dice"):
-        compare(LYING, LYING[:2])
 
 
 def test_common_faces_count_multiplicity() -> None:

@@ -82,68 +82,75 @@ class Judge:
     ) -> Verdict:
         """What the evidence of all dice of a frame proves. `wanted`: how many there must be; None:
         any number. Of several reasons to refuse, the one that explains the others comes first."""
-        t = self._thresholds
-        if second.foreground > t.blocked_dice:
+        if second.foreground > self._thresholds.blocked_dice:
             return blocked(second)
-        seen = [die for die in dice if die.model is not None]
-        if wanted is not None and len(seen) > wanted:
-            read = [die for die in seen if die.second is not None and die.second.value is not None]
-            if len(read) == wanted:
-                return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
-            return Unreadable(Reason.COUNT, f"{len(seen)} dice")
+        return (
+            _too_many(dice, wanted)
+            or self._not_flat(dice)
+            or self._on_a_hidden_die(dice, wanted)
+            or self._of_another_style(dice)
+            or self._too_few(dice, wanted)
+            or self._doubtful(dice, self._foreign(second))
+            or _verified(dice)
+        )
+
+    def _not_flat(self, dice: Sequence[DieEvidence]) -> NoRoll | None:
+        """No roll by the die that surely leans most."""
         lying = [(i, die) for i, die in enumerate(dice) if self._is_proved_not_flat(die, dice)]
-        if lying:
-            index, die = max(lying, key=lambda pair: _lean(pair[1]))
-            return NoRoll(index, die.kind or Kind.TILTED, _lean(die), _cues(die))
-        if (on_another := self._on_a_hidden_die(dice, wanted)) is not None:
-            return on_another
+        if not lying:
+            return None
+        index, die = max(lying, key=lambda pair: _lean(pair[1]))
+        return NoRoll(index, die.kind or Kind.TILTED, _lean(die), _cues(die))
+
+    def _of_another_style(self, dice: Sequence[DieEvidence]) -> Unreadable | None:
+        """The refusal where most faces are of no kind that the second reader knows."""
         strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
         # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
         is_style = not all(self._touches(die, dice) for die in strange)
-        is_foreign_to_model = not seen and len(dice) > 1 and bool(strange)
-        if is_foreign_to_model or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
+        is_missed = not any(die.model for die in dice) and len(dice) > 1 and bool(strange)
+        if is_missed or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
             note = strange[0].second.note if strange[0].second is not None else ""
             return Unreadable(
                 Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"
             )
-        if wanted is not None and len(seen) < wanted == len(dice):
+        return None
+
+    def _too_few(self, dice: Sequence[DieEvidence], wanted: int | None) -> Unreadable | None:
+        """The refusal where the model sees fewer dice than there must be, or none."""
+        seen = sum(die.model is not None for die in dice)
+        if wanted is not None and seen < wanted == len(dice):
             missed = next(die for die in dice if die.model is None)
             if self._touches(missed, dice):
                 return Unreadable(Reason.TOUCHING, "the model misses a die beside another")
-        if wanted is not None and len(seen) != wanted:
-            return Unreadable(Reason.COUNT, f"{len(seen)} dice, all at floor height")
-        if not seen:
-            return Unreadable(Reason.COUNT, "no dice")
+        if wanted is not None and seen != wanted:
+            return Unreadable(Reason.COUNT, f"{seen} dice, all at floor height")
+        return None if seen else Unreadable(Reason.COUNT, "no dice")
+
+    def _doubtful(
+        self, dice: Sequence[DieEvidence], foreign: Unreadable | None
+    ) -> Unreadable | None:
+        """The refusal where a die proves nothing, or something beside the dice is `foreign`."""
         doubts = [
             (self._touches(die, dice), number, die, doubt)
             for number, die in enumerate(dice, 1)
             if (doubt := self._doubt(die)) is not None
         ]
-        foreign = self._foreign(second)
-        if foreign is not None and doubts and all(map(_is_upright_but_doubted, doubts)):
-            return foreign  # what lies beside an upright die may look like its lean
-        if doubts:
-            # A die that lies free says more plainly what is wrong than one beside another, and
-            # least is said where an upright one only looks a little askew.
-            touches, number, die, doubt = min(
-                doubts, key=lambda found: (found[0], _is_upright_but_doubted(found), found[1])
-            )
-            detail = f"die {number} from the left: {doubt.detail}"
-            is_there = die.second is not None or bool(die.not_flat)
-            # Two odd faces side by side have lost their seam, one alone is odd by itself.
-            is_alone = not any(_is_odd(other) for other in self._neighbours(die, dice))
-            is_plain = doubt.reason is Reason.NO_LEGAL_FACE and _fits_well(die.second) and is_alone
-            if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches and not is_plain:
-                return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
-            return Unreadable(doubt.reason, detail)
-        if foreign is not None:
+        # What lies beside an upright die may look like its lean.
+        if not doubts or (foreign is not None and all(map(_is_upright_but_doubted, doubts))):
             return foreign
-        confidence = min(
-            min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
-            for die in dice
-            if die.model and die.second
+        # A die that lies free says more plainly what is wrong than one beside another, and least
+        # is said where an upright one only looks a little askew.
+        touches, number, die, doubt = min(
+            doubts, key=lambda found: (found[0], _is_upright_but_doubted(found), found[1])
         )
-        return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+        detail = f"die {number} from the left: {doubt.detail}"
+        is_there = die.second is not None or bool(die.not_flat)
+        # Two odd faces side by side have lost their seam, one alone is odd by itself.
+        is_alone = not any(_is_odd(other) for other in self._neighbours(die, dice))
+        is_plain = doubt.reason is Reason.NO_LEGAL_FACE and _fits_well(die.second) and is_alone
+        if doubt.reason in _DOUBTS_OF_CONTACT and is_there and touches and not is_plain:
+            return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
+        return Unreadable(doubt.reason, detail)
 
     def _on_a_hidden_die(self, dice: Sequence[DieEvidence], wanted: int | None) -> NoRoll | None:
         """No roll by the two cues of a stack seen from straight above: fewer dice than there are,
@@ -308,6 +315,27 @@ class Judge:
             and die.measured.above < _ABOVE
             and flatness.is_flat(die.network_odds, die.outline_odds)
         )
+
+
+def _too_many(dice: Sequence[DieEvidence], wanted: int | None) -> Unreadable | None:
+    """The refusal where the model sees more dice than there must be."""
+    seen = [die for die in dice if die.model is not None]
+    if wanted is None or len(seen) <= wanted:
+        return None
+    read = [die for die in seen if die.second is not None and die.second.value is not None]
+    if len(read) == wanted:
+        return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
+    return Unreadable(Reason.COUNT, f"{len(seen)} dice")
+
+
+def _verified(dice: Sequence[DieEvidence]) -> Verified:
+    """What dice show of which nothing is doubted."""
+    confidence = min(
+        min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
+        for die in dice
+        if die.model and die.second
+    )
+    return Verified(tuple(die.model.value for die in dice if die.model), confidence)
 
 
 def blocked(second: SecondReading) -> Unreadable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import cv2
@@ -12,8 +13,9 @@ import pytest
 pytest.importorskip("torch", reason="training needs the train extra")
 
 from models.training.raster import random_picture
-from models.training.recipe import Plan, follow
+from models.training.recipe import Plan, follow, main
 from vision.classifier import DieFinder
+from vision.model_card import MANIFEST
 
 
 @pytest.fixture
@@ -53,6 +55,9 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
         held_out=plan.held_out[:1],
     )
     out = tmp_path / "models"
+    out.mkdir()
+    for name in ("near.onnx", "photo.onnx"):  # as in a clone, where those that ship lie
+        shutil.copy2(MANIFEST.parent / name, out)
     follow(plan, tmp_path / "work", out, [photos], [], processes=2)
 
     finder = DieFinder(out)
@@ -68,9 +73,32 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
 
     before = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
     assert set(before) == {"dice.onnx", "near.onnx", "photo.onnx"}
+    shipped = {path.name: path.read_bytes() for path in MANIFEST.parent.glob("*.onnx")}
+    assert not set(before.values()) & set(shipped.values()), "all three are of this training"
     follow(plan, tmp_path / "work", out, [photos], [], processes=2)
     after = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
     assert after == before, "a second call trains nothing anew"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--photos", "nowhere"], "cannot read nowhere/labels.jsonl"),
+        (["--check", "empty"], "empty: no photographs"),
+        (["--photos", "empty", "empty", "empty"], "at most 2 sources"),
+    ],
+)
+def test_photographs_are_looked_for_before_anything_is_rendered(
+    tmp_path, monkeypatch, capsys, given, told
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "labels.jsonl").touch()
+    monkeypatch.setattr("sys.argv", ["recipe", "--rehearse", *given])
+    with pytest.raises(SystemExit):
+        main()
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "var").exists()
 
 
 def test_shares_of_every_stage_add_up_to_one_with_the_photographs():

@@ -163,3 +163,43 @@ def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, capsys, monke
     assert ended.value.code == 2
     assert wrong[0] in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["FILE"]
+
+
+FEW = scenes.SceneSet("raster", seed=7, count=2 * scenes.CHUNK, size=80)
+
+
+def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypatch):
+    with pytest.raises(scenes.ScenesUnfinishedError, match="0 of 100 pictures"):
+        scenes.make(FEW, tmp_path, 1, limit_s=0.0)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["scenes", "raster", "--seed", "7", "--count", "60", "--size", "80", "--processes", "1",
+         "--limit-s", "600", "--out", str(tmp_path)],
+    )  # fmt: skip
+    scenes.main()
+    folder = FEW.folder(tmp_path)
+    assert str(folder) in capsys.readouterr().out
+    assert len(list(scenes.rows(folder))) == 100, "sixty, rounded up"
+
+
+@pytest.mark.parametrize("harm", ["row cut off", "picture gone", "no text"])
+def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
+    one = scenes.SceneSet("raster", seed=7, count=scenes.CHUNK, size=80)
+    folder = scenes.make(one, tmp_path, 1, limit_s=600.0)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    rows = folder / "00000.jsonl"
+    if harm == "row cut off":
+        rows.write_bytes(rows.read_bytes()[:300])
+    elif harm == "no text":
+        rows.write_bytes(b"\xff\xfe")
+    else:
+        (folder / "000007.jpg").unlink()
+    scenes.make(one, tmp_path, 1, limit_s=600.0)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(scenes.cv2, "imwrite", lambda *args: False)
+    with pytest.raises(OSError, match="Is the disk full"):
+        scenes._draw_chunk((FEW, tmp_path, 0, float("inf")))
+    assert not list(tmp_path.glob("*.jsonl"))

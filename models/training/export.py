@@ -1,6 +1,6 @@
 """From a checkpoint to the file that ships, and the manifest that vouches for it.
 
-    python -m models.training.export var/stage2/latest.pt --out models
+    python -m models.training.export var/last/latest.pt --out var/last
 
 Owns: the ONNX graph's names, types and free dimensions, the check that it computes what PyTorch
 does, the SHA-256 entry. Thresholds and figures are kept from the manifest that is there, and are
@@ -214,7 +214,7 @@ def main() -> None:
     """Command line: see the module's docstring."""
     parser = argparse.ArgumentParser(description="Export a checkpoint to ONNX and register it.")
     parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("models"))
+    parser.add_argument("--out", type=Path, required=True, help="not models/: see quantise")
     parser.add_argument("--name", default="dice")
     parser.add_argument("--training", type=Path, help="TOML that describes how it was trained")
     given = parser.parse_args()

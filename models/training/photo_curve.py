@@ -26,7 +26,8 @@ from rich.progress import track
 
 from models.training.scenes import rows
 from vision.classifier import DieFinder
-from vision.evaluate import Counts, Label, compare, read_corrections, read_labels
+from vision.evaluate import Counts, compare
+from vision.labels import Label, read_corrections, read_labels
 from vision.parameters import PhotoThresholds
 from vision.photo_reader import PhotoEvidence, PhotoReader, judge, settle
 

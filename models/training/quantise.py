@@ -104,7 +104,7 @@ def _quantise(
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
             # The rare large values of a map are its dice: ranges that cut off three in ten thousand
-            # bring the mean error from 57 to 43 thousandths, and miss a tenth of `chase-crops`.
+            # bring the mean error down to 43 thousandths, and miss a tenth of `chase-crops`.
             calibrate_method=CalibrationMethod.MinMax,
         )
         model = onnx.load(str(quantised))

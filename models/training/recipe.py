@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,10 +27,20 @@ from models.training import evaluate, export, guess_corners, near_look, photo_lo
 from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
-from models.training.scenes import CHUNK, LEAST_SHOT, SceneSet, make
+from models.training.scenes import (
+    CHUNK,
+    LEAST_SHOT,
+    SceneSet,
+    ScenesUnfinishedError,
+    make,
+)
 from models.training.small_net import BATCH
 from vision.classifier import DieFinder
+from vision.errors import VisionError
+from vision.labels import read_labels
 
+_MOST_SOURCES = 2
+"""Of photographs to train on: the others are for measuring."""
 _PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots", "patterned-shots")
 
 
@@ -160,22 +172,25 @@ def follow(
         "scene_sets": [folder.name for folder in folders],
         "photographs": [folder.name for folder in photos],
     }
-    out.mkdir(parents=True, exist_ok=True)
-    taught = _teach_finder(plan, work, folders, photos)
-    exact = export.export(taught, taught.parent, "dice")
-    path = quantise(exact, folders, out / "dice.onnx")
-    if not (out / NEAR).exists():
-        _teach_near_look(plan, work, out, [render(scenes) for scenes in plan.near_sets])
-    export.register(path, out, training)
-    if not (out / PHOTO).exists():
+    finder = _teach_finder(plan, work, folders, photos)
+    near = work / "near" / "int8" / NEAR
+    if not near.exists():
+        _teach_near_look(plan, work, near.parent, [render(scenes) for scenes in plan.near_sets])
+    photo = work / "photo" / "int8" / PHOTO
+    if not photo.exists():
         sources = [scene_source(render(scenes), share) for scenes, share in plan.photo_sets]
-        _teach_photo_look(plan, work, out, sources, photos)
-        export.register(path, out, training)
+        _teach_photo_look(plan, work, finder, photo.parent, sources, photos)
+    # What lies in `out` before may be the networks that came with the clone: it counts for nothing,
+    # and stays whole until all three are there.
+    out.mkdir(parents=True, exist_ok=True)
+    for path in (finder, near, photo):
+        shutil.copy2(path, out)
+    export.register(out / finder.name, out, training)
     _measure(out, held_out, [*photos, *check])
 
 
 def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Sequence[Path]) -> Path:
-    """The last stage's checkpoint, each begun from the one before."""
+    """The network in int8, from the last stage's checkpoint, each begun from the one before."""
     taught: Path | None = None
     for number, stage in enumerate(plan.stages):
         sources = [
@@ -190,28 +205,30 @@ def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Seque
             begin=taught, workers=plan.workers,
         )  # fmt: skip
     assert taught is not None
-    return taught
+    exact = export.export(taught, taught.parent, "dice")
+    to = work / "int8"
+    to.mkdir(parents=True, exist_ok=True)
+    return quantise(exact, folders, to / exact.name)
 
 
-def _teach_near_look(plan: Plan, work: Path, out: Path, shots: Sequence[Path]) -> None:
+def _teach_near_look(plan: Plan, work: Path, to: Path, shots: Sequence[Path]) -> None:
     net = near_look.train(shots, work / "near", plan.near_samples, seed=81, workers=plan.workers)
-    near_look.export(net, shots, work / "near", out)
+    near_look.export(net, shots, work / "near", to)
 
 
 def _teach_photo_look(
-    plan: Plan, work: Path, out: Path, sources: list[Source], photos: Sequence[Path]
+    plan: Plan, work: Path, finder: Path, to: Path, sources: list[Source], photos: Sequence[Path]
 ) -> None:
-    """With the corners that the registered finder sees on the photographs, begun with the near
-    look's layers."""
+    """With the corners that `finder` sees on the photographs, begun with the near look's layers."""
     if photos:
         guesses = work / "photo" / "guesses.json"
-        sources = sources + _photo_sources(photos, guesses, out, plan.photo_look_share)
-    near = work / "near" / NEAR
+        export.register(finder, finder.parent, {})
+        sources = sources + _photo_sources(photos, guesses, finder.parent, plan.photo_look_share)
     looker = photo_look.train(
         sources, work / "photo", plan.photo_look_samples, seed=91, workers=plan.workers,
-        near=near if near.exists() else None,
+        near=work / "near" / NEAR,
     )  # fmt: skip
-    photo_look.export(looker, sources, work / "photo", out)
+    photo_look.export(looker, sources, work / "photo", to)
 
 
 def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:
@@ -262,12 +279,27 @@ def main() -> None:
         help="a few pictures and samples only, into WORK/rehearsal: does every step still run?",
     )  # fmt: skip
     given = parser.parse_args()
+    if len(given.photos) > _MOST_SOURCES:
+        parser.error(f"--photos: at most {_MOST_SOURCES} sources are trained on; others: --check")
+    for folder in (*given.photos, *given.check):
+        try:
+            labels = list(read_labels(folder))
+        except VisionError as error:
+            parser.error(f"{folder}: {error}")
+        if not labels:
+            parser.error(f"{folder}: no photographs with labels")
     torch.set_num_threads(given.threads)
     plan, work, out = Plan(), given.work, given.out
     if given.rehearse:
         plan, work = plan.rehearsal(), work / "rehearsal"
         out = work / "models"
-    follow(plan, work, out, given.photos, given.check, given.threads)
+    try:
+        follow(plan, work, out, given.photos, given.check, given.threads)
+    except ScenesUnfinishedError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on where this one was", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m models.training.scenes shots --seed 2001 --count 3000 --size 360
     python -m models.training.scenes traced-shots --seed 2002 --count 4000 --size 288
-    python -m models.training.scenes taught-shots --seed 17 --count 3000 --size 288
-    python -m models.training.scenes lean-shots --seed 19 --count 1500 --size 288
-    python -m models.training.scenes quick-lean-shots --seed 21 --count 3000 --size 360
+    python -m models.training.scenes taught-shots --seed 17 --count 1800 --size 288
+    python -m models.training.scenes lean-shots --seed 19 --count 1600 --size 288
+    python -m models.training.scenes quick-lean-shots --seed 21 --count 2600 --size 340
     python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
     python -m models.training.scenes patterned-shots --seed 29 --count 2400 --size 288
     python -m models.training.scenes clear-patterned-shots --seed 31 --count 1600 --size 340

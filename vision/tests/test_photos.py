@@ -11,8 +11,9 @@ import pytest
 
 from vision.classifier import DieFinder, FoundDie
 from vision.errors import VisionError
-from vision.evaluate import main, read_corrections, read_labels
+from vision.evaluate import main
 from vision.frame import Frame
+from vision.labels import read_corrections, read_labels
 from vision.parameters import PhotoThresholds
 from vision.photo_finder import PhotoFinder, ScoredFinder, worth
 from vision.photo_reader import PhotoReader

@@ -31,8 +31,9 @@ def test_a_picture_explains_a_photograph_and_a_frame(tmp_path, capsys):
         out.unlink()
 
 
-def test_a_strip_is_explained_as_well(tmp_path):
-    save(tmp_path / "strip.png", np.zeros((3, 3000, 3), np.uint8))
+@pytest.mark.parametrize("size", [(3, 3000), (3000, 2)])
+def test_a_strip_is_explained_as_well(tmp_path, size):
+    save(tmp_path / "strip.png", np.zeros((*size, 3), np.uint8))
     assert main([str(tmp_path / "strip.png"), "--out", str(tmp_path / "out.jpg")]) == 0
     assert cv2.haveImageReader(str(tmp_path / "out.jpg"))
 

@@ -7,6 +7,7 @@ import pytest
 
 from vision.classifier import FoundDie
 from vision.parameters import PhotoThresholds
+from vision.photo_finder import _without_overlap
 from vision.photo_reader import compare, judge, settle
 from vision.reading import Reason, Unreadable, Verified
 from vision.second_reader.photo import PhotoDie, PhotoReading
@@ -124,3 +125,35 @@ def test_small_things_side_by_side_may_be_the_pips_of_a_die_that_is_not_seen(spa
     small = [replace(found(400 + i * spacing, 12, 1.0), score=0.1) for i in range(3)]
     verdict = judged(dice, small)
     assert isinstance(verdict, Verified if is_verified else Unreadable)
+
+
+def seen_aside(x, y, value, worth, down):
+    """A face of a die seen from the side, its bottom face `down` edges below it."""
+    die = found(x, 60, worth, value)
+    return replace(
+        die,
+        corners=die.corners + np.array((0, y), np.float32),
+        score=worth,
+        down=np.array((0, 60 * down), np.float32),
+    )
+
+
+def test_of_two_faces_of_a_die_the_upper_is_the_top_and_says_if_the_lower_looked_more_like_it():
+    upper, lower = seen_aside(100, 0, 5, 0.6, 0.5), seen_aside(100, 50, 3, 0.9, -0.5)
+    for faces in ([upper, lower], [lower, upper]):
+        kept = _without_overlap(faces)
+        assert [(die.value, die.is_overruled) for die in kept] == [(5, True)]
+    surer = replace(upper, score=0.95)
+    assert [(die.value, die.is_overruled) for die in _without_overlap([surer, lower])] == [
+        (5, False)
+    ]
+
+
+@pytest.mark.parametrize(("overruled", "is_verified"), [(0, True), (1, True), (2, False)])
+def test_a_photograph_that_may_be_upside_down_is_not_verified(overruled, is_verified):
+    dice = [seen_aside(x, 0, 3, 0.9, 0.5) for x in (100, 400)]
+    dice = [replace(die, is_overruled=i < overruled) for i, die in enumerate(dice)]
+    verdict = judged(dice, [])
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+    if isinstance(verdict, Unreadable):
+        assert "upside down" in verdict.detail

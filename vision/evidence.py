@@ -169,7 +169,7 @@ class Gatherer:
                 f"skew {measured.skew:.2f}"
             )
             is_coarse = vote is not None and vote.is_sure_of_flat
-            if tilt.is_flat(measured, t.lean_sure_deg if is_coarse else None) is False:
+            if tilt.is_not_flat(measured, t.lean_sure_deg if is_coarse else tilt.LEAN_NOT_FLAT_DEG):
                 clear.append(words)
             elif measured.lean_deg > (t.lean_beside_sides_deg if leans else tilt.LEAN_FAINT_DEG):
                 faint.append(words)

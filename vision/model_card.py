@@ -27,15 +27,7 @@ class Thresholds:
     """Chosen on data by `models.training.evaluate`; the curves are in `models/figures/`."""
 
     score: float
-    """Lowest heat-map peak that counts as a die, 0..1."""
-
-    value_p: float
-    """Lowest probability at which the value of a die may be used at all, 0..1."""
-
-    flat_p: float
-    """At or above: the die lies flat. Below `not_flat_p`: it does not. Between: doubtful."""
-
-    not_flat_p: float
+    """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +81,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
             sha256=str(model["sha256"]).lower(),
             name=str(model["name"]),
             multiple=int(content["input"]["multiple"]),
-            thresholds=Thresholds(
-                score=float(thresholds["score"]),
-                value_p=float(thresholds["value_p"]),
-                flat_p=float(thresholds["flat_p"]),
-                not_flat_p=float(thresholds["not_flat_p"]),
-            ),
+            thresholds=Thresholds(score=float(thresholds["score"])),
             near=_file(manifest, content["near"]) if "near" in content else None,
             photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
             manifest=content,

@@ -249,7 +249,7 @@ class Judge:
         if not self._touches(die, dice):
             return False
         if second is None:
-            return die.measured is None or tilt.is_flat(die.measured) is not False
+            return die.measured is None or not tilt.is_not_flat(die.measured)
         if second.offset > _OFF_FACE:
             return True
         if second.sides_lean_deg > _SIDES_BESIDE_NEIGHBOUR_DEG or second.has_two_cues:

@@ -174,7 +174,7 @@ class PhotoFinder:
             value=int(value_p.argmax()) + 1,
             value_p=value_p.astype(np.float32),
             flat_p=float(sum(w * s.flat_p for w, s in zip(weights, seen, strict=True))),
-            score=float(sum(s.score for s in seen) / len(_LOOKS)),
+            score=float(sum(s.score for s in seen) / len(looks)),
             down=np.asarray(
                 sum(w * s.down for w, s in zip(weights, seen, strict=True)), np.float32
             ),

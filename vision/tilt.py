@@ -1,7 +1,7 @@
 """How a die lies, from the measured geometry of its top face.
 
-Owns: edge, skew, lean and layer of a top face under the calibration, and the lines that separate
-flat from not flat. Must not know the model's opinion of flatness (`flat_p`): the two are the
+Owns: edge, skew, lean and layer of a top face under the calibration, and the limits beyond which a
+die does not lie flat. Must not know the model's opinion of flatness (`flat_p`): the two are the
 independent cues that a no roll needs.
 """
 
@@ -13,10 +13,9 @@ from vision.calibration import Calibration
 from vision.reading import Measured
 
 LEAN_FAINT_DEG = 7.0
-LEAN_FLAT_DEG = 10.3
 LEAN_NOT_FLAT_DEG = 10.8
-"""Lean below the second speaks for flat, above the third against it; above the first it is a faint
-hint that counts only beside a clear cue of another kind. The network's estimate errs by a few
+"""Lean above the second is a cue against flat; above the first it is a faint hint that counts only
+beside a clear cue of another kind. The network's estimate errs by a few
 degrees: of 995 flat dice of the virtual rig half measured 2.9, 99 % below 7.8, the most 10.1. Dice
 set up at 15° at the wall, leaning towards the lens, measured 7.7-9.0; what tells them from flat
 are their side faces (`second_reader.sides`)."""
@@ -24,13 +23,11 @@ are their side faces (`second_reader.sides`)."""
 LEAN_SCALE_DEG = 10.3
 """Lean that weighs as much as one limit of the outline where all evidence is added up."""
 
-LAYER_FLAT = (0.40, 1.80)
 LAYER_STACKED = 1.95
 """Height of the top face in dice, from its apparent size. On the virtual rig, white, red and blue
 dice in three compartments: flat ones 0.85-1.64 (1,000 faces; the bright edge of a die spills a
 tenth of a millimetre outward and makes all of them large), one flat on another 2.2-2.3."""
 
-SKEW_FLAT = 0.10
 SKEW_NOT_FLAT = 0.12
 """Largest 0.09 among the same flat faces, where one edge was taken at the foot of a side face."""
 
@@ -73,21 +70,13 @@ def lean_deg(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibrati
     return float(np.degrees(np.arcsin(min(1.0, float(np.hypot(*off_px)) / reach_px))))
 
 
-def is_flat(measured: Measured, most_lean_deg: float | None = None) -> bool | None:
-    """True: lies flat on the floor. False: does not. None: between the lines.
+def is_not_flat(measured: Measured, most_lean_deg: float = LEAN_NOT_FLAT_DEG) -> bool:
+    """True where lean, height or skew of the top face is a flat die's no more.
 
-    `most_lean_deg` replaces both limits of the lean, where a better measurement of it exists.
+    `most_lean_deg`: the limit of the lean, another where a better measurement of it exists.
     """
-    if (
-        measured.lean_deg > (most_lean_deg or LEAN_NOT_FLAT_DEG)
+    return (
+        measured.lean_deg > most_lean_deg
         or measured.layer > LAYER_STACKED
         or measured.skew > SKEW_NOT_FLAT
-    ):
-        return False
-    if (
-        measured.lean_deg < (most_lean_deg or LEAN_FLAT_DEG)
-        and LAYER_FLAT[0] < measured.layer < LAYER_FLAT[1]
-        and measured.skew < SKEW_FLAT
-    ):
-        return True
-    return None
+    )

@@ -26,7 +26,7 @@ from vision.frame import Frame
 from vision.parameters import ReadingThresholds
 from vision.reader import TableReader
 from vision.reading import DieEvidence
-from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
+from vision.tilt import LEAN_NOT_FLAT_DEG
 
 STYLES = ("white", "red", "asian", "ivory", "blue")
 _NEAR_MM = 5.0
@@ -123,7 +123,7 @@ def draw(seen: Sequence[Measurement], path: Path) -> None:
     other = _columns([m for m in seen if m.is_flat is False])
     lines = {
         "flat_p": (None, t.not_flat_p),
-        "lean, degrees": (LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG),
+        "lean, degrees": (None, LEAN_NOT_FLAT_DEG),
         "outline and pips": (None, t.strain_not_flat),
         "side faces": (t.sides_flat, t.sides_not_flat),
     }

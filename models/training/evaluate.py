@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from models.training import scenes
-from models.training.export import DEFAULT_THRESHOLDS, read_manifest, write_manifest
+from models.training.export import read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from vision.classifier import DieFinder, FoundDie
 
@@ -217,8 +218,10 @@ def measure_scenes(
     return tallies
 
 
-def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Path) -> None:
-    """Precision and recall over the score, value accuracy, flat_p over the tilt."""
+def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
+    """Precision and recall over the score, value accuracy, flat_p over the tilt; `chosen`: the
+    score from which something is a die."""
+    is_flat_from = flat_level(tallies.values())
     out.mkdir(parents=True, exist_ok=True)
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), dpi=80)
     for name, tally in tallies.items():
@@ -246,12 +249,11 @@ def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Pa
                 here = tilts[(tilts[:, 0] >= low) & (tilts[:, 0] < high), 1]
                 if len(here):
                     middle.append((low + high) / 2)
-                    share.append((here >= thresholds["flat_p"]).mean())
+                    share.append((here >= is_flat_from).mean())
                     half.append(np.median(here))
             axes[2].plot(middle, share, "o-", label=f"{name}: called flat")
             axes[2].plot(middle, half, ":", color=axes[2].lines[-1].get_color())
-    axes[0].axvline(thresholds["score"], color="grey", lw=0.8)
-    axes[1].axvline(thresholds["value_p"], color="grey", lw=0.8)
+    axes[0].axvline(chosen, color="grey", lw=0.8)
     for edge in (FLAT_DEG, NOT_FLAT_DEG):
         axes[2].axvline(edge, color="grey", lw=0.8)
     axes[0].set(xlabel="score threshold", title="recall (line), precision (dashed)", ylim=(0.8, 1))
@@ -268,13 +270,7 @@ def draw_curves(tallies: dict[str, Tally], thresholds: dict[str, float], out: Pa
 
 
 def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
-    """From the rendered held-out sets: where precision and recall meet, and where flat ends
-    (from those seen from above: obliquely, flatness is not what the network was taught).
-
-    `flat_p`: 99 % of truly flat dice lie above. `not_flat_p`: 99.5 % of them lie above, so that
-    a die is called not flat on this cue alone in one flat die of two hundred; the verdict needs
-    a second, independent cue as well.
-    """
+    """From the rendered held-out sets: where precision and recall meet."""
     hits = [hit for tally in tallies for hit in tally.hits]
     scores, is_die = np.array([s for s, _ in hits]), np.array([d for _, d in hits])
     total = sum(tally.dice for tally in tallies)
@@ -285,24 +281,20 @@ def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
             -level,
         ),
     )
-    flat = np.array(
-        [
-            p
-            for tally in tallies
-            if tally.is_overhead
-            for tilt, stacked, p, _ in tally.tilts
-            if tilt <= FLAT_DEG and not stacked
-        ]
-    )
-    if not len(flat):
-        # A rehearsal's model finds nothing: what says when a die is flat stays as it was.
-        return DEFAULT_THRESHOLDS | {"score": round(float(best), 2), "value_p": 0.5}
-    return {
-        "score": round(float(best), 2),
-        "value_p": 0.5,
-        "flat_p": round(float(np.quantile(flat, 0.01)), 2),
-        "not_flat_p": round(float(np.quantile(flat, 0.005)), 2),
-    }
+    return {"score": round(float(best), 2)}
+
+
+def flat_level(tallies: Iterable[Tally]) -> float:
+    """The probability of flat above which 99 % of truly flat dice lie, of those seen from above
+    (obliquely, flatness is not what the network was taught); for the figures alone. NaN: none."""
+    flat = [
+        flat_p
+        for tally in tallies
+        if tally.is_overhead
+        for tilt, stacked, flat_p, _ in tally.tilts
+        if tilt <= FLAT_DEG and not stacked
+    ]
+    return float(np.quantile(flat, 0.01)) if flat else math.nan
 
 
 def main() -> None:
@@ -323,15 +315,16 @@ def main() -> None:
         score = float(manifest["thresholds"]["score"])
         tallies = measure_scenes(finder, given.scenes, score, given.most)
     tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in given.photos}
+    is_flat_from = flat_level(tallies.values())
     for name, tally in tallies.items():
         manifest.setdefault("figures", {})[name] = tally.figures()
         print(name, tally.figures())
-        _print_tilts(tally, manifest["thresholds"])
-    draw_curves(tallies, manifest["thresholds"], given.out / "figures")
+        _print_tilts(tally, is_flat_from)
+    draw_curves(tallies, score, given.out / "figures")
     write_manifest(given.out, manifest)
 
 
-def _print_tilts(tally: Tally, thresholds: dict[str, float]) -> None:
+def _print_tilts(tally: Tally, is_flat_from: float) -> None:
     for low, high in ((0, FLAT_DEG), (FLAT_DEG, 6), (6, 10), (10, 20), (20, 55)):
         here = [
             (flat_p, lean)
@@ -339,12 +332,12 @@ def _print_tilts(tally: Tally, thresholds: dict[str, float]) -> None:
             if low <= tilt < high and not stacked
         ]
         if here:
-            called = np.mean([p >= thresholds["flat_p"] for p, _ in here])
+            called = np.mean([p >= is_flat_from for p, _ in here])
             lean = np.median([gap for _, gap in here])
             print(f"  tilt {low}–{high}°: {len(here)} dice, flat {called:.3f}, down ±{lean:.3f}")
     on_top = [flat_p for _, stacked, flat_p, _ in tally.tilts if stacked]
     if on_top:
-        called = np.mean([p >= thresholds["flat_p"] for p in on_top])
+        called = np.mean([p >= is_flat_from for p in on_top])
         print(f"  stacked: {len(on_top)} dice, called flat {called:.3f}")
 
 

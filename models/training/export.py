@@ -22,20 +22,13 @@ from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision import flatness
 from vision.model_card import CLASSES, digest_of
 from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.tilt import (
-    LAYER_FLAT,
-    LAYER_STACKED,
-    LEAN_FLAT_DEG,
-    LEAN_NOT_FLAT_DEG,
-    SKEW_FLAT,
-    SKEW_NOT_FLAT,
-)
+from vision.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 OPSET = 17
 NEAR = "near.onnx"
 PHOTO = "photo.onnx"
 LARGEST_BYTES = 4_000_000
-DEFAULT_THRESHOLDS = {"score": 0.3, "value_p": 0.5, "flat_p": 0.7, "not_flat_p": 0.3}
+DEFAULT_THRESHOLDS = {"score": 0.3}
 
 
 def export(checkpoint: Path, out: Path, name: str) -> Path:
@@ -175,12 +168,8 @@ def reading_thresholds() -> dict[str, float | str]:
         name: float(value) for name, value in asdict(ReadingThresholds()).items()
     }
     return values | {
-        "lean_flat_deg": LEAN_FLAT_DEG,
         "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
-        "layer_least": LAYER_FLAT[0],
-        "layer_most": LAYER_FLAT[1],
         "layer_stacked": LAYER_STACKED,
-        "skew_flat": SKEW_FLAT,
         "skew_not_flat": SKEW_NOT_FLAT,
         "curve": "figures/evidence.png",
     }
@@ -193,6 +182,7 @@ def flatness_weights() -> dict[str, object]:
         "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
         "flat_line": [list(point) for point in flatness.FLAT_LINE],
         "no_fit_mm": flatness.NO_FIT_MM,
+        "no_seam": list(flatness.NO_SEAM),
         "no_fit_most": flatness.NO_FIT_MOST,
         "not_flat_sum": flatness.NOT_FLAT_SUM,
         "not_flat_most": list(flatness.NOT_FLAT_MOST),

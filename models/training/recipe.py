@@ -262,7 +262,7 @@ def _measure(out: Path, held_out: list[Path], photos: list[Path]) -> None:
     tallies = evaluate.measure_scenes(finder, held_out, score)
     tallies |= {f.name: evaluate.measure(finder, evaluate.photo_pictures(f), score) for f in photos}
     manifest["figures"] = {name: tally.figures() for name, tally in tallies.items()}
-    evaluate.draw_curves(tallies, manifest["thresholds"], out / "figures")
+    evaluate.draw_curves(tallies, float(score), out / "figures")
     write_manifest(out, manifest)
 
 

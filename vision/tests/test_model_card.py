@@ -12,7 +12,7 @@ from vision import flatness
 from vision.errors import ModelError
 from vision.model_card import MODELS, digest_of, read_model_card
 from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.tilt import LEAN_FLAT_DEG, LEAN_NOT_FLAT_DEG
+from vision.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 
 @pytest.fixture
@@ -40,7 +40,6 @@ def test_shipped_manifest_matches_the_shipped_model():
     files = (card.path, card.near.path, card.photo.path)
     assert sum(file.stat().st_size for file in files) <= 4_000_000
     assert 0 < card.thresholds.score < 1
-    assert 0 <= card.thresholds.not_flat_p <= card.thresholds.flat_p <= 1
 
 
 @pytest.mark.parametrize("name", ["dice.onnx", "near.onnx", "photo.onnx"])
@@ -91,13 +90,18 @@ def test_the_manifest_records_the_thresholds_that_the_reader_uses():
     recorded = read_model_card().manifest["reading"]
     for name, value in asdict(ReadingThresholds()).items():
         assert recorded[name] == value, name
-    assert recorded["lean_flat_deg"] == LEAN_FLAT_DEG
     assert recorded["lean_not_flat_deg"] == LEAN_NOT_FLAT_DEG
+    assert recorded["layer_stacked"] == LAYER_STACKED
+    assert recorded["skew_not_flat"] == SKEW_NOT_FLAT
     assert (MODELS / recorded["curve"]).is_file()
     weighed = read_model_card().manifest["flatness"]
     assert weighed["network"] == [flatness.NETWORK.constant, *flatness.NETWORK.each]
     assert weighed["outline"] == [flatness.OUTLINE.constant, *flatness.OUTLINE.each]
+    assert weighed["no_fit_mm"] == flatness.NO_FIT_MM
+    assert weighed["no_seam"] == list(flatness.NO_SEAM)
     assert weighed["no_fit_most"] == flatness.NO_FIT_MOST
+    assert weighed["cues_sum"] == flatness.CUES_SUM
+    assert weighed["cues_network"] == flatness.CUES_NETWORK
     assert weighed["flat_line"] == [list(point) for point in flatness.FLAT_LINE]
     assert weighed["not_flat_sum"] == flatness.NOT_FLAT_SUM
     assert weighed["not_flat_most"] == list(flatness.NOT_FLAT_MOST)

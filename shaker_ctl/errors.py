@@ -46,48 +46,6 @@ class HardwareError(ShakerError):
     code = "hardware"
 
 
-class MotorError(HardwareError):
-    """The shaker's motor misbehaved. It is off when this is raised."""
-
-    code = "motor"
-
-
-class StallError(MotorError):
-    """Driven, but turning too slowly or not at all, or too late up to speed. Motor off."""
-
-    code = "motor-stall"
-
-
-class TachSilentError(MotorError):
-    """Driven without a single tach edge: broken tach, broken belt or a jam. Motor off."""
-
-    code = "tach-silent"
-
-
-class OverspeedError(MotorError):
-    """Faster than the approved shake allows. Motor off."""
-
-    code = "motor-overspeed"
-
-
-class MotorFaultError(MotorError):
-    """The motor driver raised its fault line (over-current, over-temperature). Motor off."""
-
-    code = "motor-driver"
-
-
-class NoStopError(MotorError):
-    """EN is low and the tach still turns. A contactor may be welded: a technician acts at once."""
-
-    code = "motor-no-stop"
-
-
-class InterlockError(HardwareError):
-    """Compartment, cover or e-stop contact denies motion. Motor off."""
-
-    code = "interlock"
-
-
 class GpioLinkError(HardwareError):
     """The GPIO daemon refused, timed out or vanished.
 

@@ -49,6 +49,15 @@ _START_DEADLINE_S = 60.0
 _REPLY_DEADLINE_S = 5.0
 
 
+class CameraLostError(RuntimeError):
+    """The camera's process has ended, or does not answer. The rig that it belongs to is of no more
+    use; the text says so, and the process itself has said why on stderr."""
+
+
+class CameraPortError(OSError):
+    """The camera cannot listen at the port that it was given. Nothing was started."""
+
+
 @dataclass(frozen=True, slots=True)
 class CameraStatus:
     """Counts since the start."""
@@ -76,7 +85,10 @@ class Camera:
         port: int = 0,
         fps: float = FPS,
     ) -> None:
-        """Start the process and wait until it serves. Raises RuntimeError when it does not."""
+        """Start the process and wait until it serves.
+
+        Raises `CameraPortError` for a taken port, and `CameraLostError` where it does not start.
+        """
         self._lock = threading.Lock()
         self._lens = Lens()
         self._geometry = geometry
@@ -92,15 +104,20 @@ class Camera:
         theirs.close()
         if not self._pipe.poll(_START_DEADLINE_S):
             self.close()
-            raise RuntimeError("the rig's camera process did not start within a minute")
+            raise CameraLostError("the rig's camera process did not start within a minute")
         try:
-            self.port = int(self._pipe.recv())
+            answer = self._pipe.recv()
         except EOFError as error:
             self.close()
-            raise RuntimeError(
-                f"the rig's camera process ended at its start; is port {port} taken? "
-                "See its own message above."
+            raise CameraLostError(
+                "the rig's camera process ended at its start. See its own message above"
             ) from error
+        if isinstance(answer, OSError):
+            self.close()
+            raise CameraPortError(
+                f"the camera cannot listen at port {port}: {answer.strerror}"
+            ) from answer
+        self.port = int(answer)
 
     @property
     def url(self) -> str:
@@ -150,10 +167,10 @@ class Camera:
             try:
                 self._pipe.send((what, name, parameters))
                 if not self._pipe.poll(_REPLY_DEADLINE_S):
-                    raise RuntimeError("the rig's camera process does not answer")
+                    raise CameraLostError("the rig's camera process does not answer")
                 answer = self._pipe.recv()
             except (EOFError, OSError) as error:
-                raise RuntimeError("the rig's camera process has ended") from error
+                raise CameraLostError("the rig's camera process has ended") from error
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -168,7 +185,11 @@ def camera_process(
     cv2.setNumThreads(1)
     board = SceneBoard(board_name)
     film = _Film(Scene(geometry, seed=seed), board, fps)
-    server = _Server(("127.0.0.1", port), film)
+    try:
+        server = _Server(("127.0.0.1", port), film)
+    except OSError as error:
+        pipe.send(error)  # for the owner to say: it knows where the port came from
+        return
     threads = [
         threading.Thread(target=film.run, name="film", daemon=True),
         threading.Thread(target=server.serve_forever, name="http", daemon=True),
@@ -205,7 +226,7 @@ def _answer(film: _Film, what: str, name: str | None, parameters: dict[str, floa
         elif what == "clear":
             film.change(lambda faults: faults.clear(name))
         return film.status()
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         return error
 
 

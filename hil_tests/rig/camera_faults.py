@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from hil_tests.rig.fault_set import Bounds, numbers
 from hil_tests.rig.optics import Image
 
 
@@ -21,30 +22,67 @@ class CameraFault:
     name: str
     summary: str
     parameters: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
+
+MEMORY_S = 10.5
+"""How much of the past is kept for late and looped streams."""
+TORN_S = 1.0
+"""How much of it is kept as pictures, for torn ones."""
+PAST: Bounds = (0.0, 10.0)
+MOVE: Bounds = (-2000.0, 2000.0)
+SIDE: Bounds = (1.0, 4096.0)
 
 CAMERA_FAULTS: dict[str, CameraFault] = {
     fault.name: fault
     for fault in (
         CameraFault("frozen", "the last picture is sent again and again"),
         CameraFault("black", "the sensor is dark: grain on black"),
-        CameraFault("over_exposed", "exposure is this many times too long", {"times": 6.0}),
-        CameraFault("defocused", "blur of this many pixels", {"sigma_px": 5.0}),
-        CameraFault("shifted", "the camera was knocked", {"x_px": 34.0, "y_px": -21.0}),
-        CameraFault("blocked", "something dark covers this share from the left", {"share": 0.6}),
-        CameraFault("slow", "frames a second", {"fps": 4.0}),
-        CameraFault("wrong_size", "pictures of another size", {"width": 320.0, "height": 240.0}),
-        CameraFault("torn", "upper part new, lower part from this long ago", {"seconds": 0.5}),
+        CameraFault(
+            "over_exposed",
+            "exposure is this many times too long",
+            {"times": 6.0},
+            {"times": (0.0, 1000.0)},
+        ),
+        CameraFault(
+            "defocused", "blur of this many pixels", {"sigma_px": 5.0}, {"sigma_px": (0.1, 50.0)}
+        ),
+        CameraFault(
+            "shifted",
+            "the camera was knocked",
+            {"x_px": 34.0, "y_px": -21.0},
+            {"x_px": MOVE, "y_px": MOVE},
+        ),
+        CameraFault(
+            "blocked",
+            "something dark covers this share from the left",
+            {"share": 0.6},
+            {"share": (0.0, 1.0)},
+        ),
+        CameraFault("slow", "frames a second", {"fps": 4.0}, {"fps": (0.1, 30.0)}),
+        CameraFault(
+            "wrong_size",
+            "pictures of another size",
+            {"width": 320.0, "height": 240.0},
+            {"width": SIDE, "height": SIDE},
+        ),
+        CameraFault(
+            "torn",
+            "upper part new, lower part from this long ago",
+            {"seconds": 0.5},
+            {"seconds": (0.0, TORN_S)},
+        ),
         CameraFault("garbled", "a stretch of each JPEG is overwritten"),
-        CameraFault("late", "every picture arrives this much later", {"seconds": 2.0}),
-        CameraFault("looped", "the last seconds are replayed for ever", {"seconds": 2.0}),
+        CameraFault(
+            "late", "every picture arrives this much later", {"seconds": 2.0}, {"seconds": PAST}
+        ),
+        CameraFault(
+            "looped", "the last seconds are replayed for ever", {"seconds": 2.0}, {"seconds": PAST}
+        ),
         CameraFault("dead", "nothing more is sent; the connection stays open"),
         CameraFault("closed", "connections are closed and refused"),
     )
 }
-
-MEMORY_S = 10.5
-"""How much of the past is kept for late, looped and torn streams."""
 
 
 class CameraFaults:
@@ -53,7 +91,7 @@ class CameraFaults:
     def __init__(self, fps: float) -> None:
         self._fps = fps
         self._active: dict[str, dict[str, float]] = {}
-        self._pictures: deque[Image] = deque(maxlen=max(2, int(fps)))
+        self._pictures: deque[Image] = deque(maxlen=max(2, int(TORN_S * fps)))
         self._encoded: deque[tuple[float, bytes]] = deque(maxlen=int(MEMORY_S * fps))
         self._loop: list[bytes] = []
         self._loop_at = 0
@@ -64,16 +102,10 @@ class CameraFaults:
         return {name: dict(values) for name, values in self._active.items()}
 
     def inject(self, name: str, **parameters: float) -> None:
-        """Put a fault in force. Raises KeyError or TypeError with what there is."""
+        """Put a fault in force. Raises KeyError, TypeError or ValueError with what there is."""
         if name not in CAMERA_FAULTS:
             raise KeyError(f"no camera fault {name!r}; there are: {', '.join(CAMERA_FAULTS)}")
-        known = CAMERA_FAULTS[name].parameters
-        if unknown := set(parameters) - set(known):
-            raise TypeError(
-                f"camera fault {name!r} takes {sorted(known) or 'no parameter'}, "
-                f"not {sorted(unknown)}"
-            )
-        values = {**known, **parameters}
+        values = numbers(CAMERA_FAULTS[name], parameters)
         if name == "looped":
             count = max(1, int(values["seconds"] * self._fps))
             self._loop = [jpeg for _, jpeg in self._encoded][-count:]

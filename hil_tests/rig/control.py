@@ -19,7 +19,8 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 Verb = Callable[[str], Any]
-"""Takes the rest of the line; returns something JSON can hold; raises ValueError for bad input."""
+"""Takes the rest of the line; returns something JSON can hold; raises ValueError for bad input.
+Whatever else it raises is answered too, and logged."""
 
 LONGEST_LINE = 4096
 CLIENT_PATIENCE_S = 5.0
@@ -85,6 +86,9 @@ class Control:
             return {"ok": True, verb: self._verbs[verb](rest)}
         except ValueError as error:
             return {"ok": False, "error": str(error)}
+        except Exception as error:  # whoever asked waits for a line, and the door stays open
+            log.exception("the command %r failed", line)
+            return {"ok": False, "error": f"{type(error).__name__}: {error}"}
 
 
 def _understand(line: bytes) -> tuple[str, str]:

@@ -27,6 +27,7 @@ from hil_tests.rig.control import Control, ask
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
 from hil_tests.rig.timely import answer_in_time, go_first
 from hil_tests.rig.wiring import PinMap
@@ -35,10 +36,6 @@ RIGS = Chip(sample_us=1)
 """The rig's daemon looks at its pins every microsecond."""
 
 MANNERS = ("hang", "reject", "vanish", "freeze", "terminate", "kill", "resume", "start")
-
-
-class WiringError(Exception):
-    """The wiring table cannot be wired."""
 
 
 def cross(controller: Board, rig: Board, pins: PinMap, wiring: PinMap) -> None:
@@ -53,15 +50,21 @@ def cross(controller: Board, rig: Board, pins: PinMap, wiring: PinMap) -> None:
 
 def crossed(
     rig: Annotated[
-        Path | None, typer.Option(help="Rig file whose [gpio.pins] and [gpio.wiring] to wire.")
+        Path | None, typer.Option(help="Rig file whose gpio.pins and gpio.wiring to wire.")
     ] = None,
-    controller_port: Annotated[int, typer.Option(help="Port of the controller's; 0: free.")] = 0,
-    rig_port: Annotated[int, typer.Option(help="Port of the rig's; 0: any free.")] = 0,
+    controller_port: Annotated[
+        int, typer.Option(min=0, max=LAST_PORT, help="Port of the controller's; 0: any free.")
+    ] = 0,
+    rig_port: Annotated[
+        int, typer.Option(min=0, max=LAST_PORT, help="Port of the rig's; 0: any free.")
+    ] = 0,
 ) -> None:
     """Serve two virtual Pis, wired pin to pin, until Ctrl-C: one for a controller, one for a rig.
 
     Prints one line of JSON: both ports, and the socket that breaks the controller's daemon.
     """
+    if controller_port == rig_port != 0:
+        raise typer.BadParameter("--controller-port and --rig-port must be two ports")
     try:
         table = load(rig).gpio if rig is not None else GpioTable()
     except RigFileError as error:
@@ -76,8 +79,8 @@ def crossed(
     with contextlib.ExitStack() as started:
         life = started.enter_context(lifetime.Lifetime())
         folder = started.enter_context(tempfile.TemporaryDirectory(prefix="shaker-rig-"))
-        started.enter_context(controllers)
-        started.enter_context(rigs)
+        _serve(started, controllers, "--controller-port")
+        _serve(started, rigs, "--rig-port")
         control = Control(Path(folder) / "control", _verbs(controllers))
         started.callback(control.close)
         where = {
@@ -89,6 +92,19 @@ def crossed(
         typer.echo(json.dumps(where))
         sys.stdout.flush()
         life.ended.wait()
+
+
+def _serve(started: contextlib.ExitStack, daemon: VirtualPigpiod, option: str) -> None:
+    """Start a daemon, or leave with a line that says what to do."""
+    try:
+        started.enter_context(daemon)
+    except OSError as error:
+        typer.echo(
+            f"shaker-rig: cannot listen at port {daemon.port}: {error.strerror}. "
+            f"Choose another {option}",
+            err=True,
+        )
+        raise typer.Exit(1) from error
 
 
 def _verbs(daemon: VirtualPigpiod) -> dict[str, Callable[[str], Any]]:

@@ -10,8 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 Value = float | str
+Bounds = tuple[float, float]
+"""The least and the most that a number may be, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,53 @@ class Fault:
     seen: str
     """What an observer outside the rig sees."""
     parameters: Mapping[str, Value] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    """Of each parameter that is a number."""
+
+
+class Described(Protocol):
+    """What every catalogue says of a fault."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> Mapping[str, Value]: ...
+
+    @property
+    def bounds(self) -> Mapping[str, Bounds]: ...
+
+
+def checked(fault: Described, given: Mapping[str, Value]) -> dict[str, Value]:
+    """Return all parameters of `fault`, those that are `given` in place of their defaults.
+
+    Raises TypeError for a parameter that it does not take, and ValueError for a value of the wrong
+    kind or outside its bounds (not a number is outside all); each text says what would be right.
+    """
+    known = fault.parameters
+    if unknown := sorted(set(given) - set(known)):
+        takes = sorted(known) or "no parameters"
+        raise TypeError(f"fault {fault.name} takes {takes}, not {unknown}")
+    return {key: _value(fault, key, given.get(key, known[key])) for key in known}
+
+
+def numbers(fault: Described, given: Mapping[str, Value]) -> dict[str, float]:
+    """Return the same for a fault all of whose parameters are numbers."""
+    return {key: float(value) for key, value in checked(fault, given).items()}
+
+
+def _value(fault: Described, key: str, value: Value) -> Value:
+    if isinstance(fault.parameters[key], str):
+        return str(value)
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError(f"{fault.name} {key} must be a number, not {value!r}") from None
+    if key in fault.bounds:
+        least, most = fault.bounds[key]
+        if not least <= number <= most:
+            raise ValueError(f"{fault.name} {key} must be {least:g} to {most:g}, not {value}")
+    return number
 
 
 class FaultSet:
@@ -45,18 +95,10 @@ class FaultSet:
         """Put a fault in force, now or after `(count, event)`.
 
         Raises KeyError for an unknown fault, TypeError for a parameter that it does not take, and
-        ValueError for an unknown event or a value of the wrong kind; each text lists what there is.
+        ValueError for an unknown event or a value that it cannot have; each text lists what there
+        is.
         """
-        if name not in self.catalogue:
-            raise KeyError(f"no fault {name!r}; there are: {', '.join(sorted(self.catalogue))}")
-        known = self.catalogue[name].parameters
-        if unknown := sorted(set(parameters) - set(known)):
-            raise TypeError(f"fault {name} takes {sorted(known) or 'no parameters'}, not {unknown}")
-        values = {
-            key: _as_kind_of(known[key], parameters.get(key, known[key]), f"{name} {key}")
-            for key in known
-        }
-        self.check(name, values)
+        values = self.values(name, parameters)
         if after is not None and after[1] not in self.events:
             raise ValueError(f"{name} can wait for {', '.join(self.events)}, not {after[1]!r}")
         with self._lock:
@@ -64,6 +106,14 @@ class FaultSet:
                 self._waiting[name] = (after[1], after[0], values)
             else:
                 self._active[name] = values
+
+    def values(self, name: str, given: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the parameters that a fault would have; changes nothing. Raises as `inject`."""
+        if name not in self.catalogue:
+            raise KeyError(f"no fault {name!r}; there are: {', '.join(sorted(self.catalogue))}")
+        values = checked(self.catalogue[name], given)
+        self.check(name, values)
+        return values
 
     def check(self, name: str, values: dict[str, Value]) -> None:
         """Raise ValueError for values that a part cannot take; most take all."""
@@ -120,12 +170,3 @@ class FaultSet:
     def _value(self, name: str, parameter: str) -> Value:
         in_force = self._active.get(name)
         return (in_force or self.catalogue[name].parameters)[parameter]
-
-
-def _as_kind_of(default: Value, value: Value, what: str) -> Value:
-    if isinstance(default, str):
-        return str(value)
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError(f"{what} must be a number, not {value!r}") from None

@@ -24,9 +24,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera import Camera, CameraLostError
 from hil_tests.rig.camera_faults import CAMERA_FAULTS
-from hil_tests.rig.fault_set import Fault, FaultSet, Value
+from hil_tests.rig.fault_set import Fault, FaultSet, Value, checked
 from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
@@ -62,8 +62,14 @@ class FaultPart(Protocol):
     def events(self) -> tuple[str, ...]:
         """What its faults can wait for."""
 
+    def check(self, order: Order) -> None:
+        """Say whether `inject` would take it, and change nothing.
+
+        Raises TypeError or ValueError, each with a text that lists what there is.
+        """
+
     def inject(self, order: Order) -> None:
-        """Raises KeyError, TypeError or ValueError, each with a text that lists what there is."""
+        """Break it. Only ever called with what `check` has let pass."""
 
     def heal(self, name: str) -> None: ...
 
@@ -100,20 +106,28 @@ class Faults:
     def inject(self, sentence: str) -> Order:
         """Break something as `sentence` says; returns how it was understood.
 
-        Raises ValueError, with what would have been right, when it cannot be understood.
+        Raises ValueError, with what would have been right, when it cannot be understood. Nothing
+        is then broken, waiting or noted.
         """
         order = parse(sentence)
         part = self._part(order.name)
-        if order.after is None or order.after[1] in part.events:
-            if order.after is None:
-                self._noted("fault", order.name)  # before: it acts at once
-            _try(part, order)
-        elif order.after[1] in EVENTS:
+        known = dict.fromkeys((*part.events, *EVENTS))
+        if order.after is not None and order.after[1] not in known:
+            raise ValueError(f"a fault can wait for {', '.join(known)}, not {order.after[1]!r}")
+        _check(part, order)
+        if order.after is None or order.after[0] == 0:
+            self._break(part, replace(order, after=None))
+        elif order.after[1] in part.events:
+            part.inject(order)
+        else:
             with self._lock:
                 self._waiting[order.name] = order
-        else:
-            raise ValueError(f"a fault can wait for {', '.join(EVENTS)}, not {order.after[1]!r}")
         return order
+
+    def _break(self, part: FaultPart, order: Order) -> None:
+        """Put a checked fault in force now."""
+        self._noted("fault", order.name)  # before: it acts at once
+        part.inject(order)
 
     def count(self, event: str, times: int = 1) -> None:
         """Tell that `event` happened; never waits for a part."""
@@ -133,19 +147,21 @@ class Faults:
     def _inject_due(self) -> None:
         while (order := self._due.get()) is not None:
             try:
-                self._noted("fault", order.name)
-                _try(self._part(order.name), order)
-            except ValueError:
+                part = self._part(order.name)
+                _check(part, order)  # again: a process may have ended while its fault waited
+                self._break(part, order)
+            except Exception:  # whatever it was, the next fault must find this thread alive
                 log.exception("the fault %s could not be injected when its event came", order.name)
 
     def heal(self, name: str) -> None:
         """Mend one fault, or with `all` every one. Raises ValueError for an unknown name."""
+        part_of_one = None if name == "all" else self._part(name)
         with self._lock:
             for one in list(self._waiting) if name == "all" else [name]:
                 self._waiting.pop(one, None)
         self._noted("healed", name)
-        if name != "all":
-            self._part(name).heal(name)
+        if part_of_one is not None:
+            part_of_one.heal(name)
             return
         for part in self._parts:
             for one in part.catalogue:
@@ -166,7 +182,8 @@ class Faults:
             }
 
     def table(self) -> list[dict[str, object]]:
-        """The catalogue as rows: part, name, summary, what is seen, parameters, events."""
+        """The catalogue as rows: part, name, summary, what is seen, parameters with
+        their bounds, events."""
         return [
             {
                 "part": part.name,
@@ -174,6 +191,7 @@ class Faults:
                 "summary": fault.summary,
                 "seen": fault.seen,
                 "parameters": dict(fault.parameters),
+                "bounds": {key: list(ends) for key, ends in fault.bounds.items()},
                 "events": list(dict.fromkeys((*part.events, *EVENTS))),
             }
             for part in self._parts
@@ -186,9 +204,9 @@ class Faults:
         return self._part_of[name]
 
 
-def _try(part: FaultPart, order: Order) -> None:
+def _check(part: FaultPart, order: Order) -> None:
     try:
-        part.inject(order)
+        part.check(order)
     except (KeyError, TypeError) as error:
         raise ValueError(str(error.args[0])) from error
 
@@ -203,7 +221,7 @@ def parse(sentence: str) -> Order:
     if "after" in rest:
         at = rest.index("after")
         tail = rest[at + 1 :]
-        if len(tail) != 2 or not tail[0].isdigit():
+        if len(tail) != 2 or not tail[0].isdecimal():
             raise ValueError("after `after` comes a count and an event, such as: after 12 edges")
         after = (int(tail[0]), tail[1])
         rest = rest[:at]
@@ -227,6 +245,9 @@ class SetPart:
         self._faults = faults
         self.catalogue: Mapping[str, Fault] = faults.catalogue
         self.events = faults.events
+
+    def check(self, order: Order) -> None:
+        self._faults.values(order.name, order.parameters)
 
     def inject(self, order: Order) -> None:
         self._faults.inject(order.name, after=order.after, **order.parameters)
@@ -255,9 +276,13 @@ class PlantPart:
                 fault.summary,
                 PLANT_SEEN.get(fault.name, fault.summary),
                 dict(fault.parameters),
+                fault.bounds,
             )
             for fault in PLANT_FAULTS.values()
         }
+
+    def check(self, order: Order) -> None:
+        checked(self.catalogue[order.name], order.parameters)
 
     def inject(self, order: Order) -> None:
         edges = 0
@@ -313,9 +338,10 @@ class DaemonPart:
             name: fault for name, (_, fault) in self._acts.items()
         }
 
+    def check(self, order: Order) -> None:
+        checked(self.catalogue[order.name], order.parameters)
+
     def inject(self, order: Order) -> None:
-        if order.parameters:
-            raise ValueError(f"{order.name} takes no parameters")
         self._acts[order.name][0]()
         if order.name != "pigpiod_vanish":
             self._active.add(order.name)
@@ -348,9 +374,13 @@ class CameraPart:
                 fault.summary,
                 CAMERA_SEEN.get(fault.name, fault.summary),
                 dict(fault.parameters),
+                fault.bounds,
             )
             for fault in CAMERA_FAULTS.values()
         }
+
+    def check(self, order: Order) -> None:
+        checked(self.catalogue[order.name], order.parameters)
 
     def inject(self, order: Order) -> None:
         numbers = {key: float(value) for key, value in order.parameters.items()}
@@ -360,7 +390,10 @@ class CameraPart:
         self._camera.clear(name.removeprefix(self._PREFIX))
 
     def active(self) -> Active:
-        faults = self._camera.status().faults
+        try:
+            faults = self._camera.status().faults
+        except CameraLostError:
+            return {}  # the rig's status tells of a camera that is lost
         return {self._PREFIX + name: dict(values) for name, values in faults.items()}
 
     def waiting(self) -> dict[str, str]:
@@ -377,16 +410,23 @@ class LinesPart:
         self._lines = lines
         self.catalogue: Mapping[str, Fault] = {
             fault.name: Fault(
-                fault.name, fault.summary, fault.seen, {"line": "lamp", **fault.parameters}
+                fault.name,
+                fault.summary,
+                fault.seen,
+                {"line": "lamp", **fault.parameters},
+                fault.bounds,
             )
             for fault in LINE_FAULTS
         }
 
+    def check(self, order: Order) -> None:
+        values = checked(self.catalogue[order.name], order.parameters)
+        if values["line"] not in self._lines:
+            raise ValueError(f"no line {values['line']!r}; there are: {', '.join(self._lines)}")
+
     def inject(self, order: Order) -> None:
         parameters = dict(order.parameters)
         name = str(parameters.pop("line", "lamp"))
-        if name not in self._lines:
-            raise ValueError(f"no line {name!r}; there are: {', '.join(self._lines)}")
         self._lines[name].faults.inject(order.name, after=order.after, **parameters)
 
     def heal(self, name: str) -> None:

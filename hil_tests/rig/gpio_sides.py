@@ -41,8 +41,11 @@ class AbsentPart:
         self.catalogue = catalogue
         self.reason = reason
 
-    def inject(self, order: Order) -> None:
+    def check(self, order: Order) -> None:
         raise ValueError(f"{CANNOT}: {order.name}: {self.reason}")
+
+    def inject(self, order: Order) -> None:
+        """Nothing: `check` lets none pass."""
 
     def heal(self, name: str) -> None:
         """Nothing is broken."""

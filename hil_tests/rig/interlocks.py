@@ -102,7 +102,6 @@ class Interlocks:
         self._hands = hands
         self._faults = faults
         self._cover = cover
-        self._latch_release = False
         self.cover_position = 1.0 if cover is Cover.HAND else 0.0
         """0.0 closed over the dome … 1.0 fully away."""
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from hil_tests.rig.fault_set import Fault, FaultSet, Value
+from hil_tests.rig.fault_set import Bounds, Fault, FaultSet, Value
 from hil_tests.rig.lamp_layout import LAMP
 
 LAMP_EVENTS = ("stage", "commit", "clear", "dark", "phase", "test", "odds", "status")
+
+NOISE: Bounds = (0, 256)
+"""Bytes: up to as many as the longest Modbus RTU frame has."""
 
 LAMP_FAULTS = (
     # Lamps
@@ -18,7 +21,13 @@ LAMP_FAULTS = (
     Fault("odds_wrong", "a multiplier display shows other odds", "odds read back differ"),
     # The box
     Fault("lamp_rule_wrong", "the box computes other winning lamps", "stage verdict 6"),
-    Fault("lamp_restart", "power cut", "dark, silent, restarts + 1", {"down_s": 0.3}),
+    Fault(
+        "lamp_restart",
+        "power cut",
+        "dark, silent, restarts + 1",
+        {"down_s": 0.3},
+        {"down_s": (0.0, 3600.0)},
+    ),
     Fault("lamp_dead_drivers", "the lamp drivers fail", "state 3, dark, refuses to light"),
     Fault("lamp_supply_low", "the lamp supply sags", "unhealthy, flag 4"),
     Fault("lamp_memory_bad", "the retained memory is lost", "unhealthy, flag 6, last round 0"),
@@ -26,14 +35,50 @@ LAMP_FAULTS = (
     Fault("lamp_other_map", "a box of another register map", "map version 2.0"),
     # Its replies
     Fault("lamp_silent", "the box does not answer", "no reply"),
-    Fault("lamp_late", "replies come late", "reply after delay_s", {"delay_s": 0.3}),
-    Fault("lamp_exception", "every request is refused", "exception reply", {"code": 4}),
+    Fault(
+        "lamp_late",
+        "replies come late",
+        "reply after delay_s",
+        {"delay_s": 0.3},
+        {"delay_s": (0.0, 60.0)},
+    ),
+    Fault(
+        "lamp_exception",
+        "every request is refused",
+        "exception reply",
+        {"code": 4},
+        {"code": (1, 255)},
+    ),
     Fault("lamp_crc", "replies with a wrong checksum", "reply, CRC wrong"),
-    Fault("lamp_truncated", "replies end early", "reply cut", {"bytes": 9}),
-    Fault("lamp_garbage_before", "noise before each reply", "garbage, then reply", {"bytes": 6}),
-    Fault("lamp_garbage_inside", "noise inside each reply", "reply with garbage", {"bytes": 3}),
-    Fault("lamp_garbage_after", "noise after each reply", "reply, then garbage", {"bytes": 6}),
-    Fault("lamp_other_unit", "replies carry another address", "reply of unit 2", {"unit": 2}),
+    Fault("lamp_truncated", "replies end early", "reply cut", {"bytes": 9}, {"bytes": NOISE}),
+    Fault(
+        "lamp_garbage_before",
+        "noise before each reply",
+        "garbage, then reply",
+        {"bytes": 6},
+        {"bytes": NOISE},
+    ),
+    Fault(
+        "lamp_garbage_inside",
+        "noise inside each reply",
+        "reply with garbage",
+        {"bytes": 3},
+        {"bytes": NOISE},
+    ),
+    Fault(
+        "lamp_garbage_after",
+        "noise after each reply",
+        "reply, then garbage",
+        {"bytes": 6},
+        {"bytes": NOISE},
+    ),
+    Fault(
+        "lamp_other_unit",
+        "replies carry another address",
+        "reply of unit 2",
+        {"unit": 2},
+        {"unit": (0, 255)},
+    ),
 )
 
 
@@ -44,7 +89,10 @@ class LampFaults(FaultSet):
         super().__init__(LAMP_FAULTS, LAMP_EVENTS)
 
     def check(self, name: str, values: dict[str, Value]) -> None:
-        """Refuse a lamp that no layout has."""
-        for area in str(values.get("area", "small")).split(","):
+        """Refuse a lamp that no layout has, and several where one is meant."""
+        areas = str(values.get("area", "small")).split(",")
+        if name == "lamp_extra" and len(areas) != 1:
+            raise ValueError(f"{name} takes one lamp, not {values['area']!r}")
+        for area in areas:
             if area not in LAMP:
                 raise ValueError(f"{name}: no lamp {area!r}; there are: {', '.join(LAMP)}")

@@ -15,12 +15,13 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import ask
 from hil_tests.rig.crossed import crossed
 from hil_tests.rig.pigpiod.command import pigpiod
+from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
 from hil_tests.rig.timely import answer_in_time
 
@@ -77,8 +78,12 @@ def run(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of chance; printed, for a run like this one.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port of the virtual pigpiod; 0: any free.")] = 0,
-    camera_port: Annotated[int, typer.Option(help="Port of the camera; 0: any free.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=LAST_PORT, help="Port of the virtual pigpiod; 0: any free.")
+    ] = 0,
+    camera_port: Annotated[
+        int, typer.Option(min=0, max=LAST_PORT, help="Port of the camera; 0: any free.")
+    ] = 0,
     pace: Annotated[
         bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
     ] = True,
@@ -95,9 +100,10 @@ def run(
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
     from hil_tests.rig.bench import BenchError
+    from hil_tests.rig.camera import CameraLostError, CameraPortError
     from hil_tests.rig.plant import Cover
     from hil_tests.rig.reservation import ReservedError
-    from hil_tests.rig.rig import Rig, RigPlan
+    from hil_tests.rig.rig import LOCK, Rig, RigPlan
 
     is_new = not folder.exists()
     try:
@@ -130,14 +136,16 @@ def run(
             answer_in_time()
             life.ends_when(lambda: rig.has_ended)
             view.show(Console(markup=False, emoji=False), rig.addresses, rig.status, life.ended)
-    except (BenchError, ReservedError) as error:
+    except (BenchError, CameraLostError, ReservedError) as error:
         _fail(str(error))
+    except CameraPortError as error:
+        _fail(f"{error}. Choose another --camera-port")
     except (ValueError, KeyError) as error:
         _fail(f"{error.args[0]}. Choose another --dice or --geometry")
     except (OSError, RuntimeError) as error:
         _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
     finally:
-        if is_new and folder == DEFAULT_FOLDER:
+        if is_new and folder == DEFAULT_FOLDER and not (folder / LOCK).exists():  # nobody else's
             shutil.rmtree(folder, ignore_errors=True)
     if rig.failure:
         _fail(rig.failure)
@@ -185,18 +193,31 @@ def quit(folder: FolderOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the com
 @app.command()
 def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
     """List every fault of a running rig: who is broken, how, and what an observer sees."""
-    table = Table("part", "fault", "what", "seen", "parameters", "waits for")
-    for row in _ask(folder, "faults"):
-        parameters = " ".join(f"{key}={value}" for key, value in row["parameters"].items())
-        table.add_row(
-            row["part"],
-            row["name"],
-            row["summary"],
-            row["seen"],
-            parameters,
-            " ".join(row["events"]),
-        )
-    Console(markup=False, emoji=False).print(table)
+    console = Console(markup=False, emoji=False)
+    for line in catalogue(_ask(folder, "faults")):
+        console.print(line)
+
+
+def catalogue(rows: list[dict[str, Any]]) -> list[Table | str]:
+    """Every fault as a row; below them, once, what a fault can wait for."""
+    folded = [Column(name, overflow="fold") for name in ("what", "seen", "parameters")]
+    table = Table("part", Column("fault", no_wrap=True), *folded)
+    for row in rows:
+        parameters = [_parameter(row, key, value) for key, value in row["parameters"].items()]
+        told = (row["part"], row["name"], row["summary"], row["seen"], "\n".join(parameters))
+        table.add_row(*told)
+    common = [event for event in rows[0]["events"] if all(event in row["events"] for row in rows)]
+    lines = [f"Any fault can wait, `after COUNT EVENT`, for: {' '.join(common)}"]
+    own = {row["part"]: [one for one in row["events"] if one not in common] for row in rows}
+    lines += [f"Those of {part} also for: {' '.join(more)}" for part, more in own.items() if more]
+    return [table, *lines]
+
+
+def _parameter(row: dict[str, Any], key: str, value: object) -> str:
+    if key not in row["bounds"]:
+        return f"{key}={value}"
+    least, most = row["bounds"][key]
+    return f"{key}={value:g} ({least:g} to {most:g})"
 
 
 @app.command()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import random
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hil_tests.rig.plant_faults import PlantFaults
 
@@ -244,8 +244,3 @@ class Motor:
         if level != self._tach_level:
             self._tach_level = level
             edges.append((at_s, level))
-
-
-def with_supply(design: MotorDesign, supply_v: float) -> MotorDesign:
-    """Return the same machine on another supply."""
-    return replace(design, supply_v=supply_v)

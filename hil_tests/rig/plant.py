@@ -113,7 +113,6 @@ class Plant:
         self._started_s = 0.0
         self._started_rad = 0.0
         self._is_moving = False
-        self._rest_s = 0.0
         self._lies = tuple(self._dice.lies())
 
     def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:

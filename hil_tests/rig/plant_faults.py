@@ -11,6 +11,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from hil_tests.rig.fault_set import Bounds, numbers
+
+SHARE: Bounds = (0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class PlantFault:
@@ -19,31 +23,59 @@ class PlantFault:
     name: str
     summary: str
     parameters: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
 
 PLANT_FAULTS: dict[str, PlantFault] = {
     fault.name: fault
     for fault in (
         PlantFault("jam", "the cam is mechanically stuck: full current, no rotation"),
-        PlantFault("slow_start", "worn motor: torque is multiplied by factor", {"factor": 0.3}),
         PlantFault(
-            "overspeed", "driver ignores the duty: at least this duty is applied", {"duty": 1.0}
+            "slow_start",
+            "worn motor: torque is multiplied by factor",
+            {"factor": 0.3},
+            {"factor": SHARE},
         ),
-        PlantFault("no_stop", "driver stuck on: keeps driving when EN is low", {"duty": 0.65}),
+        PlantFault(
+            "overspeed",
+            "driver ignores the duty: at least this duty is applied",
+            {"duty": 1.0},
+            {"duty": SHARE},
+        ),
+        PlantFault(
+            "no_stop",
+            "driver stuck on: keeps driving when EN is low",
+            {"duty": 0.65},
+            {"duty": SHARE},
+        ),
         PlantFault("no_brake", "no braking when EN is low: the cam coasts for seconds"),
         PlantFault("driver_fault", "driver reports a fault (line low) and gives no torque"),
         PlantFault("driver_dead", "driver gives no torque and reports nothing"),
         PlantFault("fault_line_stuck", "driver fault line stuck high: never reports"),
-        PlantFault("supply_low", "supply sags to this voltage", {"volts": 14.0}),
+        PlantFault(
+            "supply_low", "supply sags to this voltage", {"volts": 14.0}, {"volts": (0.0, 24.0)}
+        ),
         PlantFault("tach_silent", "tach output stays at its last level"),
         PlantFault(
             "tach_noise",
             "false tach pulses, so many a second and so wide",
             {"rate_hz": 400.0, "width_us": 40.0},
+            # One pulse at most in a step of the motor, and no wider than the step: 0.5 ms.
+            {"rate_hz": (0.0, 2000.0), "width_us": (1.0, 500.0)},
         ),
         PlantFault("tach_doubled", "two tach pulses where one should be: a wheel of 24 teeth"),
-        PlantFault("tach_missing", "this fraction of the tach pulses is lost", {"fraction": 0.3}),
-        PlantFault("weak_shake", "loose cam: the stroke is multiplied by factor", {"factor": 0.2}),
+        PlantFault(
+            "tach_missing",
+            "this fraction of the tach pulses is lost",
+            {"fraction": 0.3},
+            {"fraction": SHARE},
+        ),
+        PlantFault(
+            "weak_shake",
+            "loose cam: the stroke is multiplied by factor",
+            {"factor": 0.2},
+            {"factor": SHARE},
+        ),
         PlantFault("cam_slip", "broken coupling: motor and tach turn, the plate stands still"),
         PlantFault("compartment_contact_open", "compartment contact wire broken: reads open"),
         PlantFault("compartment_contact_stuck", "compartment contact welded: reads closed"),
@@ -54,7 +86,9 @@ PLANT_FAULTS: dict[str, PlantFault] = {
         PlantFault("estop_contact_open", "e-stop loop wire broken: reads pressed"),
         PlantFault("button_stuck", "player's button stuck down"),
         PlantFault("light_dead", "ring light stays dark"),
-        PlantFault("light_stuck", "ring light stays at this level", {"level": 0.8}),
+        PlantFault(
+            "light_stuck", "ring light stays at this level", {"level": 0.8}, {"level": SHARE}
+        ),
     )
 }
 
@@ -75,18 +109,12 @@ class PlantFaults:
     def inject(self, name: str, *, after_edges: int = 0, **parameters: float) -> None:
         """Put a fault in force, now or after `after_edges` more rising tach edges.
 
-        Raises KeyError for an unknown name and TypeError for a parameter it does not take; both
-        texts list what there is.
+        Raises KeyError for an unknown name, TypeError for a parameter it does not take, and
+        ValueError for a value out of bounds; each text lists what there is.
         """
         if name not in PLANT_FAULTS:
             raise KeyError(f"no plant fault {name!r}; there are: {', '.join(sorted(PLANT_FAULTS))}")
-        known = PLANT_FAULTS[name].parameters
-        if unknown := set(parameters) - set(known):
-            raise TypeError(
-                f"plant fault {name!r} takes {sorted([*known, 'after_edges'])}, "
-                f"not {sorted(unknown)}"
-            )
-        values = {**known, **parameters}
+        values = numbers(PLANT_FAULTS[name], parameters)
         with self._lock:
             if after_edges > 0:
                 self._waiting[name] = (after_edges, values)

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hil_tests.rig.fault_set import Fault, Value
+from hil_tests.rig.fault_set import Fault, Value, checked
 
 if TYPE_CHECKING:
     from hil_tests.rig.faults import Order
@@ -40,15 +40,14 @@ class ProcessPart:
         self._lock = threading.Lock()
         self._stopped: list[int] = []
 
+    def check(self, order: Order) -> None:
+        """Raises ValueError where there is no such process, or none that may be signalled."""
+        checked(self.catalogue[order.name], order.parameters)
+        _signal(order, 0)
+
     def inject(self, order: Order) -> None:
-        """Send the signal. Raises ValueError where there is no such process."""
-        pid = int(float(order.parameters.get("pid", 0.0)))
-        if pid <= 1:
-            raise ValueError(f"{order.name} needs pid=NUMBER of a process")
-        try:
-            os.kill(pid, SIGNALS[order.name])
-        except OSError as error:
-            raise ValueError(f"{order.name} pid={pid}: {error.strerror}") from error
+        """Send the signal. Raises ValueError where there is no such process any more."""
+        pid = _signal(order, SIGNALS[order.name])
         if order.name == "process_stopped":
             with self._lock:
                 self._stopped.append(pid)
@@ -69,3 +68,18 @@ class ProcessPart:
 
     def waiting(self) -> dict[str, str]:
         return {}
+
+
+def _signal(order: Order, number: int) -> int:
+    """Send a signal, or with 0 only see whether it could be sent; returns the process id."""
+    text = str(order.parameters.get("pid", ""))
+    # Digits only: kill(-1) would go to every process of this user, kill(0) to the rig itself.
+    if not text.isdecimal() or int(text) <= 1:
+        raise ValueError(f"{order.name} needs pid=NUMBER of a process, not pid={text}")
+    try:
+        os.kill(int(text), number)
+    except OverflowError:
+        raise ValueError(f"{order.name} pid={text}: no process has such a number") from None
+    except OSError as error:
+        raise ValueError(f"{order.name} pid={text}: {error.strerror}") from error
+    return int(text)

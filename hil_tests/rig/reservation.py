@@ -1,4 +1,4 @@
-"""One user at a time: a lock on a file that says who has the bench and since when.
+"""One user at a time: a lock on a file that says who has the bench, or a folder, and since when.
 
 Owns the file. The lock is the kernel's (flock), so that it ends with its process however that
 ends; what stands in the file is only for people. Must not know what is reserved.
@@ -17,29 +17,37 @@ from types import TracebackType
 
 
 class ReservedError(Exception):
-    """Somebody else has it; the text says who, since when, and what to do."""
+    """It cannot be had: somebody else has it, or there is no folder for its file. The text says who
+    and since when, or which, and what to do. Nothing was changed."""
 
 
 class Reservation:
     """Hold the bench while in the context. Raises `ReservedError` on entering where it is taken."""
 
-    def __init__(self, path: Path, purpose: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        purpose: str,
+        *,
+        what: str = "the bench",
+        remedy: str = "Ask them, or wait",
+        is_kept: bool = True,
+    ) -> None:
+        """`what` and `remedy` are for the text that the second user reads. `is_kept`: the file
+        stays afterwards, as it may have an owner and rights that somebody gave it."""
         self.path = path
         self._purpose = purpose
+        self._what = what
+        self._remedy = remedy
+        self._is_kept = is_kept
         self._fd: int | None = None
 
     def __enter__(self) -> Reservation:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            held = os.read(fd, 4096).decode("utf-8", "replace")
+        """Raises also OSError where this user may not write the file."""
+        fd = self._lock()
+        while not _is_at(fd, self.path):  # its last holder has taken it away meanwhile
             os.close(fd)
-            raise ReservedError(
-                f"the bench is reserved by {describe(held)}. Ask them, or wait; the lock is "
-                f"{self.path} and ends with that process"
-            ) from None
+            fd = self._lock()
         os.ftruncate(fd, 0)
         os.write(
             fd,
@@ -56,6 +64,25 @@ class Reservation:
         self._fd = fd
         return self
 
+    def _lock(self) -> int:
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:
+            raise ReservedError(
+                f"{self._what} cannot be reserved: there is no folder {self.path.parent} for the "
+                f"lock {self.path.name}. Make it, or name another lock"
+            ) from None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held = os.read(fd, 4096).decode("utf-8", "replace")
+            os.close(fd)
+            raise ReservedError(
+                f"{self._what} is reserved by {describe(held)}. {self._remedy}; the lock is "
+                f"{self.path} and ends with that process"
+            ) from None
+        return fd
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -64,8 +91,18 @@ class Reservation:
     ) -> None:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
+            if not self._is_kept:
+                self.path.unlink(missing_ok=True)  # while it is still locked: nobody else's
             os.close(self._fd)
             self._fd = None
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    """Whether the open file is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def describe(held: str) -> str:

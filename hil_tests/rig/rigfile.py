@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.wiring import PinMap
 
 
@@ -126,6 +127,10 @@ def load(path: Path) -> RigFile:
         text = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise RigFileError(f"{path}: {error.strerror}. See hil_tests/rigs/") from None
+    except UnicodeDecodeError as error:
+        raise RigFileError(
+            f"{path} is no UTF-8 text, from byte {error.start} on. Save it as UTF-8"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise RigFileError(f"{path} is no TOML: {error}") from None
     try:
@@ -137,6 +142,7 @@ def load(path: Path) -> RigFile:
 
 
 def _check(rig: RigFile) -> None:
+    _check_machine(rig.machine)
     if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
     if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
@@ -152,11 +158,26 @@ def _check(rig: RigFile) -> None:
             raise ValueError('[gpio] wires = "bench" needs [bench] lock, the reservation\'s file')
 
 
+def _check_machine(machine: MachineTable) -> None:
+    # Imported here: the looks load OpenCV, which commands without a rig file need not wait for.
+    from hil_tests.rig.geometry import GEOMETRIES
+    from hil_tests.rig.interlocks import Cover
+    from hil_tests.rig.looks import STYLES
+
+    for key, given, there_are in (
+        ("geometry", machine.geometry, tuple(GEOMETRIES)),
+        ("dice", machine.dice, tuple(STYLES)),
+        ("cover", machine.cover, tuple(cover.value for cover in Cover)),
+    ):
+        if given not in there_are:
+            raise ValueError(f"machine.{key} is one of {', '.join(there_are)}, not {given!r}")
+
+
 def host_and_port(address: str) -> tuple[str, int]:
     """Understand HOST:PORT. Raises ValueError."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise ValueError(f"{address!r} is no HOST:PORT")
+    if not host or not port.isdecimal() or not 0 < int(port) <= LAST_PORT:
+        raise ValueError(f"{address!r} is no HOST:PORT, with a port of 1 to {LAST_PORT}")
     return host, int(port)
 
 

@@ -30,11 +30,6 @@ class Controls:
     """Red and blue, of a CSI camera; instead of a temperature."""
     focus: float | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """True where nothing is asked for."""
-        return self == Controls()
-
 
 def compare(asked: Controls, has: Controls) -> list[str]:
     """Return a clause for each control that was asked for and did not take.

@@ -155,7 +155,8 @@ class CameraParameters(Parameters):
 
     start_timeout_s: float = bounded(15.0, above=1.0, at_most=120.0)
     """Longest time from the process's start to ready, seconds; 1-2 s on the machine measured,
-    several on a Pi with a cold disk."""
+    several on a Pi with a cold disk. An installed table has 60 s for its whole start
+    (`TimeoutStartSec` of its unit): leave 15 of them to the rest of it."""
 
     rest_timeout_s: float = bounded(3.0, above=0.3, at_most=20.0)
     """Longest wait for rest after the motor stopped, seconds. Measured rest: 0.1-0.25 s after

@@ -51,7 +51,7 @@ class DisputeList:
         except OSError as error:
             raise JournalWriteError(
                 f"the dispute cannot be kept in {self._path}: {error.strerror}",
-                remedy="Run as the service's user: sudo -u shaker-ctl shaker-ctl journal dispute",
+                remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
             ) from error
 
     def acts(self) -> tuple[Dispute, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 
 class SdNotifier:
-    """`ports.Notifier`. Calls may come at any rate: pings are thinned to what systemd asked for."""
+    """The service manager. Calls may come at any rate: pings are thinned to what it asked for."""
 
     def __init__(
         self,
@@ -50,10 +50,6 @@ class SdNotifier:
         if self._every_s > 0.0 and now_s - self._pinged_s >= self._every_s:
             self._pinged_s = now_s
             self._send("WATCHDOG=1")
-
-    def status(self, text: str) -> None:
-        """One line for `systemctl status`."""
-        self._send(f"STATUS={text}")
 
     def stopping(self) -> None:
         """The service is going down on purpose."""

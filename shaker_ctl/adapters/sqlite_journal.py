@@ -358,7 +358,7 @@ class SqliteJournal:
         if self._read_only:
             return JournalError(
                 f"the journal {self.path} cannot be read: {text or type(error).__name__}",
-                remedy="Read it as the service's user: sudo -u shaker-ctl shaker-ctl journal ...",
+                remedy="Read it as the service's user: sudo -u shaker shaker-ctl journal ...",
             )
         return JournalWriteError(
             f"the journal {self.path} cannot be written: {text or type(error).__name__}",

@@ -27,6 +27,12 @@ RootOption = Annotated[
 CheckOption = Annotated[
     bool, typer.Option("--check", help="Say what is missing and change nothing; status 1 then.")
 ]
+RemovalCheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--check", help="Say what would be removed and change nothing; status 1 if anything would."
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DeviceOption = Annotated[
     Path | None, typer.Option(help="Device that is plugged in where this name shall belong.")
@@ -49,7 +55,7 @@ def install(
 
     Installs the user, the folders, a settings file to fill in, the units, the stop script, udev
     rules, and the mark that this is a real table. What is there already stays; settings, people,
-    keys and the journal are never touched. Run it again after every change of [gpio.pins].
+    keys and the journal are never touched. Run it again after every change of the table gpio.pins.
 
     With --camera, --lamps, --technician or --dealer the USB socket of that device gets the name
     /dev/shaker-camera, /dev/shaker-lamps, ... for whatever is plugged in there later.
@@ -70,7 +76,7 @@ def install(
 
 
 def uninstall(
-    check: CheckOption = False, yes: YesOption = False, root: RootOption = Path("/")
+    check: RemovalCheckOption = False, yes: YesOption = False, root: RootOption = Path("/")
 ) -> None:
     """Take units, scripts and rules away again. The journal, its pictures and /etc stay."""
     places = _places(root)

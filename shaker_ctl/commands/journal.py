@@ -1,7 +1,8 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-Reads the files themselves, and only reads them; the service may run or not. Only `rebuild` writes,
-and it refuses while a service does.
+Reads the files themselves; the service may run or not. Three commands write: `rebuild` a copy of
+the journal, which it refuses while a service runs; `dispute` a line of `disputes.jsonl`, beside the
+pictures; `export` the two files of its folder.
 
 What is read is held against the chain on the way: a record that does not fit is shown as far as it
 can be, and named in the error with which the command ends (status 65).
@@ -27,6 +28,7 @@ from shaker_ctl.adapters.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.journal_copies import survey
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.journal_statistics import draw
 from shaker_ctl.commands.run import DEFAULT_CONFIG
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
@@ -41,7 +43,7 @@ from shaker_ctl.rules.state import TableState
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The table's journal: its newest records, one round, proof, export, figures.",
+    help="The table's journal: its last rounds, one round, proof, disputes, export, figures.",
 )
 screen = Console(markup=False, emoji=False)
 """Prints people's words, file names and what a damaged record holds: as they stand."""
@@ -51,10 +53,6 @@ Journal = Annotated[
     Path | None, typer.Option("--journal", help="A journal file, instead of the settings' one.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Plain JSON instead of a table.")]
-
-BAR = 40
-"""Width of the longest bar of `statistics`, in characters."""
-
 
 # ── Looking ─────────────────────────────────────────────────────────────────
 
@@ -333,75 +331,7 @@ def statistics(
         if as_json:
             typer.echo(json.dumps(shown, indent=2))
         else:
-            _draw(shown)
-
-
-def _draw(shown: dict[str, Any]) -> None:
-    screen.print(
-        f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
-        + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
-    )
-    if shown["tosses"]:
-        _bars("face", shown["faces"], shown["dice"] / 6)
-        screen.print(_rate_table(shown))
-        screen.print(_pair_table(shown["pairs"]))
-    if shown["tests"]:
-        screen.print(_test_table(shown["tests"]))
-    screen.print(shown["note"])
-
-
-def _rate_table(shown: dict[str, Any]) -> Table:
-    """How often rounds with each face were unreadable, settled by hand's word, or void."""
-    table = Table(title="rounds in which a die showed the face")
-    for name in ("face", "N", "unreadable", "entered by a person", "void"):
-        table.add_column(name, justify="right")
-    for face, of in shown["by_face"].items():
-        rates = (of["unreadable_rate"], of["by_hand_rate"], of["void_rate"])
-        table.add_row(str(face), str(of["n"]), *map(_percent, rates))
-    rates = (shown["unreadable_rate"], None, shown["void_rate"])
-    table.add_row("all", str(shown["rounds"]), *map(_percent, rates))
-    return table
-
-
-def _percent(rate: float | None) -> str:
-    return "-" if rate is None else f"{rate:.1%}"
-
-
-def _pair_table(pairs: dict[str, int]) -> Table:
-    """How often two dice of one toss showed each pair of faces."""
-    table = Table(title="pairs of faces in one toss")
-    for name in ("", *"123456"):
-        table.add_column(name, justify="right")
-    for low in range(1, 7):
-        table.add_row(str(low), *(str(pairs.get(f"{low}-{high}", "")) for high in range(1, 7)))
-    return table
-
-
-def _test_table(tests: list[dict[str, Any]]) -> Table:
-    table = Table(title="tests at 99 %")
-    for name in ("test", "N", "statistic", "p", "", "power", "to see"):
-        table.add_column(name)
-    for test in tests:
-        table.add_row(
-            test["name"],
-            str(test["n"]),
-            f"{test['statistic']:.3f}" + ("" if test["df"] is None else f" (df {test['df']})"),
-            f"{test['p']:.4f}",
-            Text("outside", "red") if test["outside"] else "inside",
-            "-" if test["power"] is None else f"{test['power']:.0%}",
-            test["against"] or "-",
-        )
-    return table
-
-
-def _bars(name: str, counts: dict[Any, int], expected: float) -> None:
-    """One bar a face; the mark stands where each would stand in the long run."""
-    longest = max([*counts.values(), expected, 1.0])
-    mark = round(expected / longest * BAR)
-    for key, count in counts.items():
-        filled = round(count / longest * BAR)
-        bar = "".join("|" if i == mark else "#" if i < filled else " " for i in range(BAR + 1))
-        screen.print(f"{name} {key} {bar} {count}", highlight=False)
+            draw(shown, screen)
 
 
 # ── Disputes ────────────────────────────────────────────────────────────────
@@ -542,7 +472,7 @@ def _require_there(path: Path) -> None:
     except PermissionError as error:
         raise RefusedError(
             f"the journal {path} may not be looked at: {error.strerror}",
-            remedy="Read it as the service's user: sudo -u shaker-ctl shaker-ctl journal ...",
+            remedy="Read it as the service's user: sudo -u shaker shaker-ctl journal ...",
         ) from error
     except OSError as error:
         raise RefusedError(

@@ -37,7 +37,7 @@ def read(
     ] = False,
     config: Annotated[
         Path | None,
-        typer.Option(help="Settings with [camera.calibration]: read frames of that table."),
+        typer.Option(help="Settings of a table (camera.calibration): read its frames."),
     ] = None,
 ) -> None:
     """Read dice in photographs: values where both readers agree, or why not.

@@ -29,7 +29,7 @@ from shaker_ctl.rules.vocabulary import Barrier
 app = typer.Typer(
     help="Show, compare and check the rule profiles.", no_args_is_help=True, add_completion=False
 )
-console = Console()
+screen = Console()
 
 ProfileName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(PROFILES)}; or the path of a profile file.")
@@ -82,7 +82,7 @@ def list_profiles() -> None:
         words = standing(profile, date.today())
         style = "red" if words.startswith("not in force") else ""
         grid.add_row(profile.name, escape(profile.title), Text(words, style=style))
-    console.print(grid)
+    screen.print(grid)
 
 
 @app.command()
@@ -101,25 +101,23 @@ def show(profile: ProfileName) -> None:
         grid.add_row(f"{said(group)}: {said(name)}", words, escape(value.clause))
         if value.reading:
             grid.add_row("", f"[dim]※ {escape(value.reading)}[/]", "")
-    console.print(grid)
+    screen.print(grid)
     if one.multipliers.ranges:
         odds = Table("multiplied position", "pays", "clause", title="Multipliers")
         for name, span in one.multipliers.ranges.items():
             odds.add_row(said(name), f"{span.least} to {span.most}, to 1", escape(span.clause))
-        console.print(odds)
-    console.print(
-        f"Paytables: {escape(', '.join(one.payout.tables))} (`shaker-ctl rules paytable`)"
-    )
+        screen.print(odds)
+    screen.print(f"Paytables: {escape(', '.join(one.payout.tables))} (`shaker-ctl rules paytable`)")
     for oddity in one.oddities:
-        console.print(f"[dim]as printed:[/] {escape(oddity)}")
+        screen.print(f"[dim]as printed:[/] {escape(oddity)}")
 
 
 def _head(one: Profile) -> None:
-    console.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
-    console.print(escape(one.instrument))
-    console.print(escape(standing(one, date.today())))
+    screen.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
+    screen.print(escape(one.instrument))
+    screen.print(escape(standing(one, date.today())))
     if one.caution:
-        console.print(f"[yellow]{escape(one.caution)}[/]")
+        screen.print(f"[yellow]{escape(one.caution)}[/]")
 
 
 @app.command()
@@ -146,8 +144,8 @@ def compare(
                     for word, cell in zip(words, cells, strict=True)
                 ),
             )
-    console.print(grid)
-    console.print("[dim]※ rests on a reading: see `shaker-ctl rules show`[/]")
+    screen.print(grid)
+    screen.print("[dim]※ rests on a reading: see `shaker-ctl rules show`[/]")
 
 
 @app.command()
@@ -184,19 +182,19 @@ def paytable(
         odds = " / ".join(price.odds) + (" ※" if literal else "")
         ways, chance = str(price.ways), f"{float(price.probability):.2%}"
         grid.add_row(price.wager, escape(odds), ways, chance, edge, exact)
-    console.print(grid)
+    screen.print(grid)
     force = said(one.payout.force.value)
     words = f"Odds: {force} ({one.payout.force.clause}); worded {one.payout.wording.value}."
-    console.print(escape(words))
+    screen.print(escape(words))
     if any("/" in " / ".join(price.odds) for price in prices(one, table)):
-        console.print("[dim]One of a kind: by one, two or three dice showing the number.[/]")
+        screen.print("[dim]One of a kind: by one, two or three dice showing the number.[/]")
     if flagged:
         for line in one.payout.tables[table].values():
             if line.pays:
-                console.print(escape(f"※ {line.clause}: {line.reading}."))
+                screen.print(escape(f"※ {line.clause}: {line.reading}."))
     for name, span in one.multipliers.ranges.items():
         if span.least < span.most:
-            console.print(f"[dim]multiplied {said(name)}: {span.least} to {span.most}, to 1[/]")
+            screen.print(f"[dim]multiplied {said(name)}: {span.least} to {span.most}, to 1[/]")
 
 
 @app.command()
@@ -215,7 +213,7 @@ def diagram(
         raise RefusedError(
             f"{out} cannot be written: {error.strerror}", remedy="Name another --out"
         ) from error
-    console.print(escape(f"{out}: {drawing.summary()}"))
+    screen.print(escape(f"{out}: {drawing.summary()}"))
 
 
 @app.command()
@@ -228,6 +226,11 @@ def check(
             f"there is no file {file}; a profile of that name comes with the product",
             remedy=f"Name a .toml file, or look at the profile: shaker-ctl rules show {file}",
         )
+    if file.suffix != ".toml":  # `load` would list the profiles that come with the product
+        raise SettingsError(
+            f"{file} is no profile file: its name does not end in .toml",
+            remedy="Name a .toml file",
+        )
     one = regulation.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))
     words = (
@@ -235,4 +238,4 @@ def check(
         f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
         f"{standing(one, date.today())}."
     )
-    console.print(escape(words))
+    screen.print(escape(words))

@@ -14,8 +14,8 @@ class LampParameters(Parameters):
     baudrate: int = bounded(115200, at_least=9600, at_most=1000000)
     """Bits per second, always 8 data bits, no parity, one stop bit.
 
-    115200 shows a result in about 40 ms and is safe on 100 m of RS-485; at 19200 it takes about
-    150 ms. The box must be set to the same rate.
+    115200 shows a result in about 45 ms and is safe on 100 m of RS-485; at 19200 it takes about
+    145 ms. The box must be set to the same rate.
     """
 
     unit: int = bounded(1, at_least=1, at_most=247)

@@ -198,7 +198,11 @@ IDENTITY = _block(
     "identity",
     0x0000,
     ("magic", "u16", "always 51B0: this is a Sic Bo lamp box"),
-    ("map version", "u16", "high byte major, low byte minor; this page is 0100"),
+    (
+        "map version",
+        "u16",
+        f"high byte major, low byte minor; this page is {MAP_MAJOR:02x}{MAP_MINOR:02x}",
+    ),
     ("firmware", "u16", "high byte major, low byte minor; the maker's"),
     ("serial number", "u32", "the maker's"),
     ("areas fitted", "u16", "50, or 52 with Even and Odd"),

@@ -223,7 +223,6 @@ def multipliers_drawn(c: Context) -> Changes:
     return {"multipliers": c.event.multipliers}
 
 
-no_multipliers = sets("multipliers", ())
 multipliers_in_force = sets("multipliers_shown", True)
 tried_again = sets("retried", True)
 
@@ -234,9 +233,6 @@ def reading_made(c: Context) -> Changes:
 
 def unreadable(reason: str) -> Note:
     return sets("reading", Unreadable(reason))
-
-
-no_reading = sets("reading", None)
 
 
 def values_from(source: Source) -> Note:

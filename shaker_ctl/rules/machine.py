@@ -153,15 +153,3 @@ def gravest_first(found: Iterable[Found], event_of: Callable[[Found], Event]) ->
     does not hang on the order in which threads happened to report.
     """
     return sorted(found, key=lambda each: malfunction.precedence(event_of(each)))
-
-
-def step_together(
-    state: TableState, events: Iterable[Event], rules: Rulebook
-) -> tuple[tuple[Event, Step], ...]:
-    """Step through events that were observed in the same moment, the gravest first."""
-    steps = []
-    for event in gravest_first(events, lambda event: event):
-        one = step(state, event, rules)
-        state = one.state
-        steps.append((event, one))
-    return tuple(steps)

@@ -40,11 +40,10 @@ class _Pending:
 
 @dataclass(frozen=True, slots=True)
 class JournalHealth:
-    """How the journal does, for screens. Times in seconds."""
+    """How the journal does, for screens."""
 
     head: Head
     waiting: int
-    slowest_sync_s: float
     second_behind: int
     fault: str
 
@@ -82,7 +81,6 @@ class JournalThread:
         self._check_wanted = False
         self._head = main.head()
         self._writing_since_s: float | None = None
-        self._slowest_s = 0.0
         self._fault: JournalError | None = None
         self._second_fault: JournalError | None = None
         self._closing = False
@@ -150,7 +148,6 @@ class JournalThread:
             return JournalHealth(
                 self._head,
                 len(self._queue),
-                self._slowest_s,
                 len(self._copies),
                 "" if fault is None else fault.line(),
             )
@@ -210,9 +207,6 @@ class JournalThread:
         except JournalError as failure:
             error = failure
         with self._changed:
-            now_s = self._clock.monotonic()
-            if self._writing_since_s is not None:
-                self._slowest_s = max(self._slowest_s, now_s - self._writing_since_s)
             self._writing_since_s = None
             written = bool(records) and self._main.head().sequence == records[-1].sequence
             if written:
@@ -220,6 +214,7 @@ class JournalThread:
                     self._queue.popleft()
                 self._head = self._main.head()
                 if self._second is not None:
+                    now_s = self._clock.monotonic()
                     self._copies.extend((now_s, record) for record in records)
                 self._unsettled = self._unsettled or any(p.pictures for p in batch)
             is_news = error is not None and self._fault is None

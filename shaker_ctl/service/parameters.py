@@ -41,10 +41,3 @@ class ServiceParameters(Parameters):
     disk_floor_mb: float = bounded(64.0, at_least=8.0, at_most=100_000.0)
     """Least space on the journal's disk, in megabytes; below it the round is finished, then play
     stops. A round writes about 0.2 MB, so that some hundred rounds are left. Estimate."""
-
-    start_deadline_s: float = bounded(20.0, at_least=4.0, at_most=120.0)
-    """Longest start, in seconds, until camera, lamp box, daemon and journal have all answered.
-
-    Estimate: a Pi 3 loads the model in about 6 s. A part that is still silent then is a named
-    fault, and the table stays out of service.
-    """

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pydantic
 import pytest
 
+import shaker_ctl
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.settings import Settings, load, parse, reference
 
 
@@ -128,6 +131,32 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
             assert f"`{key}`" in text or f"### {key}" in text
             if not hasattr(member.annotation, "model_fields"):
                 assert member.description, f"{section}.{key} has no reason"
+
+
+LOOKED_AT = {
+    name
+    for path in Path(shaker_ctl.__file__).parent.rglob("*.py")
+    if "tests" not in path.parts
+    for name in re.findall(r"\.(\w+)", path.read_text("utf-8"))
+}
+"""Every attribute that the program's code looks at."""
+
+READ_BY_NAME = {f"{timer.value}_s" for timer in Timer}
+"""Keys that no line of code spells out: `TableParameters.seconds` puts them together."""
+
+
+def keys_of(section: type[pydantic.BaseModel]) -> Iterator[str]:
+    """Yield every key, without those of the calibration: `vision` is handed that table whole."""
+    for key, field in section.model_fields.items():
+        inner = field.annotation
+        if not (isinstance(inner, type) and issubclass(inner, pydantic.BaseModel)):
+            yield key
+        elif key != "calibration":
+            yield from keys_of(inner)
+
+
+def test_no_key_is_promised_that_no_code_reads() -> None:
+    assert set(keys_of(Settings)) - READ_BY_NAME - LOOKED_AT == set()
 
 
 def test_the_references_defaults_written_into_a_file_are_the_defaults(tmp_path: Path) -> None:

@@ -5,9 +5,12 @@ Owns: options, what is printed. Must not know: the plant.
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +20,18 @@ from ..timely import answer_in_time
 from .board import Board
 from .chip import LAST_USER_GPIO, PI_4B, Chip
 from .process import VirtualPigpiod
+from .server import LAST_PORT
 from .trace import Trace
 from .trace_vcd import write_vcd
 
+Writer = Callable[[Trace, Path], None]
 MODELS = {"3b": Chip(), "4b": PI_4B}
 
 
 def pigpiod(
-    port: Annotated[int, typer.Option(help="TCP port; 0 takes a free one.")] = 8888,
+    port: Annotated[
+        int, typer.Option(min=0, max=LAST_PORT, help="TCP port; 0 takes a free one.")
+    ] = 8888,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     model: Annotated[str, typer.Option(help="Raspberry Pi to be: 3b or 4b.")] = "3b",
     wire: Annotated[
@@ -43,7 +50,12 @@ def pigpiod(
     ] = None,
     fifo_folder: Annotated[
         Path | None,
-        typer.Option(help="Where notification pipes (pigs no) appear; the real one uses /dev."),
+        typer.Option(
+            help="Where notification pipes (pigs no) appear; the real one uses /dev.",
+            exists=True,
+            file_okay=False,
+            writable=True,
+        ),
     ] = None,
 ) -> None:
     """Serve a virtual Raspberry Pi's pins to pigpio clients until Ctrl-C.
@@ -60,6 +72,7 @@ def pigpiod(
         raise typer.BadParameter("say where to write the recorded pins: --vcd FILE or --png FILE")
     if (vcd or png) and not pins:
         raise typer.BadParameter("say which pins to record, e.g. --pins 18,23")
+    writers = _writers(vcd, png)
     recorded = [_gpio(text) for text in pins.split(",") if text]
     board = Board()
     for pair in wire or []:
@@ -78,30 +91,69 @@ def pigpiod(
         )
         _wait(ended, seconds)
     daemon.terminate()
-    if vcd:
-        write_vcd(trace, vcd)
-        typer.echo(f"wrote {vcd}")
-    if png:
-        from .trace_png import write_png  # OpenCV takes its time to load
+    written = [_write(trace, path, write) for path, write in writers]  # each, whatever the others
+    if not all(written):
+        raise typer.Exit(1)
 
-        write_png(trace, png)
-        typer.echo(f"wrote {png}")
+
+def _writers(vcd: Path | None, png: Path | None) -> list[tuple[Path, Writer]]:
+    """What will write which file. Refuses now what could not be written at the end: a recording is
+    lost with it."""
+    if vcd is not None and vcd == png:
+        raise typer.BadParameter("--vcd and --png name the same file; name two")
+    writers: list[tuple[Path, Writer]] = []
+    if vcd is not None:
+        writers.append((_writable(vcd), write_vcd))
+    if png is not None:
+        from .trace_png import is_drawn, write_png  # OpenCV takes its time to load
+
+        if not is_drawn(png):
+            raise typer.BadParameter(
+                f"{png}: no picture is written under this name; end it in .png"
+            )
+        writers.append((_writable(png), write_png))
+    return writers
+
+
+def _writable(path: Path) -> Path:
+    if path.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {path.parent}; make it, or name another file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise typer.BadParameter(f"{path} may not be written by you; name another file")
+    return path
+
+
+def _write(trace: Trace, path: Path, write: Writer) -> bool:
+    """Whether it could be written: a disk may have filled up, or a folder gone, meanwhile."""
+    try:
+        write(trace, path)
+    except OSError as error:
+        typer.echo(f"Cannot write {path}: {error.strerror or error}.", err=True)
+        return False
+    typer.echo(f"wrote {path}")
+    return True
 
 
 def _start(daemon: VirtualPigpiod) -> None:
     try:
         daemon.start()
     except OSError as error:
+        remedy = f"Is --host {daemon.host} an address of this computer?"
+        if error.errno == errno.EADDRINUSE:
+            remedy = "Is a pigpiod running already? Stop it, or choose another --port."
+        elif error.errno == errno.EACCES:
+            remedy = "Choose another --port, of 1024 or more."
         typer.echo(
-            f"Cannot listen at {daemon.host} port {daemon.port}: {error.strerror}. "
-            "Is a pigpiod running already? Stop it, or choose another --port.",
+            f"Cannot listen at {daemon.host} port {daemon.port}: {error.strerror}. {remedy}",
             err=True,
         )
         raise typer.Exit(1) from error
 
 
 def _gpio(text: str) -> int:
-    if not text.strip().isdigit() or int(text) > LAST_USER_GPIO:
+    if not text.strip().isdecimal() or int(text) > LAST_USER_GPIO:
         raise typer.BadParameter(f"'{text}' is no GPIO; use numbers 0 to {LAST_USER_GPIO}")
     return int(text)
 

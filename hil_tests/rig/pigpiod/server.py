@@ -15,6 +15,8 @@ from .refusals import RefusedError
 from .results import Later, Result
 from .wire import Command, Request, reply, take_request
 
+LAST_PORT = 65535
+
 
 class Manners(Enum):
     """How the daemon treats its clients."""

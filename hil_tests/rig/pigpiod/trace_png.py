@@ -37,6 +37,11 @@ def write_png(trace: Trace, path: Path, names: Mapping[int, str] | None = None) 
         raise OSError(f"could not write {path}")
 
 
+def is_drawn(path: Path) -> bool:
+    """Whether a picture can be written under this name: its ending says which kind."""
+    return bool(cv2.haveImageWriter(str(path)))
+
+
 def _draw_row(row: np.ndarray, trace: Trace, gpio: int) -> None:
     high, has_edge = _columns(trace, gpio)
     for column in range(PLOT_PX):

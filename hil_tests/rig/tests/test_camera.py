@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera import Camera, CameraPortError
 from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
 from hil_tests.rig.geometry import STANDARD
 from hil_tests.rig.plant import Plant, PlantInputs
@@ -137,6 +138,20 @@ def test_unknown_fault_is_refused_with_the_known_ones(camera: Camera) -> None:
         camera.inject("sneeze")
     with pytest.raises(TypeError, match="seconds"):
         camera.inject("late", minutes=1.0)
+    with pytest.raises(ValueError, match=r"0\.1 to 30"):
+        camera.inject("slow", fps=0.0)
+
+
+def test_a_taken_port_is_told_to_whoever_chose_it(capfd: pytest.CaptureFixture[str]) -> None:
+    board = SceneBoard()
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            with pytest.raises(CameraPortError, match=f"port {port}: Address already in use"):
+                Camera(STANDARD, board, port=port)
+    finally:
+        board.close()
+    assert capfd.readouterr().err == ""
 
 
 def pictures(count: int) -> list[np.ndarray]:

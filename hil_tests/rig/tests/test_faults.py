@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from hil_tests.rig.camera_faults import CAMERA_FAULTS
-from hil_tests.rig.fault_set import Fault, FaultSet
-from hil_tests.rig.faults import EVENTS, Faults, SetPart, parse
-from hil_tests.rig.lamp_faults import LAMP_FAULTS
-from hil_tests.rig.line import LINE_FAULTS
-from hil_tests.rig.plant_faults import PLANT_FAULTS
+from hil_tests.rig.camera import Camera
+from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.fault_set import Described, Fault, FaultSet, checked
+from hil_tests.rig.faults import EVENTS, CameraPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.lamp_faults import LAMP_FAULTS, LampFaults
+from hil_tests.rig.line import LINE_FAULTS, LineFaults
+from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
 from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
 
@@ -33,7 +38,7 @@ def test_a_sentence_is_understood():
 
 
 @pytest.mark.parametrize(
-    "sentence", ["", "jam after", "jam after edges", "jam after x edges", "jam after 1", "jam hard"]
+    "sentence", ["", "jam after", "jam after edges", "jam after ² edges", "jam after 1", "jam hard"]
 )
 def test_a_sentence_that_is_not_understood_says_how_it_goes(sentence):
     with pytest.raises(ValueError, match=r"NAME|count and an event|KEY=VALUE"):
@@ -104,6 +109,97 @@ def test_the_catalogue_says_of_every_fault_what_is_seen():
     assert set(PLANT_SEEN) == set(PLANT_FAULTS)
     assert set(CAMERA_SEEN) == set(CAMERA_FAULTS)
     assert all(fault.seen for fault in (*LAMP_FAULTS, *LINE_FAULTS))
+
+
+DESCRIBED: list[Described] = [
+    *PLANT_FAULTS.values(),
+    *CAMERA_FAULTS.values(),
+    *LAMP_FAULTS,
+    *LINE_FAULTS,
+]
+NUMBERS = [
+    (fault, key)
+    for fault in DESCRIBED
+    for key, default in fault.parameters.items()
+    if not isinstance(default, str)
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "key"), NUMBERS, ids=[f"{fault.name}-{key}" for fault, key in NUMBERS]
+)
+def test_every_number_has_bounds_and_nothing_beyond_is_taken(fault: Described, key: str) -> None:
+    least, most = fault.bounds[key]
+    for value in (least, most, fault.parameters[key]):
+        assert checked(fault, {key: value})[key] == value
+    for wrong in (math.nan, math.inf, -math.inf, least - 0.01, most + 0.01):
+        with pytest.raises(ValueError, match=f"{key} must be {least:g} to {most:g}, not"):
+            checked(fault, {key: str(wrong)})
+
+
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize("fault", [one for one in CAMERA_FAULTS.values() if one.bounds])
+def test_a_camera_goes_on_with_each_fault_at_its_bounds(fault: Any, end: int) -> None:
+    faults = CameraFaults(30.0)
+    picture = np.full((48, 64, 3), 99, np.uint8)
+    for number in range(40):
+        faults.on_picture(picture)
+        faults.on_jpeg(number / 30.0, b"jpeg" * 500)
+    faults.inject(fault.name, **{key: ends[end] for key, ends in fault.bounds.items()})
+    assert faults.on_picture(picture).dtype == np.uint8
+    faults.on_jpeg(2.0, b"jpeg" * 500)
+    faults.replay()
+    assert 1.0 / 30.0 <= faults.period_s(1.0 / 30.0) <= 10.0
+
+
+@pytest.fixture
+def machine():
+    camera = SimpleNamespace(inject=lambda name, **_: None, clear=lambda name: None)
+    line: Any = SimpleNamespace(name="lamp", faults=LineFaults())
+    faults = Faults(
+        [
+            PlantPart(PlantFaults()),
+            CameraPart(cast("Camera", camera)),
+            SetPart("lamp box", LampFaults()),
+            LinesPart({"lamp": line}),
+        ]
+    )
+    yield faults
+    faults.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("bulb_burnt area=nope", "no lamp 'nope'"),
+        ("lamp_extra area=big,small", "takes one lamp"),
+        ("tach_silent foo=1", "tach_silent takes no parameters, not"),
+        ("tach_silent after_edges=1", "tach_silent takes no parameters, not"),
+        ("supply_low volts=low", "must be a number"),
+        ("camera_slow fps=0", "camera_slow fps must be 0.1 to 30, not 0"),
+        ("camera_torn seconds=nan", "must be 0 to 1, not nan"),
+        ("line_cut line=dealer", "no line 'dealer'; there are: lamp"),
+        ("line_noise per_byte=2", "must be 0 to 1, not 2"),
+    ],
+)
+@pytest.mark.parametrize("after", ["", " after 1 rest", " after 1 edges"])
+def test_a_fault_is_refused_now_also_where_it_would_wait(machine, fault, said, after):
+    with pytest.raises(ValueError, match=said):
+        machine.inject(fault + after)
+    assert not machine.waiting()
+
+
+def test_one_that_fails_when_its_event_comes_does_not_end_the_others(parts, caplog):
+    def fail(order: object) -> None:
+        raise RuntimeError("the camera is gone")
+
+    parts._parts[1].inject = fail
+    parts.inject("deaf after 1 rest")
+    parts.inject("dim after 2 rest")
+    parts.count("rest")
+    parts.count("rest")
+    _until(lambda: "dim" in parts.active())
+    assert "the fault deaf could not be injected" in caplog.text
 
 
 def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:

@@ -101,7 +101,36 @@ def test_a_process_is_held_until_it_is_healed_and_killed_for_good(
     assert sleeper.wait(5) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("pid", ["0", "1"])
+@pytest.mark.parametrize("pid", ["0", "1", "-1", "inf", "1e30", "²", "47.11"])
 def test_nobody_kills_what_is_not_theirs_by_a_forgotten_number(pid: str) -> None:
-    with pytest.raises(ValueError, match="pid=NUMBER"):
-        ProcessPart().inject(Order("process_killed", {"pid": pid}))
+    for act in (ProcessPart().check, ProcessPart().inject):
+        with pytest.raises(ValueError, match=r"pid=NUMBER|must be a number"):
+            act(Order("process_killed", {"pid": pid}))
+
+
+def test_a_process_that_cannot_be_is_refused_before_its_fault_waits() -> None:
+    with pytest.raises(ValueError, match="no process has such a number"):
+        ProcessPart().check(Order("process_killed", {"pid": "9" * 30}))
+    with pytest.raises(ValueError, match="No such process"):
+        ProcessPart().check(Order("process_killed", {"pid": str(2**31 - 1)}))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["tach_silent foo=1", "tach_silent after_edges=3", "overspeed duty=nan", "jam after 2 lunch"],
+)
+def test_what_is_refused_is_neither_noted_nor_done(sentence: str) -> None:
+    noted: list[tuple[str, str]] = []
+    plant = PlantFaults()
+    faults = Faults([PlantPart(plant)], noted=lambda what, name: noted.append((what, name)))
+    try:
+        with pytest.raises(ValueError, match=r"takes|must be|can wait for"):
+            faults.inject(sentence)
+        with pytest.raises(ValueError, match="no fault 'nope'"):
+            faults.heal("nope")
+        assert noted == []
+        assert not plant.active
+        faults.inject("jam after 0 edges")
+        assert noted == [("fault", "jam")], "after nothing is at once"
+    finally:
+        faults.close()

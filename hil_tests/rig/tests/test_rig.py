@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -13,16 +15,36 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import serial
+import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
-from hil_tests.rig import lifetime
+from hil_tests.rig import lifetime, main
+from hil_tests.rig.camera import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import Control, ask
+from hil_tests.rig.crossed import _serve
+from hil_tests.rig.faults import (
+    EVENTS,
+    CameraPart,
+    FaultPart,
+    Faults,
+    LinesPart,
+    PlantPart,
+    SetPart,
+)
+from hil_tests.rig.lamp_faults import LampFaults
+from hil_tests.rig.line import LineFaults
 from hil_tests.rig.main import app
-from hil_tests.rig.rig import Rig, RigPlan
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.plant_faults import PlantFaults
+from hil_tests.rig.reservation import Reservation
+from hil_tests.rig.rig import Rig, RigPlan, _dice
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
@@ -193,6 +215,7 @@ def test_hands_move_contacts(rig):
         ("hands juggle", "hands can: press estop"),
         ("hands replace dice plaid", "no dice style 'plaid'"),
         ("hands replace dice 1 2 7", "three values of 1 to 6"),
+        ("inject camera_slow fps=0", "camera_slow fps must be 0.1 to 30, not 0"),
         ("inject tach_lost", "no fault 'tach_lost'"),
         ("heal tach_lost", "no fault 'tach_lost'"),
         ("{not json", 'write {"command"'),
@@ -351,3 +374,142 @@ def test_the_door_closes_with_clients_inside(tmp_path):
         assert client.recv(10) == b""
     until(lambda: len(os.listdir("/proc/self/fd")) == before)
     assert not control.path.exists()
+
+
+def test_a_command_that_fails_is_answered_and_logged_and_the_door_stays_open(tmp_path, caplog):
+    control = Control(tmp_path / "control", {"sum": lambda rest: int(float(rest))})
+    try:
+        answer = ask(control.path, "sum inf")
+        assert answer["ok"] is False
+        assert answer["error"].startswith("OverflowError: cannot convert")
+        assert "the command b'sum inf" in caplog.text
+        assert ask(control.path, "sum 3") == {"ok": True, "sum": 3}
+    finally:
+        control.close()
+
+
+# ── What a second rig, a wrong option or a lost camera is told ──
+
+
+def test_a_second_rig_in_a_folder_is_told_of_the_first_and_touches_nothing(tmp_path):
+    theirs = {name: f"{name} of the first" for name in ("rig.json", "truth.jsonl", "control")}
+    for name, text in theirs.items():
+        (tmp_path / name).write_text(text)
+    with Reservation(tmp_path / "lock", "rig virtual"):
+        done = CliRunner().invoke(app, ["run", "--dir", str(tmp_path)])
+    assert done.exit_code == 1
+    assert f"(process {os.getpid()})" in done.output
+    assert f"shaker-rig quit --dir {tmp_path}" in done.output
+    assert "choose another --dir" in done.output
+    assert {name: (tmp_path / name).read_text() for name in theirs} == theirs
+
+
+def test_a_rig_that_is_refused_does_not_clear_the_usual_folder_of_the_other(tmp_path, monkeypatch):
+    """Both were started in the same moment, so that for both the folder was new."""
+    folder = tmp_path / "usual"
+    monkeypatch.setattr(main, "DEFAULT_FOLDER", folder)
+
+    def other_was_first(rig: Rig) -> None:
+        folder.mkdir()
+        (folder / "lock").write_text("held")
+        raise OSError("taken")
+
+    monkeypatch.setattr(Rig, "__enter__", other_was_first)
+    assert CliRunner().invoke(app, ["run", "--dir", str(folder)]).exit_code == 1
+    assert (folder / "lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CameraPortError("the camera cannot listen at port 80"), "Choose another --camera-port"),
+        (CameraLostError("the rig's camera process has ended"), "camera process has ended\n"),
+    ],
+)
+def test_a_camera_that_does_not_serve_is_told_in_its_own_words(tmp_path, monkeypatch, error, said):
+    def fail(rig: Rig) -> None:
+        raise error
+
+    monkeypatch.setattr(Rig, "__enter__", fail)
+    done = CliRunner().invoke(app, ["run", "--dir", str(tmp_path)])
+    assert done.exit_code == 1
+    assert str(error) in done.output
+    assert said in done.output
+    assert "--dir or --port" not in done.output
+
+
+def test_a_camera_that_is_lost_ends_the_rig_with_its_own_sentence(tmp_path):
+    def status() -> None:
+        raise CameraLostError("the rig's camera process has ended")
+
+    camera = cast("Camera", SimpleNamespace(status=status))
+    rig = Rig(RigPlan(tmp_path))
+    rig._camera_status(camera)
+    assert rig._failure.startswith("the rig's camera process has ended. What it said, if anything,")
+    assert CameraPart(camera).active() == {}, "the status is told all the same"
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run", "--port"),
+        ("run", "--camera-port"),
+        ("pigpiod", "--port"),
+        ("crossed", "--controller-port"),
+        ("crossed", "--rig-port"),
+    ],
+)
+@pytest.mark.parametrize("port", ["-1", "65536"])
+def test_a_port_that_no_computer_has_is_refused_by_its_option(command, option, port):
+    done = CliRunner().invoke(app, [command, option, port])
+    assert done.exit_code == 2
+    assert f"'{option}'" in done.output
+
+
+def test_two_daemons_want_two_ports():
+    done = CliRunner().invoke(app, ["crossed", "--controller-port", "9", "--rig-port", "9"])
+    assert done.exit_code == 2
+    assert "must be two ports" in done.output
+
+
+def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken, contextlib.ExitStack() as started:
+        port = taken.getsockname()[1]
+        with pytest.raises(typer.Exit):
+            _serve(started, VirtualPigpiod(Board(), port=port), "--rig-port")
+    said = capsys.readouterr().err
+    assert f"cannot listen at port {port}: Address already in use" in said
+    assert "Choose another --rig-port" in said
+
+
+def test_the_help_says_which_tables_are_wired():
+    help_text = CliRunner().invoke(app, ["crossed", "--help"]).output
+    assert "gpio.pins" in help_text
+    assert "gpio.wiring" in help_text
+
+
+def test_names_of_faults_are_whole_on_a_narrow_terminal():
+    parts: list[FaultPart] = [
+        PlantPart(PlantFaults()),
+        CameraPart(cast("Camera", None)),
+        SetPart("lamp box", LampFaults()),
+        LinesPart({"lamp": cast("Any", SimpleNamespace(name="lamp", faults=LineFaults()))}),
+    ]
+    faults = Faults(parts)
+    rows = json.loads(json.dumps(faults.table()))
+    faults.close()
+    told = io.StringIO()
+    for line in main.catalogue(rows):
+        Console(file=told, width=80, markup=False, emoji=False).print(line)
+    text = told.getvalue()
+    assert all(f" {row['name']} " in text for row in rows)
+    assert "(0.1 to" in text
+    assert "…" not in text
+    assert text.count("transfers") == 1
+    assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
+
+
+@pytest.mark.parametrize("words", ["12 3 4", "white 1 2", "1 2 34", "1 2 7"])
+def test_dice_show_one_of_six_faces_each(words):
+    with pytest.raises(ValueError, match="three values of 1 to 6"):
+        _dice(words.split())

@@ -39,7 +39,14 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
         ("[lamp]\nis = 'device'\n", "needs device"),
         ("[camera]\nis = 'device'\n", "needs url"),
         ("[console]\nis = 'device'\n", "[console.technician] needs service and person"),
+        (
+            "[gpio]\nwires = 'bench'\nrig = 'pi:65536'\n[bench]\nlock = 'x'\n",
+            "a port of 1 to 65535",
+        ),
         ("machine = 3\n", "machine is a table"),
+        ("[machine]\ngeometry = 'nope'\n", "machine.geometry is one of standard, narrow, rough"),
+        ("[machine]\ncover = 'nope'\n", "machine.cover is one of hand, driven, not 'nope'"),
+        ("[machine]\ndice = 'nope'\n", "machine.dice is one of white"),
         ("[[gpio", "no TOML"),
     ],
 )
@@ -52,6 +59,13 @@ def test_a_wrong_file_is_told_which_key_and_what_would_be_right(
         load(path)
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "rig.toml"
+    path.write_bytes(b"name = 'caf\xe9'\n")
+    with pytest.raises(RigFileError, match=r"rig\.toml is no UTF-8 text, from byte 11 on"):
+        load(path)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hil_tests.rig.dice import FACE_NORMALS, Dice
 from hil_tests.rig.geometry import STANDARD
 from hil_tests.rig.looks import STYLES
-from hil_tests.rig.optics import Lens, Shutter, row_light
+from hil_tests.rig.optics import Lens, Sensor, Shutter, row_light
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
 
@@ -101,6 +101,24 @@ def test_resting_picture_changes_by_grain_alone(scene: Scene) -> None:
     first, second = (scene.render(0.055, samples, OPEN).astype(int) for _ in range(2))
     assert 1.0 < np.abs(first - second).mean() < 6.0
     assert np.abs(first.mean() - second.mean()) < 0.3
+
+
+def test_a_picture_that_stands_still_never_comes_back() -> None:
+    # Few columns, but every row, and every fifth looked at, as a reader does it.
+    lens = Lens(width=8)
+    sensor = Sensor(lens, seed=1)
+    light = np.full((lens.height, lens.width, 3), 120, np.uint8)
+    seen = {sensor.expose(light, np.ones(lens.height))[::5].tobytes() for _ in range(5_000)}
+    assert len(seen) == 5_000
+
+
+def test_grain_is_the_same_under_the_same_seed() -> None:
+    lens = Lens(width=8)
+    light = np.full((lens.height, lens.width, 3), 120, np.uint8)
+    one, other = (Sensor(lens, seed=7) for _ in range(2))
+    for _ in range(3):
+        first, second = (s.expose(light, np.ones(lens.height)) for s in (one, other))
+        assert np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("opened", [0.0005, 0.001, 0.004, 0.01, 0.5, 0.9995])

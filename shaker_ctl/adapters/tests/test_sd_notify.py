@@ -15,15 +15,14 @@ def listener(path: Path) -> socket.socket:
     return sock
 
 
-def test_readiness_status_and_end_are_told(tmp_path: Path) -> None:
+def test_readiness_and_end_are_told(tmp_path: Path) -> None:
     with listener(tmp_path / "notify") as sock:
         notifier = SdNotifier({"NOTIFY_SOCKET": str(tmp_path / "notify")})
         notifier.ready()
-        notifier.status("open")
         notifier.stopping()
-        said = [sock.recv(100) for _ in range(3)]
+        said = [sock.recv(100) for _ in range(2)]
         notifier.close()
-    assert said == [b"READY=1", b"STATUS=open", b"STOPPING=1"]
+    assert said == [b"READY=1", b"STOPPING=1"]
 
 
 def test_pings_are_thinned_to_a_quarter_of_the_interval(tmp_path: Path) -> None:
@@ -59,5 +58,4 @@ def test_a_manager_that_is_not_there_or_does_not_listen_is_no_trouble(tmp_path: 
         notifier = SdNotifier(environment)
         notifier.ready()
         notifier.alive()
-        notifier.status("open")
         notifier.close()

@@ -128,7 +128,11 @@ def test_statistics_count_what_was_settled(journal: Path) -> None:
     shown = json.loads(run("statistics", "--json", journal=journal))
     assert shown["tosses"] == 3
     assert shown["faces"] == {"1": 2, "2": 1, "3": 1, "4": 2, "5": 0, "6": 3}
-    assert "fair" not in run("statistics", journal=journal).lower()
+    text = run("statistics", journal=journal)
+    assert "fair" not in text.lower()
+    assert [line.split()[-1] for line in text.splitlines() if line.startswith("face ")] == [
+        *("2", "1", "1", "2", "0", "3")
+    ]
 
 
 def test_a_dispute_is_opened_shown_and_settled_by_name(journal: Path) -> None:

@@ -258,6 +258,19 @@ def test_install_check_and_uninstall_in_a_row(tmp_path: Path):
     assert run(program, ["install", "--check", "--root", root]).exit_code == 1
 
 
+def test_uninstall_check_says_what_would_go_with_status_1_and_changes_nothing(tmp_path: Path):
+    root = tmp_path / "root"
+    run = CliRunner().invoke
+    assert run(program, ["install", "--yes", "--root", str(root)]).exit_code == 0
+    told = run(program, ["uninstall", "--check", "--root", str(root)])
+    assert told.exit_code == 1
+    assert "shaker-ctl.service" in told.output
+    assert run(program, ["install", "--check", "--root", str(root)]).exit_code == 0
+    words = " ".join(run(program, ["uninstall", "--help"]).output.replace("│", " ").split())
+    assert "what would be removed" in words
+    assert "missing" not in words
+
+
 def test_one_more_named_device_takes_no_name_from_those_before(places: Places):
     known = {Path("/dev/video0"): CAMERA, Path("/dev/ttyUSB1"): ADAPTER}
     for devices in ({"camera": Path("/dev/video0")}, {"dealer": Path("/dev/ttyUSB1")}):

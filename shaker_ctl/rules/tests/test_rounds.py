@@ -11,7 +11,7 @@ import pytest
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.machine import step_together
+from shaker_ctl.rules.machine import gravest_first
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import (
     DEALER,
@@ -405,11 +405,8 @@ def test_faults_that_meet_when_the_dice_are_read(first, second, ending, phase, t
 
 def _both(t: Playing, first: str, second: str, together: bool) -> None:
     events = [_moment(t, first), _moment(t, second)]
-    if together:
-        t.state = step_together(t.state, events, t.rules)[-1][1].state
-    else:
-        for event in events:
-            t.tell(event)
+    for event in gravest_first(events, lambda event: event) if together else events:
+        t.tell(event)
 
 
 def test_no_roll_against_a_lost_reader_depends_on_which_is_known():

@@ -20,7 +20,7 @@ from shaker_ctl.rules.state import Phase
 @pytest.fixture
 def shown(monkeypatch):
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(rules, "console", Console(width=160, no_color=True))
+        monkeypatch.setattr(rules, "screen", Console(width=160, no_color=True))
         result = CliRunner().invoke(rules.app, list(arguments), catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.output
@@ -100,6 +100,10 @@ def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
 def test_check_looks_at_files_only(shown, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "there is no file pa-625a" in refused(shown, SettingsError, "check", "pa-625a")
+    line = refused(shown, SettingsError, "check", "/etc/hostname")
+    assert "/etc/hostname" in line
+    assert "Name a .toml file" in line
+    assert "pa-625a" not in line, "it takes no name"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.command import pigpiod
+from hil_tests.rig.pigpiod.command import _write, pigpiod
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.trace import Trace
 from hil_tests.rig.pigpiod.trace_png import write_png
@@ -92,6 +92,14 @@ def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
         (["--pins", "17"], "--vcd FILE"),
         (["--vcd", "x.vcd"], "which pins"),
         (["--model", "2z"], "3b, 4b"),
+        (["--pins", "²", "--vcd", "x.vcd"], "no GPIO"),
+        (["--pins", "18", "--vcd", "nowhere/x.vcd"], "no folder nowhere"),
+        (["--pins", "18", "--png", "nowhere/x.png"], "no folder nowhere"),
+        (["--pins", "18", "--vcd", "."], "is a folder"),
+        (["--pins", "18", "--png", "x.nope"], "end it in .png"),
+        (["--pins", "18", "--vcd", "x.png", "--png", "x.png"], "the same file"),
+        (["--fifo-folder", "nowhere"], "does not exist"),
+        (["--fifo-folder", __file__], "is a file"),
     ],
 )
 def test_wrong_options_are_explained(options: list[str], said: str) -> None:
@@ -100,6 +108,26 @@ def test_wrong_options_are_explained(options: list[str], said: str) -> None:
     result = CliRunner().invoke(app, options)
     assert result.exit_code == 2
     assert said in result.output
+
+
+def test_a_host_that_is_not_this_computer_is_named() -> None:
+    host = "192.0.2.1"
+    app = typer.Typer()
+    app.command()(pigpiod)
+    result = CliRunner().invoke(app, ["--port", "0", "--host", host])
+    assert result.exit_code == 1
+    assert f"Is --host {host} an address of this computer?" in result.output
+    assert "--port" not in result.output
+
+
+def test_a_recording_that_cannot_be_written_in_the_end_is_said(
+    board: Board, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder was there at the start and is not any more."""
+    with Trace(board, [23]) as trace:
+        pass
+    assert not _write(trace, tmp_path / "gone" / "pins.vcd", write_vcd)
+    assert "Cannot write" in capsys.readouterr().err
 
 
 def test_a_taken_port_is_explained(daemon: VirtualPigpiod) -> None:

@@ -1,0 +1,86 @@
+"""The figures of `shaker-ctl journal statistics` as tables and bars on a screen.
+
+Owns how they look. What is counted and tested, and how, is `journal.statistics`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+BAR = 40
+"""Width of the longest bar, in characters."""
+
+
+def draw(shown: dict[str, Any], screen: Console) -> None:
+    """Print the figures that `journal.statistics.figures` counted."""
+    screen.print(
+        f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
+        + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
+    )
+    if shown["tosses"]:
+        for bar in _bars("face", shown["faces"], shown["dice"] / 6):
+            screen.print(bar, highlight=False)
+        screen.print(_rate_table(shown))
+        screen.print(_pair_table(shown["pairs"]))
+    if shown["tests"]:
+        screen.print(_test_table(shown["tests"]))
+    screen.print(shown["note"])
+
+
+def _rate_table(shown: dict[str, Any]) -> Table:
+    """How often rounds with each face were unreadable, settled by hand's word, or void."""
+    table = Table(title="rounds in which a die showed the face")
+    for name in ("face", "N", "unreadable", "entered by a person", "void"):
+        table.add_column(name, justify="right")
+    for face, of in shown["by_face"].items():
+        rates = (of["unreadable_rate"], of["by_hand_rate"], of["void_rate"])
+        table.add_row(str(face), str(of["n"]), *map(_percent, rates))
+    rates = (shown["unreadable_rate"], None, shown["void_rate"])
+    table.add_row("all", str(shown["rounds"]), *map(_percent, rates))
+    return table
+
+
+def _percent(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.1%}"
+
+
+def _pair_table(pairs: dict[str, int]) -> Table:
+    """How often two dice of one toss showed each pair of faces."""
+    table = Table(title="pairs of faces in one toss")
+    for name in ("", *"123456"):
+        table.add_column(name, justify="right")
+    for low in range(1, 7):
+        table.add_row(str(low), *(str(pairs.get(f"{low}-{high}", "")) for high in range(1, 7)))
+    return table
+
+
+def _test_table(tests: list[dict[str, Any]]) -> Table:
+    table = Table(title="tests at 99 %")
+    for name in ("test", "N", "statistic", "p", "", "power", "to see"):
+        table.add_column(name)
+    for test in tests:
+        table.add_row(
+            test["name"],
+            str(test["n"]),
+            f"{test['statistic']:.3f}" + ("" if test["df"] is None else f" (df {test['df']})"),
+            f"{test['p']:.4f}",
+            Text("outside", "red") if test["outside"] else "inside",
+            "-" if test["power"] is None else f"{test['power']:.0%}",
+            test["against"] or "-",
+        )
+    return table
+
+
+def _bars(name: str, counts: dict[Any, int], expected: float) -> Iterator[str]:
+    """Yield one bar a face; the mark stands where each would stand in the long run."""
+    longest = max([*counts.values(), expected, 1.0])
+    mark = round(expected / longest * BAR)
+    for key, count in counts.items():
+        filled = round(count / longest * BAR)
+        bar = "".join("|" if i == mark else "#" if i < filled else " " for i in range(BAR + 1))
+        yield f"{name} {key} {bar} {count}"

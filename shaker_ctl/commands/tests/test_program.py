@@ -1,0 +1,62 @@
+"""The whole command line: what its help texts and remedies say can be read, and done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import shaker_ctl
+from shaker_ctl.installation.places import USER
+from shaker_ctl.main import program
+
+TAG = re.compile(r"(?<!\\)\[[A-Za-z/@#]")
+"""How a tag of Rich's markup begins, which is taken out of every help text."""
+
+SOURCES = sorted(
+    path
+    for path in Path(shaker_ctl.__file__).parent.rglob("*")
+    if path.suffix in (".py", ".md", ".toml")
+    and "tests" not in path.relative_to(Path(shaker_ctl.__file__).parent).parts
+)
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """Yield the words that call each command, groups included, and the command."""
+    waiting: list[tuple[str, Any]] = [("shaker-ctl", typer.main.get_command(program))]
+    while waiting:
+        words, command = waiting.pop()
+        yield words, command
+        children = getattr(command, "commands", {})
+        waiting += [(f"{words} {name}", child) for name, child in children.items()]
+
+
+def helps(command: Any) -> Iterator[str]:
+    for part in (command, *command.params):
+        for name in ("help", "short_help", "epilog"):
+            yield getattr(part, name, None) or ""
+
+
+COMMANDS = dict(every_command())
+
+
+def test_the_walk_finds_every_command() -> None:
+    known = {"shaker-ctl read", "shaker-ctl journal export", "shaker-ctl rules check"}
+    assert known <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS))
+def test_no_help_text_loses_a_word_as_markup(words: str) -> None:
+    for text in helps(COMMANDS[words]):
+        assert TAG.search(text) is None, f"{words}: write it without `[`: {text}"
+
+
+def test_a_remedy_names_the_user_that_is_installed() -> None:
+    named = {
+        user for path in SOURCES for user in re.findall(r"sudo -u (\S+)", path.read_text("utf-8"))
+    }
+    assert named == {USER}

@@ -27,6 +27,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from vision import probability
 from vision.errors import ModelError, VisionError
 from vision.model_card import MANIFEST, ModelCard, read_model_card
 from vision.near_look import NearLook, NearReader
@@ -167,13 +168,13 @@ def decode(peaks: np.ndarray, faces: np.ndarray, least_score: float) -> list[Fou
             continue
         taken.append((x, y, radius))
         face = _at(faces, x / FACE_STRIDE, y / FACE_STRIDE)
-        value_p = _softmax(face[:6])
+        value_p = probability.of_logits(face[:6])
         dice.append(
             FoundDie(
                 corners=_corners(x, y, radius, complex(p_re, p_im), complex(s_re, s_im)),
                 value=int(value_p.argmax()) + 1,
                 value_p=value_p,
-                flat_p=float(1.0 / (1.0 + np.exp(-face[6]))),
+                flat_p=probability.of_logit(float(face[6])),
                 score=score,
                 down=(face[7:9] * radius).astype(np.float32),
             )
@@ -201,8 +202,3 @@ def _at(maps: np.ndarray, x: float, y: float) -> np.ndarray:
     top = maps[:, y0, x0] * (1 - u) + maps[:, y0, x1] * u
     bottom = maps[:, y1, x0] * (1 - u) + maps[:, y1, x1] * u
     return np.asarray(top * (1 - v) + bottom * v, np.float32)
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits - logits.max())
-    return np.asarray(powers / powers.sum(), np.float32)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from vision import probability
 from vision.calibration import Calibration
 from vision.model_card import ModelFile
 from vision.quads import turn_deg
@@ -133,7 +134,7 @@ class NearReader:
         reach = die * calibration.px_per_mm(die / 2)
         return [
             NearLook(
-                flat_p=float(1 / (1 + np.exp(-flat))),
+                flat_p=probability.of_logit(float(flat)),
                 lean_deg=float(
                     np.degrees(np.arcsin(min(1.0, float(np.hypot(x, y)) * each.edge_px / reach)))
                 ),

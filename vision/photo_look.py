@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vision import probability
 from vision.model_card import ModelFile
 from vision.session import WindowNetwork
 from vision.windows import cut
@@ -69,14 +70,9 @@ class PhotoLooker:
         answers = told.mean(axis=(1, 2))
         return [
             PhotoLook(
-                die_p=float(1 / (1 + np.exp(-answer[0]))),
-                value_p=_softmax(answer[1:7]),
+                die_p=probability.of_logit(float(answer[0])),
+                value_p=probability.of_logits(answer[1:7]),
                 offset=answer[7:9] * edge,
             )
             for answer, (_, edge) in zip(answers, things, strict=True)
         ]
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits - logits.max())
-    return np.asarray(powers / powers.sum())

@@ -10,6 +10,7 @@ import signal
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -47,6 +48,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
     console = Console(markup=False, emoji=False)
     _require_possible(plan)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+    _end_when_hung_up(console)
     with _Folder(report) as folder:
         is_whole = rounds is None
         with Session(plan, folder.path) as session:
@@ -60,7 +62,8 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
             try:
                 _watch(session, rounds, console, plain or not console.is_terminal)
                 is_whole = True
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, SystemExit):
+                # SystemExit is how Rich says that nobody reads any more (`| head`).
                 console.print("stopping …")
             except DemoError as error:
                 folder.is_evidence = True
@@ -74,6 +77,18 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         if folder.is_evidence:
             console.print(f"logs, journal and pictures stay in {folder.path}", soft_wrap=True)
         return 1 if tally.differences or not is_whole else 0
+
+
+def _end_when_hung_up(console: Console) -> None:
+    """Have a closed terminal end the demonstration as Ctrl-C does, unless nohup(1) rules it out."""
+
+    def end(_signal: int, _frame: object) -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # shell and kernel may both say it
+        console.quiet = True  # what it would print now has nowhere to go
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, end)
 
 
 def _require_possible(plan: Plan) -> None:
@@ -90,7 +105,8 @@ def _require_possible(plan: Plan) -> None:
 class _Folder:
     """The folder of one demonstration: the person's, who keeps it, or one that goes at the end.
 
-    It stays where something went wrong: the message names a log in it.
+    It stays where something went wrong: the message names a log in it. That a person has ended it,
+    or reads no further, is nothing wrong.
     """
 
     def __init__(self, report: Path | None) -> None:
@@ -111,7 +127,7 @@ class _Folder:
         _error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
-        has_failed = kind is not None and kind is not KeyboardInterrupt
+        has_failed = kind is not None and kind not in (KeyboardInterrupt, SystemExit)
         if self._is_passing and not (has_failed or self.is_evidence):
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -149,16 +165,10 @@ def _made(report: Path) -> Path:
 
 def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> None:
     """Show the table until enough rounds are recorded. Raises `DemoError` where it cannot go on."""
-    said: list[str] = []
-
-    def say(text: str) -> None:
-        said.append(text)
-        if plain:
-            console.print(text, highlight=False, soft_wrap=True)
-
-    people = People(session, say)
+    said: list[str] = []  # by the people's threads; only this one prints
+    people = People(session, said.append)
     people.start()
-    news = _News(console) if plain else None
+    news = _News(console, said) if plain else None
     live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
     if live is not None:
         live.start()
@@ -190,6 +200,8 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
         people.stop()
         if lit is not None:
             save_screen(lit, session.folder / "screen.svg")
+        if news is not None:
+            news.pass_on()
 
 
 def save_screen(view: dict[str, Any], path: Path) -> None:
@@ -225,28 +237,38 @@ class Patience:
 
 
 class _News:
-    """Lines for a screen that is no terminal: what changed, once."""
+    """Lines for a screen that is no terminal: what people said, and what changed, once."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, said: Sequence[str]) -> None:
+        """`said`: what people say, which grows as they do."""
         self._console = console
+        self._said = said
+        self._passed_on = 0
         self._life = ""
         self._inspection: tuple[Any, ...] = ()
         self._round = 0
         self._lit = ""
 
+    def pass_on(self) -> None:
+        """Print what people have said since."""
+        while self._passed_on < len(self._said):
+            self._print(self._said[self._passed_on])
+            self._passed_on += 1
+
     def tell(self, view: dict[str, Any]) -> None:
+        """Print what people have said, and what has changed at the table."""
+        self.pass_on()
         if view["life"] != self._life:
             self._life = view["life"]
             marks = " · ".join(view["marks"])
-            self._console.print(f"table {self._life}  [{marks}]", highlight=False)
+            self._print(f"table {self._life}  [{marks}]")
         seen = view["inspection"]
         now = (seen["stage"], seen["cycles_good"])
         if self._life == "opening inspection" and now != self._inspection:
             self._inspection = now
-            self._console.print(
+            self._print(
                 f"  inspection: {seen['stage']}, good cycles {seen['cycles_good']}"
-                f" of {seen['cycles_of']}",
-                highlight=False,
+                f" of {seen['cycles_of']}"
             )
         if view["phase"] in ("collecting", "paying"):
             self._lit = ", ".join(view["lamps"]["measured"] or ()) or self._lit
@@ -255,11 +277,13 @@ class _News:
                 self._round = ended["round"]
                 values = " ".join(map(str, ended["values"])) if ended["values"] else "–"
                 lit, self._lit = self._lit or "none", ""
-                self._console.print(
+                self._print(
                     f"  round {ended['round']:4d}  {values:7s} {ended['ending']:16s}"
-                    f" {ended['cause'] or '':10s} lit: {lit}",
-                    highlight=False,
+                    f" {ended['cause'] or '':10s} lit: {lit}"
                 )
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, highlight=False, soft_wrap=True)
 
 
 def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally:
@@ -271,7 +295,7 @@ def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally
     tally = reporting.check(found, even_odd=session.plan.profile == "pa-625b")
     console.print(_summary(tally))
     for difference in tally.differences:
-        console.print(f"DIFFERENCE {difference}", style="bold red")
+        console.print(f"DIFFERENCE {difference}", style="bold red", soft_wrap=True)
     return tally
 
 

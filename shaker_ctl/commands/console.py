@@ -3,7 +3,8 @@
 Owns the laptop's terminal: raw keys to the line, text to the screen, files that come over the line
 to the disk. Editing, history and completion are the controller's; this end adds nothing that PuTTY
 lacks but the files. With input from a pipe it speaks the scripts' voice instead: one command a
-line in, one JSON reply a line out, status 1 when any was refused.
+line in, one JSON reply a line out, status 1 when any was refused. The line after `login` is its
+passphrase; at the end the console is people's again, and whom the pipe logged in is logged out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import os
 import select
 import sys
+import tempfile
 import termios
 import tty
 from collections.abc import Iterator
@@ -22,11 +24,13 @@ import typer
 from rich.console import Console as Screen
 
 from shaker_ctl.adapters.serial_port import SerialPort, candidates
-from shaker_ctl.console import accounts, machine
+from shaker_ctl.console import accounts, codes, grammar, machine
 from shaker_ctl.console.armour import Broken, Unwrapper
-from shaker_ctl.console.client import Console, ConsoleRefusedError
+from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.console.parameters import ConsoleParameters
+from shaker_ctl.console.stream import ByteStream
+from shaker_ctl.console.voice import Voice
 from shaker_ctl.errors import ConsoleLineError, SettingsError
 from shaker_ctl.rules.vocabulary import Role
 
@@ -41,6 +45,9 @@ USERS_FILE = ConsoleParameters().users_file
 LEAVE = b"\x1d"
 """Ctrl-], as in telnet and miniterm."""
 
+LONGEST_S = 600.0
+"""Longest wait for one reply: the whole journal takes minutes over a line."""
+
 
 @app.callback()
 def console(
@@ -50,16 +57,21 @@ def console(
     ] = None,
     baud: Annotated[int, typer.Option(help="Bits per second, as the table has it.")] = 115200,
     save: Annotated[
-        Path, typer.Option(help="Folder for pictures and bundles that come over the line.")
-    ] = Path(),
+        Path | None,
+        typer.Option(
+            help="Folder for pictures and bundles that come over the line; without it, this one."
+        ),
+    ] = None,
 ) -> None:
     """Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON."""
     if context.invoked_subcommand is not None:
         return
+    # Made now where it was named: a picture that has come over the line must have a place.
+    folder = Path() if save is None else made(save)
     with contextlib.closing(SerialPort(port or the_only_port(), baud)) as line:
         if sys.stdin.isatty():
-            talk(line, save)
-        elif not run_script(line, save):
+            talk(line, folder)
+        elif not run_script(line, folder, iter(sys.stdin)):
             raise typer.Exit(1)
 
 
@@ -86,7 +98,7 @@ def the_only_port() -> str:
     """Return the one USB serial device of this computer; raises `ConsoleLineError` otherwise."""
     found = candidates()
     if len(found) == 1:
-        screen.print(f"[dim]{found[0][0]}: {found[0][1]}[/]")
+        _whisper(f"{found[0][0]}: {found[0][1]}")
         return found[0][0]
     listed = ", ".join(f"{device} ({what})" for device, what in found) or "none is plugged in"
     raise ConsoleLineError(
@@ -97,7 +109,7 @@ def the_only_port() -> str:
 
 def talk(line: SerialPort, folder: Path) -> None:
     """Carry keys and text until Ctrl-] or the line's end."""
-    screen.print(f"[dim]{line.device}; Ctrl-] ends, files go to {folder.resolve()}[/]")
+    _whisper(f"{line.device}; Ctrl-] ends, files go to {folder.resolve()}")
     unwrapper = Unwrapper()
     keys = sys.stdin.fileno()
     with _raw(keys):
@@ -117,24 +129,79 @@ def talk(line: SerialPort, folder: Path) -> None:
     screen.print()
 
 
-def run_script(line: SerialPort, folder: Path) -> bool:
-    """Give each line of standard input as a command; True when none was refused."""
+def run_script(line: ByteStream, folder: Path, commands: Iterator[str]) -> bool:
+    """Give each line of `commands` to the table, one reply a line; True when none was refused."""
     client = Console(line)
     client.connect()
-    is_fine = True
-    for command in sys.stdin:
-        if not command.strip():
-            continue
-        try:
-            reply = client.ask(command.strip(), timeout_s=600.0)
-        except ConsoleRefusedError as refused:
-            is_fine = False
-            _put(machine.error(command.strip(), refused.code, refused.args[0]).encode())
-            continue
-        if parcel := client.parcel(reply):
-            reply["saved"] = str(save_file(parcel, folder))
-        _put(machine.line(reply).encode())
+    is_fine, is_ours = True, False
+    try:
+        for command in map(str.strip, commands):
+            if not command:
+                continue
+            reply = _no_other_voice(command) or _given(client, command, commands)
+            if reply["status"] == "ok":
+                is_ours = is_ours or reply["command"] == "login"
+                reply = _saved(client, reply, folder)
+            is_fine = is_fine and reply["status"] == "ok"
+            _put(machine.line(reply).encode())
+    finally:
+        # Whoever comes to this console next finds words, and nobody's name to act in.
+        client.leave(is_logged_out=is_ours)
     return is_fine
+
+
+def _no_other_voice(command: str) -> Reply | None:
+    """The refusal of a `mode` in which the pipe would hear no reply any more; None for all else."""
+    meant = grammar.parse(command)
+    if isinstance(meant, grammar.Refusal) or meant is None or meant.form.name != "mode":
+        return None
+    if meant.arguments["mode"] == Voice.MACHINE.value:
+        return None
+    text = "commands from a pipe are answered in JSON alone; leave this line out"
+    return {"status": "error", "command": "mode", "code": codes.SYNTAX, "text": text}
+
+
+def _given(client: Console, command: str, further: Iterator[str]) -> Reply:
+    """Give one command. The line after a `login` is its passphrase, also where none is asked for:
+    given as a command it would stand in the table's history."""
+    passphrase: str | None = None
+    if _logs_in(command) and (line := next(further, None)) is not None:
+        passphrase = line.rstrip("\r\n")
+    return client.give(command, timeout_s=LONGEST_S, passphrase=lambda: passphrase)
+
+
+def _logs_in(command: str) -> bool:
+    meant = grammar.parse(command)
+    if isinstance(meant, grammar.Command):
+        return meant.form.name == "login"
+    return command.split()[0].lower() == "login"
+
+
+def _saved(client: Console, reply: Reply, folder: Path) -> Reply:
+    """Write the file that came with `reply`, if one did; where that fails, this is the reply."""
+    try:
+        if parcel := client.parcel(reply):
+            return {**reply, "saved": str(save_file(parcel, folder))}
+    except (OSError, ConsoleLineError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.line()
+        text = f"{reply['name']} could not be saved: {reason}"
+        command = reply["command"]
+        return {"status": "error", "command": command, "code": codes.FAILED, "text": text}
+    return reply
+
+
+def made(folder: Path) -> Path:
+    """Return the folder for files, made where it was not there. Raises `SettingsError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise SettingsError(
+            f"no file can be written to {folder}: {reason}",
+            remedy="Name another folder with --save",
+        ) from error
+    return folder
 
 
 def save_file(parcel: Parcel, folder: Path) -> Path:
@@ -157,6 +224,10 @@ def _told(file: Parcel | Broken, folder: Path) -> bytes:
     except (OSError, ConsoleLineError) as error:
         return f"\r\n[{file.name} could not be saved: {error}]\r\n".encode()
     return f"\r[saved {path}, {len(file.content)} bytes]\x1b[K\r\n".encode()
+
+
+def _whisper(text: str) -> None:
+    screen.print(text, style="dim", markup=False, soft_wrap=True)
 
 
 def _put(data: bytes) -> None:

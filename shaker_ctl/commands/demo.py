@@ -49,7 +49,7 @@ def demo(
         int, typer.Option(min=0, help="Seed of the rig's physics and camera noise.")
     ] = 1,
     compartment: Annotated[
-        Compartment, typer.Option(help="rough: one in ten tosses, and more, does not end flat.")
+        Compartment, typer.Option(help="rough: about one toss in four does not end flat.")
     ] = Compartment.STANDARD,
     pace: Annotated[
         Pace, typer.Option(help="brisk: short betting, settling and payout; same toss and reading.")

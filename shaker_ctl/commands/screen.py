@@ -11,7 +11,7 @@ from typing import Any
 
 from rich import box
 from rich.align import Align
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -23,7 +23,8 @@ LIT = "bold black on bright_yellow"
 DARK = "grey58 on grey15"
 BLOCKS = " ▁▂▃▄▅▆▇█"
 FULL_SCALE_RPM = 900.0
-WIDTH = 100
+WIDEST_CURVE = 36
+"""Columns, where the terminal has so many."""
 
 PIPS = {
     1: ("     ", "  ●  ", "     "),
@@ -52,14 +53,14 @@ def layout(view: Mapping[str, Any]) -> RenderableType:
     even_odd = "even" in view["areas"]
     top = _row(
         lit,
-        [("small", "SMALL\n4 – 10")]
+        [("small", "SMALL\n4–10")]
         + ([("even", "EVEN\n")] if even_odd else [])
         + [(f"double-{n}", f"{n} {n}\n") for n in range(1, 4)]
         + [(f"triple-{n}", f"{n}{n}{n}\n") for n in range(1, 7)]
         + [("any-triple", "ANY\ntriple")]
         + [(f"double-{n}", f"{n} {n}\n") for n in range(4, 7)]
         + ([("odd", "ODD\n")] if even_odd else [])
-        + [("big", "BIG\n11 – 17")],
+        + [("big", "BIG\n11–17")],
     )
     totals = _row(lit, [(f"total-{n}", f"{n}\n") for n in range(4, 18)])
     pairs = _row(lit, [(a, f"{a[5]}·{a[7]}") for a in AREAS if a.startswith("pair-")])
@@ -72,8 +73,10 @@ def _row(lit: frozenset[str], cells: Iterable[tuple[str, str]]) -> Table:
     row = Table.grid(expand=True, padding=(0, 1, 0, 0))
     texts = []
     for area, label in cells:
-        row.add_column(justify="center", ratio=len(label.split("\n")[0]) + 2)
         lines = label.split("\n")
+        widest = max(map(len, lines))
+        # Beside a ratio, Rich takes the width for the least: no label is cut in 80 columns.
+        row.add_column(justify="center", ratio=widest + 2, width=widest)
         texts.append(Text("\n".join(lines), style=LIT if area in lit else DARK, justify="center"))
     row.add_row(*[Align.center(text, style=text.style) for text in texts])
     return row
@@ -99,9 +102,9 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
 
 def _middle(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> RenderableType:
     grid = Table.grid(expand=True)
-    grid.add_column(ratio=5)
     grid.add_column(ratio=4)
     grid.add_column(ratio=4)
+    grid.add_column(ratio=5)  # "settled_by_hand" beside its round, in 80 columns
     grid.add_row(_motor(view["motor"]), _reading(view), _results(results))
     return grid
 
@@ -109,12 +112,23 @@ def _middle(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> Re
 def _motor(motor: Mapping[str, Any]) -> RenderableType:
     rpm = motor["rpm"] or 0.0
     duty = motor["duty"] or 0.0
-    speeds = motor["last_toss_rpm"]
-    body = Text()
-    body.append(f"{rpm:5.0f} rpm  duty {duty:4.0%}\n", style="bold green" if rpm > 30 else "white")
-    body.append("\n".join(curve(speeds, 36, 4)), style="green")
-    body.append(f"\n0 – {FULL_SCALE_RPM:.0f} rpm", style="grey50")
+    body = Group(
+        Text(f"{rpm:5.0f} rpm  duty {duty:4.0%}", style="bold green" if rpm > 30 else "white"),
+        _Curve(motor["last_toss_rpm"]),
+        Text(f"0 – {FULL_SCALE_RPM:.0f} rpm", style="grey50"),
+    )
     return Panel(body, title="shaker", box=box.ROUNDED, height=8, padding=(0, 1))
+
+
+class _Curve:
+    """The last toss, as wide as the room that there is for it."""
+
+    def __init__(self, speeds_rpm: Sequence[float]) -> None:
+        self._speeds_rpm = speeds_rpm
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        rows = curve(self._speeds_rpm, min(options.max_width, WIDEST_CURVE), 4)
+        yield Text("\n".join(rows), style="green")
 
 
 def curve(values: Sequence[float], width: int, height: int) -> list[str]:

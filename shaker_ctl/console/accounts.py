@@ -69,13 +69,17 @@ class Accounts:
 
 def load(path: Path) -> tuple[Account, ...]:
     """Read the users file. Raises `SettingsError` naming file and entry."""
-    remedy = "Write it with: shaker-ctl console add-user NAME ROLE --users " + str(path)
+    with_ = f"with: shaker-ctl console add-user NAME ROLE --users {path}"
+    # `add` reads it first: no passphrase can be given in a file that is there and cannot be used.
+    remedy = f"Mend it, or move it aside and write it anew {with_}"
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST_FILE + 1)
         if len(text) > LARGEST_FILE:
             raise SettingsError(f"the users file {path} is larger than 64 kB", remedy=remedy)
         raw = tomllib.loads(text.decode())
+    except FileNotFoundError as error:
+        raise SettingsError(f"there is no users file {path}", remedy=f"Write it {with_}") from error
     except OSError as error:
         raise SettingsError(
             f"cannot read the users file {path}: {error.strerror}", remedy=remedy

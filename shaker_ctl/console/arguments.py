@@ -67,7 +67,8 @@ def a_round(words: Sequence[str]) -> Arguments:
 
 def maybe_round(words: Sequence[str]) -> Arguments:
     """A round that may be left out: the console then names the one it sees."""
-    return a_round(words) if words else {}
+    word = _at_most_one(words, "ROUND")
+    return {} if word is None else {"round": round_number(word)}
 
 
 def round_and_values(words: Sequence[str]) -> Arguments:
@@ -97,7 +98,8 @@ def one_of(name: str, *choices: str, default: str | None = None) -> Reader:
 
 
 def count(words: Sequence[str]) -> Arguments:
-    return {"count": integer(_only(words, "N"), "N", 1, JOURNAL_MOST) if words else 10}
+    word = _at_most_one(words, "N")
+    return {"count": 10 if word is None else integer(word, "N", 1, JOURNAL_MOST)}
 
 
 def serials(words: Sequence[str]) -> Arguments:
@@ -135,12 +137,10 @@ def jog(words: Sequence[str]) -> Arguments:
 
 
 def area(words: Sequence[str]) -> Arguments:
-    if not words:
-        return {"area": None}
-    word = _only(words, "AREA").lower()
-    if word not in AREAS:
+    word = _at_most_one(words, "AREA")
+    if word is not None and word.lower() not in AREAS:
         raise ArgumentsError("AREA is a name such as small, pair-2-5, total-10; `lamps` shows them")
-    return {"area": word}
+    return {"area": None if word is None else word.lower()}
 
 
 def level(words: Sequence[str]) -> Arguments:
@@ -168,3 +168,9 @@ def _only(words: Sequence[str], what: str) -> str:
     if len(words) != 1:
         raise ArgumentsError(f"exactly one {what} is needed")
     return words[0]
+
+
+def _at_most_one(words: Sequence[str], what: str) -> str | None:
+    if len(words) > 1:
+        raise ArgumentsError(f"at most one {what} may follow")
+    return words[0] if words else None

@@ -14,6 +14,7 @@ a pseudo-terminal or a socket. Used from one thread.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import time
@@ -21,6 +22,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from shaker_ctl.console import grammar
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.console.stream import ByteStream
 from shaker_ctl.errors import ConsoleLineError, RefusedError
@@ -59,6 +61,8 @@ class Console:
         self._parts: list[str] = []
         self.events: deque[Reply] = deque(maxlen=MOST_EVENTS)
         """Unsolicited lines, oldest first, until somebody takes them."""
+        self._is_in_step = False
+        """Nothing that was asked before is still unanswered: the next reply is to what is asked."""
 
     def connect(self) -> Reply:
         """Bring the console into machine mode whatever it was doing; return its `hello`.
@@ -66,25 +70,58 @@ class Console:
         Ends a half-typed line, an open passphrase prompt and a file under way, but no login.
         """
         for _attempt in range(3):
-            # Ctrl-U first: it ends the watching of an inspection, which Ctrl-C would give up.
-            self._stream.write(b"\x15\x03")
-            self._drain(0.2)
+            self._interrupt()
             self._stream.write(b"\x15mode machine\r")
             try:
                 self._reply("mode machine", self._reply_s / 3)
             except ConsoleLineError:
                 continue
-            return self.ask("hello")
+            hello = self.ask("hello")
+            self._is_in_step = True
+            return hello
         raise ConsoleLineError(
             "the console does not answer",
             remedy="Check that the service runs, and that this is its port and baud rate",
         )
 
+    def leave(self, *, is_logged_out: bool) -> None:
+        """Give the console back to people, whatever it was doing; never raises.
+
+        `is_logged_out`: whoever is logged in is so no longer.
+        """
+        with contextlib.suppress(ConsoleLineError, RefusedError):
+            self._interrupt()
+            self._is_in_step = False  # what has just been interrupted may be answered still
+            for line in (*(["logout"] if is_logged_out else []), "mode people"):
+                self.ask(line, timeout_s=self._reply_s / 3)
+
     def ask(self, line: str, *, timeout_s: float | None = None) -> Reply:
         """Give one command and return its reply; raises `ConsoleRefusedError`."""
+        return self._checked(self.give(line, timeout_s=timeout_s))
+
+    def give(
+        self,
+        line: str,
+        *,
+        timeout_s: float | None = None,
+        passphrase: Callable[[], str | None] | None = None,
+    ) -> Reply:
+        """Give one command and return its reply as it came, a refusal too.
+
+        `passphrase` is called when the table asks for one; where it returns None, the login is
+        given up.
+        """
         self._parts.clear()
         self._stream.write(line.encode() + b"\r")
-        return self._checked(self._reply(line, timeout_s or self._reply_s))
+        patience_s = timeout_s or self._reply_s
+        if passphrase is None:
+            return self._reply(line, patience_s)
+        answer = self._next(line, patience_s, is_wanted=_asks_passphrase)
+        if not _asks_passphrase(answer):
+            return answer
+        said = passphrase()
+        self._stream.write(b"\x15\x03" if said is None else said.encode() + b"\r")
+        return self._reply(line, patience_s)
 
     def fetch(self, line: str, *, timeout_s: float = 600.0) -> Parcel:
         """Give a command that answers with a file, and return it, its digest checked."""
@@ -109,13 +146,7 @@ class Console:
 
     def login(self, role: str, name: str, passphrase: str) -> None:
         """Say who acts. Raises `ConsoleRefusedError` (`wrong-passphrase`, `locked-out`, ...)."""
-        line = f"login {role} {name}"
-        self._stream.write(line.encode() + b"\r")
-        answer = self._next(line, self._reply_s, is_wanted=_asks_passphrase)
-        if _asks_passphrase(answer):
-            self._stream.write(passphrase.encode() + b"\r")
-            answer = self._reply(line, self._reply_s)
-        self._checked(answer)
+        self._checked(self.give(f"login {role} {name}", passphrase=lambda: passphrase))
 
     def logout(self) -> None:
         self.ask("logout")
@@ -165,7 +196,9 @@ class Console:
         while True:
             while message := self._message():
                 # After a timeout a late reply to another command may still arrive: not ours.
-                if "status" in message and line.lower().startswith(message["command"]):
+                if "status" in message and (
+                    self._is_in_step or _may_answer(message["command"], line)
+                ):
                     return message
                 if "event" in message:
                     if is_wanted(message):
@@ -176,6 +209,7 @@ class Console:
                     self._parts.append(message["base64"])
                     deadline = max(deadline, time.monotonic() + self._reply_s)
             if time.monotonic() > deadline:
+                self._is_in_step = False
                 raise ConsoleLineError(
                     f"no reply to `{line.split(' ')[0]}` within {timeout_s:g} s",
                     remedy="Check the cable, and that no other program reads this line",
@@ -202,12 +236,25 @@ class Console:
         self._unread = self._unread[-LONGEST_LINE:]
         return None
 
+    def _interrupt(self) -> None:
+        # Ctrl-U first: it ends the watching of an inspection, which Ctrl-C would give up.
+        self._stream.write(b"\x15\x03")
+        self._drain(0.2)
+
     def _drain(self, quiet_s: float) -> None:
         # At most a second: a table that plays has always something to say.
         deadline = time.monotonic() + 1.0
         while self._stream.read(quiet_s) and time.monotonic() < deadline:
             pass
         self._unread = b""
+
+
+def _may_answer(name: str, line: str) -> bool:
+    """Whether a reply with the whole name of a command may be to `line`, which may be shortened."""
+    meant = grammar.parse(line)
+    if isinstance(meant, grammar.Command) and meant.form.name == name:
+        return True
+    return " ".join(line.lower().split()).startswith(name)
 
 
 def _asks_passphrase(message: Reply) -> bool:

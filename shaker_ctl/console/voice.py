@@ -109,10 +109,14 @@ class Speaker:
         facts = machine.parcel_facts(parcel)
         if self.is_machine:
             yield from machine.parcel(parcel)
-            yield machine.ok(name, fields=facts)
+            reply = machine.ok(name, fields=facts)
         else:
             yield from armour.wrap(parcel)
-            yield f"ok {parcel.name}, {facts['size']} bytes\r\n"
+            reply = f"ok {parcel.name}, {facts['size']} bytes\r\n"
+        # Over before the reply is out: who has read it may give the next command at once, and what
+        # comes while a file is sent is dropped.
+        self._file = None
+        yield reply
 
     # ── sending ─────────────────────────────────────────────────────────────
 

@@ -90,17 +90,26 @@ def checked(kind: str, body: Mapping[str, Plain]) -> Entry:
 
 
 def round_of(body: Mapping[str, Plain]) -> int | None:
-    """Return the round of play that a fact names: itself, by its event, or by the occasion."""
+    """Return the round of play that a fact names: itself, by its event, or by the occasion.
+
+    What the fact itself says of its round holds, and where it says that there is none, there is
+    none: an act that was refused may name a round that was never played.
+    """
+    if "round" in body:
+        return _played(body["round"])
     event = body.get("event")
     for owner in (body, event if isinstance(event, dict) else {}):
-        number = owner.get("round")
-        if isinstance(number, int):
-            return number or None  # Rounds are numbered from 1; 0 is the time before the first.
+        if isinstance(number := owner.get("round"), int):
+            return _played(number)
         occasion = owner.get("occasion")
         if isinstance(occasion, dict) and occasion.get("purpose") == "play":
-            number = occasion.get("number")
-            return number if isinstance(number, int) else None
+            return _played(occasion.get("number"))
     return None
+
+
+def _played(number: Plain) -> int | None:
+    """Rounds are numbered from 1; 0 is the time before the first, which is no round."""
+    return number or None if isinstance(number, int) else None
 
 
 def genesis(identity: str) -> Head:

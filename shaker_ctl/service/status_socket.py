@@ -1,12 +1,14 @@
 """The table's view, for screens: a local socket that sends one JSON line, or a stream of them.
 
 Read-only by construction: what a client sends is only how often it wants to hear (`once` or
-`follow HZ`). Nothing in the play path depends on it.
+`follow HZ`). Nothing in the play path depends on it. A client too many hears one line instead of a
+view, `{"refused": WHY}`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.errors import RefusedError, SettingsError
 
 SOCKET_NAME = "status.sock"
 LONGEST_ADDRESS = 107
@@ -89,10 +91,13 @@ class StatusSocket:
 
     def _accept(self, periods: dict[socket.socket, float], due: dict[socket.socket, float]) -> None:
         client, _ = self._listener.accept()
+        client.setblocking(False)
         if len(periods) >= MAX_CLIENTS:
+            line = json.dumps({"refused": f"{MAX_CLIENTS} screens are open"})
+            with contextlib.suppress(OSError):
+                client.send(line.encode() + b"\n")
             client.close()
             return
-        client.setblocking(False)
         periods[client] = 0.0
 
     def _hear(
@@ -136,22 +141,40 @@ class StatusSocket:
 
 
 def read_status(folder: Path, timeout_s: float = 2.0) -> dict[str, Any]:
-    """Ask a running service once. Raises `OSError` where none answers."""
-    return next(follow_status(folder, rate_hz=None, timeout_s=timeout_s))
+    """Ask a running service once.
+
+    Raises `OSError` where none answers, `RefusedError` where it has too many clients.
+    """
+    for view in follow_status(folder, rate_hz=None, timeout_s=timeout_s):
+        return view
+    raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 def follow_status(
     folder: Path, rate_hz: float | None, timeout_s: float = 2.0
 ) -> Iterator[dict[str, Any]]:
-    """Yield views as they come, until the service goes. Raises `OSError` where none answers."""
+    """Yield views as they come, until the service goes.
+
+    Raises `OSError` where none answers, `RefusedError` where it has too many clients.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout_s)
         with _address(folder / SOCKET_NAME) as address:
             connection.connect(address)
-        connection.sendall(b"once\n" if rate_hz is None else f"follow {rate_hz:g}\n".encode())
-        with connection.makefile("r", encoding="utf-8") as lines:
+        with contextlib.suppress(BrokenPipeError):  # refused already: what it said can be read
+            connection.sendall(b"once\n" if rate_hz is None else f"follow {rate_hz:g}\n".encode())
+        with connection.makefile("rb") as lines, contextlib.suppress(ConnectionResetError):
             for line in lines:
-                yield json.loads(line)
+                if not line.endswith(b"\n"):
+                    return  # it went in the middle of a view
+                view = json.loads(line)
+                if "refused" in view:
+                    raise RefusedError(
+                        f"the table at {folder} shows itself to no further screen: "
+                        f"{view['refused']}",
+                        remedy="Close one (shaker-ctl status --follow) and ask again",
+                    )
+                yield view
 
 
 @contextlib.contextmanager

@@ -98,7 +98,8 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
         says=says(c, state),
         marks=c.rulebook.marks,
         round_id=state.round or None,
-        last_result=state.values,
+        # Those of an inspection's lamp entries have no source: nobody read them.
+        last_result=None if state.source is None else state.values,
         pending=standing.pending(state),
         next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
         profile=_profile(c),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from shaker_ctl.commands.screen import curve, draw, layout
@@ -33,9 +34,9 @@ def view(**changes: Any) -> dict[str, Any]:
     return {**whole, **changes}
 
 
-def shown(renderable: Any) -> str:
+def shown(renderable: Any, width: int = 112) -> str:
     console = Console(
-        width=112, force_terminal=True, color_system="truecolor", record=True, file=io.StringIO()
+        width=width, force_terminal=True, color_system="truecolor", record=True, file=io.StringIO()
     )
     console.print(renderable)
     return console.export_text(styles=True)
@@ -44,6 +45,17 @@ def shown(renderable: Any) -> str:
 def test_everything_a_bystander_needs_is_on_the_screen() -> None:
     text = shown(draw(view(), [{"round": 40, "values": [1, 1, 6], "ending": "settled"}]))
     for word in ("OPEN", "round 41", "pa-625a", "DEMONSTRATION", "confidence 0.998", "settled"):
+        assert word in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 112])
+@pytest.mark.parametrize("areas", [FIFTY, list(AREAS)])
+def test_nothing_is_cut_in_eighty_columns(width: int, areas: list[str]) -> None:
+    driven = {"rpm": 812.0, "duty": 1.0, "last_toss_rpm": [15.0 * n for n in range(60)]}
+    hand = {"round": 1234, "values": [1, 1, 6], "ending": "settled_by_hand"}
+    text = shown(draw(view(areas=areas, motor=driven), [hand]), width)
+    assert "…" not in text
+    for word in ("duty 100%", "settled_by_hand", "triple", "4–10", "11–17", "555"):
         assert word in text
 
 

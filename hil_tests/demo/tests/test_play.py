@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import signal
+import threading
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
-from hil_tests.demo.play import _Folder, play
+from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, play
+from hil_tests.demo.report import check
 from hil_tests.demo.session import DemoError, Plan, _toml
 from shaker_ctl.main import program
 
@@ -55,18 +64,162 @@ def test_the_passing_folder_stays_where_its_log_was_named() -> None:
         odd.is_evidence = True
     with pytest.raises(KeyboardInterrupt), _Folder(None) as stopped:
         raise KeyboardInterrupt
+    with pytest.raises(SystemExit), _Folder(None) as unread:
+        raise SystemExit
     with _Folder(None) as good:
         pass
-    stay = [folder.path.is_dir() for folder in (failed, odd, stopped, good)]
+    stay = [folder.path.is_dir() for folder in (failed, odd, stopped, unread, good)]
     failed.path.rmdir()
     odd.path.rmdir()
-    assert stay == [True, True, False, False]
+    assert stay == [True, True, False, False, False]
 
 
 def test_the_persons_folder_always_stays(tmp_path: Path) -> None:
     with _Folder(tmp_path / "deep" / "report") as folder:
         assert folder.path.is_dir()
     assert folder.path.is_dir()
+
+
+class Reader(io.StringIO):
+    """Whoever reads what the demonstration prints; goes after so many lines."""
+
+    def __init__(self, most: int = 10**6) -> None:
+        super().__init__()
+        self._most = most
+        self.writers: set[threading.Thread] = set()
+
+    def write(self, text: str) -> int:
+        self.writers.add(threading.current_thread())
+        if len(self.getvalue().splitlines()) >= self._most:
+            raise BrokenPipeError
+        return super().write(text)
+
+
+class Screen(Console):
+    """As Rich's own, but for the process's output, which is the test's."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        raise SystemExit(1)
+
+
+class Talkers:
+    """People who say three things as soon as they start, in a thread of their own."""
+
+    failure = None
+
+    def __init__(self, _session: object, said: Callable[[str], None]) -> None:
+        self._thread = threading.Thread(target=lambda: list(map(said, "abc")))
+
+    def start(self) -> None:
+        self._thread.start()
+        self._thread.join()
+
+    def stop(self) -> None:
+        pass
+
+    def close_after_this_round(self) -> None:
+        pass
+
+
+LAMPS = ["big", *(f"pair-1-{n}" for n in range(2, 7)), *(f"total-{n}" for n in range(4, 18))]
+
+
+def view(life: str = "closed") -> dict[str, Any]:
+    played = {"round": 1, "values": [6, 5, 4], "ending": "settled", "cause": None}
+    return {
+        "life": life,
+        "phase": "collecting",
+        "marks": [f"a mark of a demonstration, {n}" for n in range(5)],
+        "inspection": {"stage": "lamps", "cycles_good": 0, "cycles_of": 3},
+        "round_id": 1,
+        "rounds": [played],
+        "lamps": {"measured": LAMPS},
+    }
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.setattr(playing, "People", Talkers)
+    monkeypatch.setattr(playing, "LOOK_S", 0.0)
+    monkeypatch.setattr(playing, "read_status", lambda _folder: view())
+    monkeypatch.setattr(playing, "save_screen", lambda *_: None)
+    return SimpleNamespace(folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
+
+
+def test_people_speak_and_one_thread_prints(session: Any) -> None:
+    reader = Reader()
+    _watch(session, 1, Screen(file=reader), plain=True)
+    assert reader.getvalue().splitlines()[:3] == ["a", "b", "c"]
+    assert reader.writers == {threading.current_thread()}
+
+
+def test_a_reader_who_goes_ends_the_watching(session: Any) -> None:
+    with pytest.raises(SystemExit):
+        _watch(session, None, Screen(file=Reader(most=2)), plain=True)
+
+
+def test_each_line_off_a_terminal_is_one_line() -> None:
+    reader = Reader()
+    news = _News(Console(file=reader, width=80), ["fay: " + "word " * 30])
+    news.tell(view())
+    said, table, ended = reader.getvalue().splitlines()
+    assert said.endswith("word ")
+    assert table.startswith("table closed")
+    assert ended.endswith("total-17")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_whoever_ends_it_or_reads_no_further_leaves_no_folder(
+    end: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    @contextlib.contextmanager
+    def started(_plan: Plan, folder: Path) -> Iterator[Any]:
+        folders.append(folder)
+        camera, lamp = {"url": "u"}, {"device": "d"}
+        pins = {"host": "h", "port": 1}
+        yield SimpleNamespace(
+            rig={"pigpiod": pins, "camera": camera, "lamp": lamp},
+            ready_after_s=1.0,
+            stop_service=lambda: None,
+        )
+
+    def ended(*_: object) -> None:
+        raise end
+
+    monkeypatch.setattr(playing, "Session", started)
+    monkeypatch.setattr(playing, "_watch", ended)
+    monkeypatch.setattr(playing, "_finish", lambda *_: check([], even_odd=False))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert play(Plan(), rounds=1, report=None, plain=True) == 1
+    assert [folder.exists() for folder in folders] == [False]
+
+
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGHUP)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup")
+def test_a_closed_terminal_ends_it_once_and_silently() -> None:
+    console = Console(file=io.StringIO())
+    _end_when_hung_up(console)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGHUP)
+    assert console.quiet
+    signal.raise_signal(signal.SIGHUP)  # the second one finds it ending
+
+
+@pytest.mark.usefixtures("hangup")
+def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    _end_when_hung_up(Console(file=io.StringIO()))
+    signal.raise_signal(signal.SIGHUP)
 
 
 def test_any_folder_name_comes_through_the_settings_file() -> None:

@@ -91,6 +91,16 @@ def test_wrong_arguments_are_refused_with_the_usage(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "what"),
+    [("journal last 1 2", "N"), ("nmb 1 2", "ROUND"), ("lamp test small big", "AREA")],
+)
+def test_what_may_be_left_out_is_not_called_needed(line: str, what: str) -> None:
+    found = grammar.parse(line)
+    assert isinstance(found, Refusal)
+    assert found.text.endswith(f"at most one {what} may follow")
+
+
+@pytest.mark.parametrize(
     ("typed", "name"),
     [
         ("fau", "faults"),

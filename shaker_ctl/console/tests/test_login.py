@@ -184,6 +184,19 @@ def test_a_wrong_users_file_is_one_clear_error(tmp_path: Path, text: str) -> Non
         accounts.load(path)
 
 
+def test_the_remedy_for_a_wrong_users_file_leads_out_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "users.toml"
+    with pytest.raises(SettingsError) as missing:
+        accounts.load(path)
+    assert "Write it with: shaker-ctl console add-user" in missing.value.line()
+    path.write_text("not toml [")
+    with pytest.raises(SettingsError) as wrong:
+        accounts.add(path, "anna", Role.DEALER, PASSPHRASE)
+    assert "move it aside" in wrong.value.line()
+    path.rename(tmp_path / "aside")
+    assert not accounts.add(path, "anna", Role.DEALER, PASSPHRASE)
+
+
 @pytest.mark.parametrize("passphrase", ["short", "x" * 129])
 def test_a_passphrase_has_a_reasonable_length(tmp_path: Path, passphrase: str) -> None:
     with pytest.raises(SettingsError):

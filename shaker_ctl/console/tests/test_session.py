@@ -199,6 +199,17 @@ def test_a_picture_comes_between_marks_and_arrives_whole(desk: FakeDesk, person:
     assert Parcel("snap.jpg", JPEG) in Unwrapper().feed(said.encode())
 
 
+@pytest.mark.parametrize("mode", ["machine", "people"])
+def test_a_command_right_behind_a_files_reply_is_taken(person: Terminal, mode: str) -> None:
+    person.type(f"mode {mode}")
+    person.session.receive(b"camera snap\r", person.now)
+    said = b""
+    while b"snap.jpg, " not in said and b'"sha256"' not in said:
+        said += person.session.take_output()
+    person.session.receive(b"digests\r", person.now)
+    assert "digests" in person.read()
+
+
 def test_ctrl_c_ends_a_file_under_way(desk: FakeDesk, person: Terminal) -> None:
     person.session.receive(b"camera snap\r", person.now)
     for _ in range(3):

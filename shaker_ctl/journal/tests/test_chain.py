@@ -104,6 +104,11 @@ def test_a_rewritten_record_with_its_own_right_hash_breaks_the_next_one() -> Non
         ({"event": {"type": "TossSettled", "occasion": {"purpose": "trial", "number": 8}}}, None),
         ({"round": 9}, 9),
         ({"round": 0, "event": {"type": "OpenRequested"}}, None),
+        ({"round": None, "event": {"type": "ValuesEntered", "round": 999_999_999}}, None),
+        ({"round": 4, "event": {"type": "ValuesEntered", "round": 999_999_999}}, 4),
+        ({"round": "5", "event": {"type": "ValuesEntered", "round": 999_999_999}}, None),
+        ({"event": {"type": "TimeChecked", "occasion": {"purpose": "play", "number": 0}}}, None),
+        ({"occasion": {"purpose": "play", "number": 0}}, None),
         ({"event": {"type": "EstopPressed"}}, None),
     ],
 )

@@ -24,7 +24,7 @@ from shaker_ctl.rules import commands
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Timer
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Source, Timer
 from shaker_ctl.service.desk import TableDesk
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
@@ -167,6 +167,16 @@ def test_a_selftest_fails_by_name(room: Room) -> None:
     assert answer.code == "failed"
     assert "motor-stall" in answer.text
     assert "lamp box: the lamp box has not answered yet" in answer.text
+
+
+def test_only_values_of_a_round_are_shown_as_a_result(room: Room) -> None:
+    entered = TableState(Phase.LAMP_ENTRY, purpose=Purpose.INSPECTION, values=(1, 3, 4))
+    room.state.state = entered
+    assert room.desk.view().last_result is None
+    room.state.state = TableState(
+        Phase.COLLECTING, round=3, values=(1, 3, 4), source=Source.VERIFIED
+    )
+    assert room.desk.view().last_result == (1, 3, 4)
 
 
 def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:

@@ -1,13 +1,22 @@
-"""The status socket, where its folder is unusual."""
+"""The status socket, where its folder is unusual, and where too many look, or none is there."""
 
 from __future__ import annotations
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from shaker_ctl.errors import SettingsError
-from shaker_ctl.service.status_socket import SOCKET_NAME, StatusSocket, read_status
+from shaker_ctl.errors import RefusedError, SettingsError
+from shaker_ctl.service.status_socket import (
+    MAX_CLIENTS,
+    SOCKET_NAME,
+    StatusSocket,
+    follow_status,
+    read_status,
+)
 
 
 @pytest.mark.parametrize("length", [1, 80, 120, 250])
@@ -34,3 +43,33 @@ def test_a_folder_that_cannot_be_made_is_a_matter_of_the_settings(tmp_path: Path
 def test_no_table_is_an_os_error_in_a_long_folder_too(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         read_status(tmp_path / ("y" * 200))
+
+
+def test_a_client_too_many_is_told_so(tmp_path: Path) -> None:
+    served = StatusSocket(tmp_path, lambda: {"life": "open"})
+    served.start()
+    try:
+        with ExitStack() as open_screens:
+            for _ in range(MAX_CLIENTS):
+                views = follow_status(tmp_path, rate_hz=0.1)
+                open_screens.callback(views.close)  # type: ignore[attr-defined]
+                assert next(views) == {"life": "open"}
+            with pytest.raises(RefusedError, match="8 screens are open"):
+                read_status(tmp_path)
+    finally:
+        served.stop()
+
+
+@pytest.mark.parametrize("said", [b"", b'{"life": "op'])
+def test_a_table_that_goes_without_a_whole_view_does_not_answer(
+    tmp_path: Path, said: bytes
+) -> None:
+    with socket.socket(socket.AF_UNIX) as table, ThreadPoolExecutor(1) as screen:
+        table.bind(str(tmp_path / SOCKET_NAME))
+        table.listen()
+        view = screen.submit(read_status, tmp_path)
+        client, _ = table.accept()
+        client.send(said)
+        client.close()
+        with pytest.raises(ConnectionError):
+            view.result(timeout=5)

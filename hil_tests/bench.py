@@ -84,7 +84,7 @@ class Load:
 
 def main(
     rounds: Annotated[int, typer.Option(min=2, help="Rounds to play.")] = 30,
-    seed: Annotated[int, typer.Option(help="Seed of the rig.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the rig.")] = 5,
 ) -> None:
     """Play, measure, print."""
     console = Console()

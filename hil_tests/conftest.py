@@ -6,6 +6,7 @@ skipped with that reason.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,24 @@ def pytest_configure(config: pytest.Config) -> None:
     except RigFileError as error:
         raise pytest.UsageError(str(error)) from error
     folder = Path(config.option.rig_report).resolve() if config.option.rig_report else None
+    if folder is not None:
+        _make(folder)
     if folder is not None and not config.option.xmlpath:
         config.option.xmlpath = str(folder / "junit.xml")
     plugin = ReportPlugin(config, rig.name, folder)
     config.stash[PLUGIN], config.stash[RIG] = plugin, rig
     config.pluginmanager.register(plugin, "rig-report")
+
+
+def _make(folder: Path) -> None:
+    """Make the report's folder now: its first file is written after twenty minutes of stories."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise pytest.UsageError(
+            f"--rig-report {folder}: nothing can be written there ({error}); name another folder"
+        ) from error
 
 
 UNTIMED = frozenset(

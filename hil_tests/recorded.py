@@ -23,6 +23,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from hil_tests.bounded import at_least
 from hil_tests.contracts.reading_bench import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
@@ -293,14 +294,17 @@ class RecordedTable:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Record rounds; print how they ended."""
+    """Record rounds; print how they ended. Status 2 where the folder cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="new folder for settings, journal, pictures")
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=at_least(1), default=200)
     parser.add_argument("--compartment", choices=GEOMETRIES, default="standard")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=at_least(0), default=1)
     options = parser.parse_args(arguments)
-    table = RecordedTable(options.folder, compartment=options.compartment, seed=options.seed)
+    try:
+        table = RecordedTable(options.folder, compartment=options.compartment, seed=options.seed)
+    except OSError as error:
+        parser.error(f"{options.folder} cannot be used ({error}); name a new folder")
 
     def tell(rounds: int) -> None:
         if rounds % 20 == 0:

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hil_tests.bounded import at_least
 from shaker_ctl.adapters.journal_copies import open_copies
 from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
@@ -98,17 +99,37 @@ def made(folder: Path) -> Crashed:
     return Crashed(JournalParameters(path=main, second=second), records)
 
 
+class NoJournalError(Exception):
+    """What was given is no whole journal; the text names the file and what to give instead."""
+
+
 def copied(main: Path, second: Path, folder: Path) -> Crashed:
-    """Copies of a real table's journal, which must be whole. Raises JournalError."""
-    parameters = JournalParameters(
-        path=as_a_crash_leaves_it(main, folder / "crashed"),
-        second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
-    )
-    store = SqliteJournal(parameters.path, read_only=True)
+    """Copies of a real table's journal, which must be whole. Raises NoJournalError."""
+    for path in (main, second):
+        if not path.is_file():
+            raise NoJournalError(f"{path} is no file; give both copies of a table's journal")
+    crashed = None
     try:
-        return Crashed(parameters, list(store.read()))
-    finally:
-        store.close()
+        parameters = JournalParameters(
+            path=as_a_crash_leaves_it(main, folder / "crashed"),
+            second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
+        )
+        store = SqliteJournal(parameters.path, read_only=True)
+        try:
+            crashed = Crashed(parameters, list(store.read()))
+        finally:
+            store.close()
+        said = verdict(trial(crashed, folder / "undamaged"), crashed.records)
+    except JournalError as error:
+        said = error.code
+    except OSError as error:
+        raise NoJournalError(f"{main} and {second} cannot be copied: {error}") from error
+    if crashed is None or said != "sound":  # any damage to it would be named, whoever did it
+        raise NoJournalError(
+            f"{main}, with {second} as its second copy, does not open whole: {said}. Give both "
+            "copies of a journal that `shaker-ctl journal verify` finds whole"
+        )
+    return crashed
 
 
 def trial(crashed: Crashed, folder: Path) -> JournalParameters:
@@ -190,24 +211,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--journal", type=Path, help="copy this journal instead of a made-up one")
     parser.add_argument("--second", type=Path, help="its second copy")
-    parser.add_argument("--every", type=int, default=1, help="cut each so many bytes")
-    parser.add_argument("--flips", type=int, default=2000, help="bits to flip in each file")
+    parser.add_argument("--every", type=at_least(1), default=1, help="cut each so many bytes")
+    parser.add_argument("--flips", type=at_least(1), default=2000, help="bits to flip in each file")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     if (options.journal is None) != (options.second is None):
         parser.error("give both copies or none")
     silent = 0
     with fast_folder() as folder:
-        crashed = (
-            made(folder)
-            if options.journal is None
-            else copied(options.journal, options.second, folder)
-        )
+        try:
+            crashed = (
+                made(folder)
+                if options.journal is None
+                else copied(options.journal, options.second, folder)
+            )
+        except NoJournalError as error:
+            parser.error(str(error))
         work = folder / "trial"
         sys.stdout.write(f"{len(crashed.records)} records; seed {options.seed}\n")
         for which in FILES:
             if not crashed.file(which).exists():
                 sys.stdout.write(f"{which:<5} no such file: the journal was closed in order\n")
+                continue
+            if crashed.file(which).stat().st_size == 0:
+                sys.stdout.write(f"{which:<5} is empty: nothing in it could be damaged\n")
                 continue
             places = last_bytes(crashed, which, every=options.every)
             cuts = count(cut(crashed, which, at, work) for at in places)

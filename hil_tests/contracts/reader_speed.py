@@ -21,10 +21,12 @@ import cv2
 import numpy as np
 import onnxruntime as ort
 
+from hil_tests.bounded import at_least
 from hil_tests.contracts.reading_bench import RigCamera, tosses
 from hil_tests.contracts.yolo_sized import yolo_sized
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.classifier import DieFinder
+from vision.errors import ModelError
 from vision.frame import Frame
 from vision.reader import TableReader
 from vision.reading import Verified
@@ -69,11 +71,17 @@ def _session(model: bytes, threads: int) -> Callable[[np.ndarray], object]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=40, help="runs of each")
-    parser.add_argument("--pictures", type=int, default=20, help="pictures for the accuracies")
-    parser.add_argument("--seed", type=int, default=6)
+    parser.add_argument("--times", type=at_least(1), default=40, help="runs of each")
+    parser.add_argument(
+        "--pictures", type=at_least(1), default=20, help="pictures for the accuracies"
+    )
+    parser.add_argument("--seed", type=at_least(0), default=6)
     parser.add_argument("--model", type=Path, help="folder of another model's manifest")
     options = parser.parse_args(arguments)
+    try:
+        DieFinder(options.model)  # before anything is rendered for it
+    except ModelError as error:
+        parser.error(f"--model: {error}")
     geometry = GEOMETRIES["standard"]
     camera = RigCamera(geometry, "white", options.seed)
     flat = (toss for toss in tosses(geometry, options.seed) if toss.truth == "flat")

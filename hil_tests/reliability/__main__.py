@@ -1,7 +1,7 @@
 """`python -m hil_tests.reliability`: faults, crashes, and a long run, on the virtual rig.
 
 Owns the command line, progress, and when a session is given up for a new one. Exit status 0: all as
-required; 1: a difference, or not everything was run.
+required; 1: a difference, or not everything was run, or there is no place for the results.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -19,7 +20,14 @@ from rich.table import Table
 
 from hil_tests.demo.session import Plan
 from hil_tests.reliability import catalogue, results
-from hil_tests.reliability.bench import Bench, BenchError, TestedSession, fresh
+from hil_tests.reliability.bench import (
+    Bench,
+    BenchError,
+    FolderError,
+    TestedSession,
+    fresh,
+    may_be_emptied,
+)
 from hil_tests.reliability.crash import APPENDS, Crash, Crashes, Kept, Point, missed
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.required import Seen
@@ -59,8 +67,8 @@ def faults(
     ] = None,
 ) -> None:
     """Every fault at its worst moment."""
-    rows = catalogue.rows(every_moment=False)
-    _play(_chosen(rows, only), Results(folder), resume, minutes)
+    whole = catalogue.rows(every_moment=False)
+    _play(_chosen(whole, only), whole, folder, resume, minutes)
 
 
 @app.command("faults-all")
@@ -81,7 +89,7 @@ def faults_all(
         raise typer.BadParameter(str(error)) from error
     if len(rows) < len(whole):
         typer.echo(f"shard {shard}: {len(rows)} of {len(whole)} rows; the others are not run here")
-    _play(_chosen(rows, only), Results(folder), resume, minutes)
+    _play(_chosen(rows, only), whole, folder, resume, minutes)
 
 
 @app.command()
@@ -95,8 +103,11 @@ def crash(
     minutes: MinutesOption = 40.0,
 ) -> None:
     """SIGKILL at every append and every output of a round, then at random moments."""
-    kept = Kept(folder / "crashes.jsonl", resume=resume)
+    with _place_for(folder):
+        kept = Kept(folder / "crashes.jsonl", resume=resume)
     console = Console()
+    for number in kept.left_out:
+        console.print(f"crashes.jsonl, line {number}, is not whole: that kill counts as not run")
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
     wanted = [p for p in crash_points(both_sides=both_sides) if not kept.has(p)]
@@ -170,11 +181,13 @@ def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> N
 def soak(
     folder: ResultsOption = DEFAULT / "soak",
     minutes: Annotated[float, typer.Option("--minutes", help="How long.")] = 30.0,
-    seed: Annotated[int, typer.Option(help="Of the faults that are thrown in.")] = SEED,
+    seed: Annotated[int, typer.Option(min=0, help="Of the faults that are thrown in.")] = SEED,
 ) -> None:
     """Continuous play with random faults: wrong lamps, lost rounds, and what grows."""
     console = Console()
-    session = TestedSession(Plan(seed=seed), fresh(folder).resolve())
+    with _place_for(folder):
+        here = fresh(folder).resolve()
+    session = TestedSession(Plan(seed=seed), here)
     with Bench(session) as bench:
         witness = Witness(session.rig, session.journal, session.second)
         run = Soak(bench, witness, random.Random(seed))
@@ -217,6 +230,29 @@ def _soak_table(run: Soak) -> Table:
     return table
 
 
+@contextmanager
+def _place_for(folder: Path) -> Iterator[None]:
+    """Make the folder of the results, or leave with a line that says what to do instead.
+
+    The folders of tables that lie in it will be emptied: each must have been made here.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for table in sorted(folder.glob("table-*")):
+            may_be_emptied(table)
+        yield
+    except FolderError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{folder} cannot be used: {error}; name another --results")
+
+
+def _fail(message: str) -> NoReturn:
+    told = Console(stderr=True, markup=False, emoji=False)  # file names are printed as they stand
+    told.print(f"reliability: {message}", highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
 def _tables(
     folder: Path,
     console: Console,
@@ -228,12 +264,12 @@ def _tables(
     tables = failures = 0
     while more() and time.monotonic() < until_s and failures < MOST_FAILURES:
         tables += 1
-        here = fresh(folder / f"table-{tables}").resolve()
-        session = TestedSession(Plan(profile=profile(), seed=SEED + tables), here)
         try:
+            here = fresh(folder / f"table-{tables}").resolve()
+            session = TestedSession(Plan(profile=profile(), seed=SEED + tables), here)
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
-        except (BenchError, ShakerError, OSError) as error:
+        except (BenchError, FolderError, ShakerError, OSError) as error:
             failures += 1
             console.print(f"a new table is needed: {error}", markup=False)
 
@@ -247,10 +283,15 @@ def _chosen(rows: list[Row], only: list[str] | None) -> list[Row]:
     return chosen
 
 
-def _play(rows: list[Row], kept: Results, resume: bool, minutes: float) -> None:
-    if not resume:
-        kept.forget()
+def _play(rows: list[Row], whole: list[Row], folder: Path, resume: bool, minutes: float) -> None:
+    """Play these rows of the whole catalogue."""
     console = Console()
+    with _place_for(folder):
+        kept = Results(folder)
+        if not resume:
+            kept.forget(rows)
+        for name in kept.damaged(whole):
+            console.print(f"{name} is damaged: that row counts as not played", highlight=False)
     wanted = kept.open_rows(rows)
     until_s = time.monotonic() + 60.0 * minutes
     with _progress(console) as progress:
@@ -265,7 +306,7 @@ def _play(rows: list[Row], kept: Results, resume: bool, minutes: float) -> None:
                 soft_wrap=True,
             )
             progress.advance(task)
-    _report(rows, kept, console)
+    _report(rows, whole, kept, console)
 
 
 def _progress(console: Console) -> Progress:
@@ -317,15 +358,17 @@ def _not_played(row: Row, error: Exception) -> Result:
     )
 
 
-def _report(rows: list[Row], kept: Results, console: Console) -> None:
-    differ, missing = kept.write_matrix(rows)
+def _report(rows: list[Row], whole: list[Row], kept: Results, console: Console) -> None:
+    """Show and judge the rows of this run; the matrix on file is over the whole catalogue."""
+    kept.write_matrix(whole)
+    differ, missing = kept.count(rows)
     table = Table(*results.HEAD, title="Faults", show_lines=True)
     for row in rows:
         table.add_row(*results.line(row, kept.find(row)))
     Console(width=max(WIDEST, console.width)).print(table)
     played = len(rows) - missing
     console.print(
-        f"{played} of {len(rows)} rows played, {differ} differ; matrix: "
+        f"{played} of {len(rows)} rows played, {differ} differ; matrix of all {len(whole)}: "
         f"{kept.folder / results.MATRIX_PAGE}, {kept.folder / results.MATRIX_JSON}"
     )
     for row in rows:

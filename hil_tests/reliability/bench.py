@@ -51,6 +51,11 @@ again, so that the lamps are tested before the fault is cleared."""
 
 CLOCK_FILE = "clock-offset"
 
+MARK = ".made-by-hil-tests-reliability"
+"""Stands in each folder of a table that was made here. A later run empties such a folder, and no
+other one: `--results` may name whatever a person has."""
+MARKED = "A table of `python -m hil_tests.reliability`. The next run there empties this folder.\n"
+
 MEMORY_FILE = "meminfo"
 MEMINFO = Path("/proc/meminfo")
 SHOWN = 'mount --bind "$1" /proc/meminfo && shift && exec "$@"'
@@ -60,6 +65,10 @@ mount_namespaces(7)): filling the computer's memory would fail what runs the tes
 
 class BenchError(Exception):
     """The bench itself could not go on: nothing is known about the table."""
+
+
+class FolderError(Exception):
+    """There is no place for a table's files. The text says where, and what to do instead."""
 
 
 @dataclass
@@ -384,11 +393,45 @@ class Bench:
             self.act("floorperson", "dice changed " + " ".join(SERIALS))
 
 
+def may_be_emptied(folder: Path) -> None:
+    """Raises FolderError where somebody else's files may lie there."""
+    try:
+        if (folder / MARK).is_file() or not folder.exists() or not any(folder.iterdir()):
+            return
+    except OSError as error:
+        raise FolderError(f"{folder} cannot be used: {error}; name another --results") from error
+    raise FolderError(
+        f"{folder} is not empty and was not made here (it has no {MARK}), so it is left as it is; "
+        "name another --results, or clear it yourself"
+    )
+
+
 def fresh(folder: Path) -> Path:
-    """An empty folder, whatever an earlier run left there."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """A folder with nothing in it but its mark, whatever an earlier run left there.
+
+    Raises FolderError where it was not made here, or cannot be made.
+    """
+    may_be_emptied(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MARK).write_text(MARKED, "utf-8")  # before all else: it may be broken off
+        for left in [path for path in folder.iterdir() if path.name != MARK]:
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+    except OSError as error:
+        raise FolderError(f"{folder} cannot be used: {error}; name another --results") from error
     return folder
 
 
-__all__ = ["SETTINGS", "Bench", "BenchError", "DemoError", "TestedSession", "fresh"]
+__all__ = [
+    "SETTINGS",
+    "Bench",
+    "BenchError",
+    "DemoError",
+    "FolderError",
+    "TestedSession",
+    "fresh",
+    "may_be_emptied",
+]

@@ -26,6 +26,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench, BenchError
 from hil_tests.reliability.required import Ending, Lamps, Seen
@@ -356,8 +358,23 @@ class Crashes:
         return []
 
 
+CRASH = TypeAdapter(Crash)
+
+
+def _crash_of(line: str) -> Crash | None:
+    """The crash on a line of the file; None where it is damaged or lacks something."""
+    try:
+        crash = CRASH.validate_json(line, strict=True)
+    except ValueError:
+        return None
+    return crash if asdict(crash).keys() <= json.loads(line).keys() else None
+
+
 class Kept:
-    """Crashes on file, one JSON line each: a run that was broken off goes on behind them."""
+    """Crashes on file, one JSON line each: a run that was broken off goes on behind them.
+
+    Lines that are not whole count as not run. Raises OSError where the file cannot be used.
+    """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self._path = path
@@ -365,8 +382,21 @@ class Kept:
         if not resume:
             path.unlink(missing_ok=True)
         self.all: list[dict[str, Any]] = []
+        self.left_out: list[int] = []
+        """Numbers of the lines that are not whole, from 1 on."""
         if path.exists():
-            self.all = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            self._take_up()
+
+    def _take_up(self) -> None:
+        text = self._path.read_text("utf-8", errors="replace")
+        for number, line in enumerate(text.splitlines(), start=1):
+            if (one := _crash_of(line)) is None:
+                self.left_out.append(number)
+            else:
+                self.all.append(asdict(one))
+        if text and not text.endswith("\n"):
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("\n")  # what comes next is no part of a line that was cut
 
     def add(self, crash: Crash) -> None:
         self.all.append(asdict(crash))

@@ -12,9 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from hil_tests.reliability.catalogue import Fault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Required
+from hil_tests.reliability.required import Required, Seen
 from hil_tests.reliability.trial import Result
 
 Row = tuple[Fault, Moment]
@@ -22,9 +24,11 @@ MATRIX_JSON = "matrix.json"
 MATRIX_PAGE = "matrix.md"
 HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")
 
+RESULT, SEEN = TypeAdapter(Result), TypeAdapter(Seen)
+
 
 class Results:
-    """One folder of results."""
+    """One folder of results. Raises OSError where it cannot be made."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,11 +46,16 @@ class Results:
         fresh.replace(path)
 
     def find(self, row: Row) -> Result | None:
-        """The result of a row, or None where there is none that can be read."""
+        """The result of a row, or None where there is none that can be read whole."""
         try:
-            return Result(**json.loads(self._path(row).read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
+            return _read(self._path(row), row)
+        except (OSError, ValueError):
             return None
+
+    def damaged(self, rows: Iterable[Row]) -> list[str]:
+        """Names of the files of these rows that cannot be read whole: `find` has none of them."""
+        paths = [self._path(row) for row in rows if self.find(row) is None]
+        return [path.name for path in paths if path.exists()]
 
     def open_rows(self, wanted: Sequence[Row]) -> list[Row]:
         """Rows that are still to be played: those without a result, and those that differed."""
@@ -57,25 +66,40 @@ class Results:
                 open_.append(row)
         return open_
 
-    def forget(self) -> None:
-        """Begin anew."""
-        for path in self.folder.glob("*@*.json"):
-            path.unlink()
+    def forget(self, rows: Iterable[Row]) -> None:
+        """Begin these rows anew; whatever else was played stays."""
+        for row in rows:
+            self._path(row).unlink(missing_ok=True)
 
-    def write_matrix(self, wanted: Sequence[Row]) -> tuple[int, int]:
-        """Write page and file over these rows; return how many differ and how many are missing."""
+    def count(self, rows: Iterable[Row]) -> tuple[int, int]:
+        """How many of these rows differ, and how many have no result."""
+        found = [self.find(row) for row in rows]
+        differ = sum(result is not None and not result.is_as_required for result in found)
+        return differ, found.count(None)
+
+    def write_matrix(self, rows: Iterable[Row]) -> None:
+        """Write page and file over these rows: all that may ever be played into this folder, so
+        that a run of a few of them leaves none of the others out."""
         lines, table = [], []
-        differ = missing = 0
-        for row in wanted:
+        for row in rows:
             result = self.find(row)
-            missing += result is None
-            differ += result is not None and not result.is_as_required
             lines.append(line(row, result))
             table.append({"fault": row[0].name, "moment": row[1].value} | _plain(row, result))
         text = json.dumps(table, indent=1, default=str)
         (self.folder / MATRIX_JSON).write_text(text + "\n", "utf-8")
         (self.folder / MATRIX_PAGE).write_text(page(lines), "utf-8")
-        return differ, missing
+
+
+def _read(path: Path, row: Row) -> Result:
+    """Raises OSError where there is no such file, and ValueError where it is not this row's result,
+    whole."""
+    result = RESULT.validate_json(path.read_bytes(), strict=True)
+    SEEN.validate_json(json.dumps(result.seen), strict=True)
+    if lost := Seen().as_dict().keys() - result.seen.keys():
+        raise ValueError(f"it does not say what was seen of: {', '.join(sorted(lost))}")
+    if (result.fault, result.moment) != (row[0].name, row[1].value):
+        raise ValueError(f"it is the result of {result.fault}, {result.moment}")
+    return result
 
 
 def _plain(row: Row, result: Result | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Two reports side by side: which verdicts changed, and which measured values moved.
+"""Two reports side by side: verdicts that changed, values that moved, measurements that are gone.
 
 Owns the comparison and its table. Must not know what was tested.
 """
@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, ValidationError
 from rich.table import Table
 
 NOTABLE = 0.10
@@ -22,6 +23,33 @@ its samples where there are some, is marked."""
 
 class ReportError(Exception):
     """A report cannot be read; the text says which and what to give instead."""
+
+
+class _Taken(BaseModel, strict=True):
+    """A measurement as far as it is compared."""
+
+    name: str
+    value: float
+    unit: str
+    passed: bool
+    samples: list[float]
+
+
+class _Test(BaseModel, strict=True):
+    node: str
+    title: str
+    outcome: str
+    reason: str
+    measurements: list[_Taken]
+
+
+class _Report(BaseModel, strict=True):
+    """What must stand in a `report.json`; what else does is not looked at."""
+
+    format: Literal[1]
+    rig: str
+    at: str
+    tests: list[_Test]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +68,16 @@ def load(path: Path) -> dict[str, Any]:
     file = path / "report.json" if path.is_dir() else path
     try:
         found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        if isinstance(found, dict) and found.get("format", 1) != 1:
+            raise ReportError(f"{file} is a report of another format; make a new one")
+        _Report.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        said = f"{where}: {first['msg']}"
+        raise ReportError(f"{file} is no report ({said}). Give a folder of --rig-report") from None
     except (OSError, ValueError) as error:
         raise ReportError(f"{file} is no report ({error}). Give a folder of --rig-report") from None
-    if found.get("format") != 1:
-        raise ReportError(f"{file} is a report of another format; make a new one")
     return found
 
 
@@ -71,8 +105,14 @@ OKAY = ("passed", "skipped")
 def _changed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
     if old["outcome"] != new["outcome"]:
         after = new["outcome"] + (f": {new['reason']}" if new["reason"] else "")
-        yield Change(new["title"], "verdict", old["outcome"], after, new["outcome"] not in OKAY)
+        is_worse = new["outcome"] not in OKAY or old["outcome"] == "passed"
+        yield Change(new["title"], "verdict", old["outcome"], after, is_worse)
     earlier = {taken["name"]: taken for taken in old["measurements"]}
+    if new["outcome"] != "skipped":  # where nothing was done, the verdict says it
+        still = {taken["name"] for taken in new["measurements"]}
+        for name in (name for name in earlier if name not in still):
+            what = f"{name}: not measured any more"
+            yield Change(new["title"], what, _value(earlier[name]), "-", is_worse=True)
     for taken in new["measurements"]:
         was = earlier.get(taken["name"])
         if was is not None and (was["passed"] != taken["passed"] or has_moved(was, taken)):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,18 +46,46 @@ def test_a_result_that_was_cut_off_is_none(tmp_path: Path) -> None:
     assert kept.open_rows([FIRST]) == [FIRST]
 
 
-def test_beginning_anew_forgets_every_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {},
+        {"seen": {}},
+        {"seen": None},
+        {"seen": Seen().as_dict() | {"motor": "stopped", "motor_after_s": "soon"}},
+        {"differences": None},
+        {"fault": SECOND[0].name, "moment": SECOND[1].value},
+    ],
+)
+def test_a_result_without_its_shape_or_of_another_row_counts_as_not_played_and_is_named(
+    tmp_path: Path, damaged: dict[str, Any]
+) -> None:
     kept = Results(tmp_path)
     kept.keep(FIRST, result(FIRST))
-    kept.forget()
+    path = next(tmp_path.glob("*@*.json"))
+    whole = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(whole | damaged if damaged else [whole]), "utf-8")
     assert kept.find(FIRST) is None
+    assert kept.open_rows([FIRST]) == [FIRST]
+    assert kept.damaged([FIRST, SECOND]) == [path.name]
+    assert kept.count([FIRST]) == (0, 1)
+
+
+def test_beginning_rows_anew_forgets_their_results_and_no_others(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    for row in (FIRST, SECOND):
+        kept.keep(row, result(row))
+    kept.forget([FIRST, THIRD])
+    assert kept.find(FIRST) is None
+    assert kept.find(SECOND) is not None
 
 
 def test_the_matrix_counts_differences_and_names_what_was_not_run(tmp_path: Path) -> None:
     kept = Results(tmp_path)
     kept.keep(FIRST, result(FIRST))
     kept.keep(SECOND, result(SECOND, "lamps dark, seen: truth"))
-    assert kept.write_matrix([FIRST, SECOND, THIRD]) == (1, 1)
+    assert kept.count([FIRST, SECOND, THIRD]) == (1, 1)
+    kept.write_matrix([FIRST, SECOND, THIRD])
     page = (tmp_path / MATRIX_PAGE).read_text("utf-8").splitlines()
     assert len(page) == 2 + 3
     assert page[2].endswith("| as required |")
@@ -99,6 +129,25 @@ def test_crashes_go_on_behind_those_on_file(tmp_path: Path) -> None:
     assert again.random == 1
     assert [one["point"] for one in again.wrong] == ["append 2"]
     assert Kept(path, resume=False).all == []
+
+
+def test_lines_of_crashes_that_are_not_whole_count_as_not_run_and_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "crashes.jsonl"
+    well = json.dumps(asdict(Crash("append 1", ending="void")))
+    without_verdict = json.dumps({"point": "append 2", "after": "AtRest"})
+    path.write_text("\n".join([well, "nonsense", "[]", "", without_verdict, well[:30]]))
+    kept = Kept(path, resume=True)
+    assert [one["point"] for one in kept.all] == ["append 1"]
+    assert kept.left_out == [2, 3, 4, 5, 6]
+
+
+def test_the_next_crash_is_no_part_of_a_line_that_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "crashes.jsonl"
+    path.write_text(json.dumps(asdict(Crash("append 1")))[:30])
+    Kept(path, resume=True).add(Crash("append 2"))
+    again = Kept(path, resume=True)
+    assert [one["point"] for one in again.all] == ["append 2"]
+    assert again.left_out == [1]
 
 
 def test_an_append_that_was_missed_is_aimed_at_again_and_not_for_ever() -> None:

@@ -253,6 +253,65 @@ def test_a_test_that_is_gone_is_worse_and_a_new_one_that_passes_is_not():
     assert [change.is_worse for change in (*gone, *new)] == [True, False]
 
 
+def test_a_measurement_that_is_gone_is_worse():
+    before = report(trial(measurements=measured(300)))
+    (lost,) = compare.changes(before, report(trial()))
+    assert lost.what == "rest to lit: not measured any more"
+    assert (lost.before, lost.after, lost.is_worse) == ("300 ms", "-", True)
+    assert compare.changes(report(trial()), before) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_worse"),
+    [
+        ("passed", "skipped", True),
+        ("skipped", "passed", False),
+        ("failed", "skipped", False),
+        ("failed", "passed", False),
+        ("skipped", "failed", True),
+    ],
+)
+def test_a_promise_that_is_kept_no_more_or_not_looked_at_is_worse(before, after, is_worse):
+    measurements = measured(300) if before == "passed" else []
+    old = report(trial(before, measurements=measurements))
+    (change,) = compare.changes(old, report(trial(after)))
+    assert (change.what, change.is_worse) == ("verdict", is_worse)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "where"),
+    [
+        ([], "the whole"),
+        ({"format": 1}, "rig"),
+        ({}, "format"),
+        (report({"node": "a::b", "title": "A"}), "tests.0.outcome"),
+        (report(trial(measurements=[{"name": "x"}])), "tests.0.measurements.0.value"),
+        (report(trial(measurements=[measured(300)[0] | {"value": "soon"}])), "tests.0.measure"),
+        (report() | {"tests": None}, "tests"),
+    ],
+)
+def test_a_damaged_report_is_said_to_be_none_and_where(tmp_path: Path, damaged: Any, where: str):
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(damaged))
+    with pytest.raises(compare.ReportError, match=re.escape(f"{file} is no report ({where}")):
+        compare.load(tmp_path)
+
+
+def test_a_report_of_another_format_is_told_from_a_damaged_one(tmp_path: Path):
+    (tmp_path / "report.json").write_text(json.dumps({"format": 2}))
+    with pytest.raises(compare.ReportError, match="another format"):
+        compare.load(tmp_path)
+
+
+def test_what_a_run_writes_is_a_report(tmp_path: Path):
+    taken = [
+        Measurement("lit", 3, "ms", upper=5, samples=(2, 3.5)).as_dict(),
+        Measurement("never", math.nan, "s").as_dict(),
+    ]
+    (tmp_path / "report.json").write_text(json.dumps(report(trial(measurements=taken))))
+    assert compare.load(tmp_path)["tests"][0]["measurements"][0]["name"] == "lit"
+
+
 def test_compare_ends_with_1_where_something_is_worse(tmp_path: Path):
     for name, outcome in (("a", "passed"), ("b", "failed")):
         (tmp_path / name).mkdir()

@@ -1,0 +1,38 @@
+"""`--rig-report DIR`: a folder that cannot be written is said before the first test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from hil_tests.conftest import pytest_configure
+
+
+class Plugins:
+    def register(self, _: object, __: str) -> None:
+        """Nothing is run with it."""
+
+
+def configured(folder: Path) -> Any:
+    option = SimpleNamespace(rig=None, rig_report=str(folder), xmlpath=None)
+    config = SimpleNamespace(option=option, stash={}, pluginmanager=Plugins())
+    pytest_configure(cast(pytest.Config, config))
+    return config
+
+
+def test_the_folder_is_made_at_the_start_and_nothing_else_is(tmp_path: Path) -> None:
+    config = configured(tmp_path / "out" / "today")
+    assert config.option.xmlpath == str(tmp_path / "out" / "today" / "junit.xml")
+    assert list((tmp_path / "out" / "today").iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["a file", "a file/below", "/proc", "/proc/nowhere"])
+def test_a_folder_in_which_nothing_can_be_written_ends_the_run_at_its_start(
+    tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(pytest.UsageError, match=r"--rig-report .*name another folder"):
+        configured(tmp_path / folder)

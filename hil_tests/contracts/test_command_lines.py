@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from hil_tests import bench, recorded
-from hil_tests.contracts import bytes_cut, motor_off, reader_speed
+from hil_tests.contracts import bytes_cut, motor_off
 from shaker_ctl.adapters.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
 
@@ -37,9 +37,6 @@ def refused(program: Program, capsys: pytest.CaptureFixture[str], *words: str) -
         (motor_off.main, "--trials", 1, 0),
         (bytes_cut.main, "--every", 1, 0),
         (bytes_cut.main, "--flips", 1, 0),
-        (reader_speed.main, "--times", 1, 0),
-        (reader_speed.main, "--pictures", 1, 0),
-        (reader_speed.main, "--seed", 0, -1),
     ],
 )
 def test_numbers_that_measure_nothing_are_refused(
@@ -84,13 +81,6 @@ def test_rounds_are_not_recorded_where_no_folder_can_be(
     said = refused(recorded.main, capsys, str(tmp_path / folder))
     assert f"{tmp_path / folder} cannot be used" in said
     assert said.endswith("name a new folder")
-
-
-def test_a_model_that_is_not_there_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = refused(reader_speed.main, capsys, "--model", str(tmp_path / "none"))
-    assert f"--model: no model manifest at {tmp_path / 'none'}" in said
 
 
 @pytest.fixture

@@ -266,7 +266,7 @@ def test_something_that_may_be_a_die_is_passed_over_only_where_nothing_can_be_a_
 def test_a_faint_finding_counts_only_where_pips_are_seen():
     dice = three()
     faint = [
-        FoundDie(die.corners, die.value, die.value_p, 0.9, 0.35, die.down)
+        FoundDie(die.corners, die.value, die.value_p, 0.9, 0.42, die.down)
         for die in truth([*dice, GHOST])
     ]
     assert PhotoThresholds().found < worth(faint[-1]) < PhotoThresholds().alone

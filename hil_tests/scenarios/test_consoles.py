@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 import sys
 import time
@@ -44,6 +45,11 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield session
 
 
+with_picocom = pytest.mark.skipif(
+    shutil.which("picocom") is None, reason="picocom is not installed (Debian package picocom)"
+)
+
+
 @contextlib.contextmanager
 def on_record(session: Session, record: TestRecord) -> Iterator[Session]:
     """Leave the rig's logs of what follows to the report."""
@@ -54,6 +60,7 @@ def on_record(session: Session, record: TestRecord) -> Iterator[Session]:
         record.evidence = gather(session.rig, began, time.monotonic(), {}, {})
 
 
+@with_picocom
 def test_a_jam_at_night_is_found_mended_inspected_and_signed_through_picocom(
     table: Session, record: TestRecord
 ) -> None:
@@ -142,6 +149,7 @@ def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table
     asked.close()
 
 
+@with_picocom
 def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_the_lamps_dark(
     tmp_path: Path, record: TestRecord
 ) -> None:

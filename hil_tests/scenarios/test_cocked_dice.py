@@ -12,8 +12,8 @@ pytestmark = [pytest.mark.rig, pytest.mark.timeout(480)]
 
 PLAN = Plan(pace="brisk", seed=2, compartment="rough")
 MOST_ROUNDS = 24
-"""Where one toss in four does not end flat, all of so many do in one run of a thousand; all of twelve
-do in one of thirty, as was seen."""
+"""Where one toss in four does not end flat, so many all do in one run of a thousand; twelve all do
+in one of thirty, as was seen."""
 
 
 def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(

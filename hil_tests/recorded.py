@@ -24,17 +24,17 @@ import cv2
 import numpy as np
 
 from hil_tests.bounded import at_least
-from hil_tests.contracts.reading_bench import RigCamera, tosses
+from hil_tests.reader.reading import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.camera_parameters import CalibrationParameters
+from shaker_ctl.adapters.camera.dice_reader import in_the_rules_words
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.dice_reader import in_the_rules_words
-from shaker_ctl.adapters.journal_copies import open_copies
-from shaker_ctl.adapters.kept_picture import keep
-from shaker_ctl.adapters.picture_folder import PictureFolder
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
+from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.parameters import CalibrationParameters
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import (
@@ -51,12 +51,12 @@ from shaker_ctl.rules.vocabulary import (
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.state_thread import StateThread
-from vision.classifier import DieFinder
-from vision.consensus import agree, refuse
 from vision.frame import Frame
+from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading
-from vision.reader import TableReader
 from vision.reading import Verdict
+from vision.table.consensus import agree, refuse
+from vision.table.reader import TableReader
 
 FAY = Person("fay", Role.FLOORPERSON)
 DAN = Person("dan", Role.DEALER)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.errors import JournalError, RefusedError, SealError, SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, link

@@ -17,8 +17,7 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from shaker_ctl.adapters.camera_parameters import CameraParameters
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
@@ -26,6 +25,7 @@ from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.parameters import Parameters
 from shaker_ctl.quoting import quoted
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.parameters import SealParameters

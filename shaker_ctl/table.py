@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl import __version__, sealed_start
+from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.dice_reader import CameraReader
-from shaker_ctl.adapters.gpio_backend import make_pins
-from shaker_ctl.adapters.journal_copies import OpenedJournal, open_copies
-from shaker_ctl.adapters.modbus_lamp import ModbusLamp
-from shaker_ctl.adapters.picture_folder import PictureFolder, newest_pictures
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
+from shaker_ctl.adapters.lines.serial_console import consoles
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.sd_notify import SdNotifier
-from shaker_ctl.adapters.serial_console import consoles
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Entry
@@ -48,12 +48,9 @@ from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
 from shaker_ctl.seal.examine import Examined
-from shaker_ctl.service import digests, last_end, thread_names, wording
-from shaker_ctl.service.archive import JournalArchive, JournalState
-from shaker_ctl.service.desk import TableDesk
+from shaker_ctl.service import digests, last_end, thread_names
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
-from shaker_ctl.service.health import read_health
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
@@ -63,11 +60,15 @@ from shaker_ctl.service.recovery import last_pushed, recover, standing_faults
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
-from shaker_ctl.service.table_view import Chairs
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
-from shaker_ctl.service.why_due import WhyDue
 from shaker_ctl.settings import Settings
+from shaker_ctl.view import wording
+from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.desk import TableDesk
+from shaker_ctl.view.health import read_health
+from shaker_ctl.view.table_view import Chairs
+from shaker_ctl.view.why_due import WhyDue
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from xml.sax.saxutils import escape
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 
 HEADER = {
     2: 3, 3: 5, 4: 7, 5: 29, 6: 31, 7: 26, 8: 24, 9: 21, 10: 19, 11: 23, 12: 32, 13: 33, 14: 8,

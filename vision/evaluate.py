@@ -1,6 +1,7 @@
 """`python -m vision.evaluate FOLDER... [--json]`: how well are photographs read?
 
-Owns: the comparison with labels (`vision.labels`) and its counts. Must not know how reading works.
+Owns: the comparison with labels (`vision.photo.labels`) and its counts. Must not know how reading
+works.
 
 Dice are compared by value and matched by centre, as sets draw their boxes differently; rows without
 boxes are compared as multisets, and rows with an unknown value count for detection only. Labels can
@@ -31,12 +32,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.classifier import DieFinder, FoundDie
 from vision.errors import VisionError
 from vision.frame import Frame
-from vision.labels import Label, read_corrections, read_labels, sets_under
+from vision.networks.classifier import DieFinder, FoundDie
 from vision.overlay import draw_reading
-from vision.photo_reader import PhotoReader
+from vision.photo.labels import Label, read_corrections, read_labels, sets_under
+from vision.photo.reader import PhotoReader
 from vision.pictures import load, save
 from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified

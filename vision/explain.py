@@ -16,17 +16,17 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.classifier import DieFinder, FoundDie
+from vision.cube_outlines.reader import rectify
 from vision.errors import VisionError
+from vision.faces_by_pips.faces import photo_scale, read_photo
+from vision.faces_by_pips.spots import find_spots, to_lab
 from vision.frame import Frame
+from vision.networks.classifier import DieFinder, FoundDie
 from vision.overlay import colour_of, describe, draw_reading, enlargement
-from vision.photo_reader import PhotoReader
+from vision.photo.reader import PhotoReader
 from vision.pictures import check_kind, load, save, shown
-from vision.reader import Seen, TableReader
 from vision.reading import DieEvidence
-from vision.second_reader.photo import photo_scale, read_photo
-from vision.second_reader.spots import find_spots, to_lab
-from vision.second_reader.table import rectify
+from vision.table.reader import Seen, TableReader
 
 _PANEL = (640, 480)
 _FACE_PX = 132

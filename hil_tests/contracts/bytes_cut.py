@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.bounded import at_least
-from shaker_ctl.adapters.journal_copies import open_copies
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link

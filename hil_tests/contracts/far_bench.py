@@ -26,8 +26,8 @@ from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
 from hil_tests.rig.wiring import PinMap
-from shaker_ctl.adapters.gpio_backend import make_pins
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 
 
 class FarBoard:

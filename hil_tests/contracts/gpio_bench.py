@@ -23,8 +23,8 @@ from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from shaker_ctl.adapters.gpio_backend import GpioPins, OpenableLink, make_pins
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import InterlockLines, Motor, ShakerOutputs, Tach
 
 

@@ -36,8 +36,8 @@ from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable
 from hil_tests.rig.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.gpio_backend import make_pins
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters

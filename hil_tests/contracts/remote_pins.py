@@ -20,8 +20,8 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.gpio_backend import GpioPins, make_pins
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import Interlocks
 
 START_S = 20.0

@@ -24,16 +24,16 @@ from hil_tests.rig.snapshot import SAMPLE, TableView
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError
 from shaker_ctl.settings import load
-from vision.calibrate import Fit, View, calibrate
+from vision.calibrating.calibrate import Fit, View, calibrate
+from vision.calibrating.dice_calibration import calibrate_by_dice
+from vision.calibrating.target import Target
 from vision.calibration import Calibration, CalibrationError
-from vision.classifier import DieFinder
-from vision.consensus import agree
-from vision.dice_calibration import calibrate_by_dice
 from vision.frame import Frame
-from vision.quality import QualityGate
-from vision.reader import TableReader
+from vision.networks.classifier import DieFinder
 from vision.reading import Verified
-from vision.target import Target
+from vision.table.consensus import agree
+from vision.table.quality import QualityGate
+from vision.table.reader import TableReader
 
 FLOOR_PX = 0.35
 """Largest distance, on the floor, between where the calibration and the true lens put a point."""

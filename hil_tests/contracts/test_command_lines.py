@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hil_tests import bench, recorded
 from hil_tests.contracts import bytes_cut, motor_off
-from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
 
 Program = Callable[[list[str]], int]

@@ -16,7 +16,7 @@ import serial
 from hil_tests.report.measurement import Measure
 from hil_tests.rig.line import Line, Terminal
 from hil_tests.rig.rigfile import Part, RigFile
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.errors import ConsoleLineError
 
 BAUD = 115200

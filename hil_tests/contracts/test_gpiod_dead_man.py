@@ -209,8 +209,8 @@ def test_restarts_leave_no_process_and_no_line_behind(bench: GpiodBench) -> None
 def test_a_missing_library_is_said_as_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from shaker_ctl.adapters.gpio_backend import make_pins
-    from shaker_ctl.adapters.gpio_parameters import GpioParameters
+    from shaker_ctl.adapters.pins.gpio_backend import make_pins
+    from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 
     for name in [name for name in sys.modules if "gpiod" in name]:
         monkeypatch.delitem(sys.modules, name)

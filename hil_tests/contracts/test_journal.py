@@ -14,8 +14,8 @@ import pytest
 
 from hil_tests.contracts import bytes_cut
 from hil_tests.contracts.bytes_cut import records_after
-from shaker_ctl.adapters.journal_copies import open_copies, rebuild, survey
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, Record
@@ -99,7 +99,7 @@ def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
     program = (
         "import sys; from pathlib import Path\n"
         "from hil_tests.contracts.test_journal import write\n"
-        "from shaker_ctl.adapters.sqlite_journal import SqliteJournal\n"
+        "from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal\n"
         "store = SqliteJournal(Path(sys.argv[1]))\n"
         "while True:\n"
         "    write(store, 3); print(store.head().sequence, flush=True)\n"

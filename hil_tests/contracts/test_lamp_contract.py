@@ -21,7 +21,7 @@ import pytest
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
-from shaker_ctl.adapters.modbus_lamp import ModbusLamp
+from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
 from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters

@@ -20,7 +20,7 @@ from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.rigfile import LampTable, Part, RigFile
-from shaker_ctl.adapters.modbus_lamp import ModbusLamp
+from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import Phase, State

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from hil_tests.contracts.gpio_bench import LocalPins, PigpioBench, client_threads, until
-from shaker_ctl.adapters.pigpio_motor import PigpioMotor
-from shaker_ctl.adapters.pigpio_tach import TickUnwrapper
+from shaker_ctl.adapters.pins.pigpio_motor import PigpioMotor
+from shaker_ctl.adapters.pins.pigpio_tach import TickUnwrapper
 from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.ports import Interlocks
 

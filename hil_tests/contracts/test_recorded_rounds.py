@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from hil_tests.recorded import RecordedTable
 from shaker_ctl.commands.journal import app
 from shaker_ctl.rules import effects, machine
-from vision.second_reader import pips
+from vision.faces_by_pips import pips
 
 RUNNER = CliRunner()
 

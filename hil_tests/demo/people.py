@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from hil_tests.demo.session import Session
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.service.status_socket import read_status

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 
 Truth = dict[str, Any]
 

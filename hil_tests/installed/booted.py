@@ -34,7 +34,7 @@ from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
 from hil_tests.rig.control import ask
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 

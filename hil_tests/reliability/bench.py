@@ -25,7 +25,7 @@ from hil_tests.demo import session as sessions
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import DemoError, Session
 from hil_tests.rig.control import ask
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from hil_tests.demo.report import winning_areas
 from hil_tests.reliability.required import Lamps, Motor, Seen, matches
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.record import Damage, Head, walk
 

@@ -29,11 +29,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.demo.session import Plan, Session
+from hil_tests.proofs.console_fuzz import pieces
 from hil_tests.scenarios.console_sessions import break_it, client, mend_it, open_table
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console
-from shaker_ctl.console.fuzz import pieces
 from shaker_ctl.errors import ConsoleLineError
 
 BYTES_PER_S = 11_520

@@ -25,7 +25,7 @@ from hil_tests.demo.session import Plan, Session
 from hil_tests.report.story import Story
 from hil_tests.rig.control import ask
 from shaker_ctl import console
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.rules.outcome import Values

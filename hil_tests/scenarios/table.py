@@ -27,7 +27,7 @@ from hil_tests.report.witness import Witness
 from hil_tests.rig.control import ask
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.console_sessions import Attended
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError

@@ -14,9 +14,9 @@ from models.training import near_look as training
 from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
-from vision import near_look
 from vision.calibration import Calibration
-from vision.model_card import ModelFile, digest_of
+from vision.networks import near_look
+from vision.networks.model_card import ModelFile, digest_of
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.

@@ -16,9 +16,9 @@ from models.training.samples import Source, scene_source
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
 from models.training.targets import Mark
-from vision.classifier import DieFinder
-from vision.model_card import ModelFile, digest_of
-from vision.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
+from vision.networks.classifier import DieFinder
+from vision.networks.model_card import ModelFile, digest_of
+from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.

@@ -14,8 +14,8 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 from models.training.raster import random_picture
 from models.training.recipe import Plan, follow, main
-from vision.classifier import DieFinder
-from vision.model_card import MANIFEST
+from vision.networks.classifier import DieFinder
+from vision.networks.model_card import MANIFEST
 
 
 @pytest.fixture

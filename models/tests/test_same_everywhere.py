@@ -6,8 +6,8 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from vision.model_card import MODELS
-from vision.session import open_session
+from vision.networks.model_card import MODELS
+from vision.networks.session import open_session
 
 SHOWN = {
     "dice.onnx": (1, 96, 128, 3),

@@ -13,7 +13,7 @@ from models.training.looks import random_look
 from models.training.raster import random_picture
 from models.training.targets import Mark, encode, flat_label, shape_numbers
 from models.training.tosses import toss
-from vision.classifier import decode
+from vision.networks.classifier import decode
 
 
 def test_same_seed_draws_the_same_picture():

@@ -26,7 +26,7 @@ import numpy as np
 from models.training import scenes
 from models.training.export import read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from vision.classifier import DieFinder, FoundDie
+from vision.networks.classifier import DieFinder, FoundDie
 
 LOWEST_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75

@@ -19,10 +19,10 @@ import onnxruntime as ort
 import torch
 
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
-from vision import flatness
-from vision.model_card import CLASSES, digest_of
+from vision.networks.model_card import CLASSES, digest_of
 from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
+from vision.table import flatness
+from vision.table.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 OPSET = 17
 NEAR = "near.onnx"
@@ -162,8 +162,8 @@ def _looks(out: Path, name: str, file: str) -> dict[str, dict]:
 
 
 def reading_thresholds() -> dict[str, float | str]:
-    """What `vision.parameters` and `vision.tilt` ask of a frame, for the record: the reader has
-    these as its own constants, so that no file can loosen them, and a test holds both together."""
+    """What `vision.parameters` and `vision.table.tilt` ask of a frame, for the record: the reader
+    has these as its own constants, so that no file can loosen them, and a test holds both."""
     values: dict[str, float | str] = {
         name: float(value) for name, value in asdict(ReadingThresholds()).items()
     }
@@ -176,7 +176,7 @@ def reading_thresholds() -> dict[str, float | str]:
 
 
 def flatness_weights() -> dict[str, object]:
-    """What `vision.flatness` weighs each measurement with, and its lines, for the record."""
+    """What `vision.table.flatness` weighs each measurement with, and its lines, for the record."""
     return {
         "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
         "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],

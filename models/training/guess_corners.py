@@ -18,8 +18,8 @@ import cv2
 import numpy as np
 from rich.progress import track
 
-from vision.classifier import DieFinder, FoundDie
-from vision.photo_finder import PhotoFinder
+from vision.networks.classifier import DieFinder, FoundDie
+from vision.photo.finder import PhotoFinder
 
 _LEAST_WORTH = 0.15
 """Faint findings count too: the label says that a die is there, and which."""

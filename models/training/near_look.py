@@ -1,4 +1,4 @@
-"""Train the small network that looks at one die at a time: `vision/near_look.py` says what it sees.
+"""Train the small network that looks at one die at a time (`vision/networks/near_look.py`).
 
     python -m models.training.near_look --scenes SETS… --samples 700000 --work var/near --out models
     python -m models.training.near_look --begin models/training/near-float32.onnx --rate 5e-4 …
@@ -29,8 +29,8 @@ from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.quantise import quantise_windows
 from models.training.small_net import BATCH, Run, fit, trunk
 from vision.calibration import Calibration
-from vision.near_look import CHANNELS, FACE, SIDE, drawings, window
-from vision.session import open_session
+from vision.networks.near_look import CHANNELS, FACE, SIDE, drawings, window
+from vision.networks.session import open_session
 
 MARGIN = 12
 """Pixels kept around a window, so that it can be moved and turned."""
@@ -66,7 +66,7 @@ class NearNet(nn.Module):
 
 
 class ExportedNearNet(nn.Module):
-    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out, as `vision.near_look` has it."""
+    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out (`vision.networks.near_look`)."""
 
     def __init__(self, net: NearNet) -> None:
         super().__init__()

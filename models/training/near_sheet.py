@@ -18,10 +18,10 @@ import numpy as np
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.scenes import rows
 from vision.calibration import Calibration
-from vision.classifier import DieFinder, FoundDie
 from vision.frame import Frame
-from vision.near_look import SIDE, Window, window
-from vision.reader import TableReader
+from vision.networks.classifier import DieFinder, FoundDie
+from vision.networks.near_look import SIDE, Window, window
+from vision.table.reader import TableReader
 
 _COLUMNS = 8
 _ENLARGED = 2

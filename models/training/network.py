@@ -1,4 +1,4 @@
-"""The network: one pass, two output maps; `vision/classifier.py` documents their channels.
+"""The network: one pass, two output maps; `vision/networks/classifier.py` documents their channels.
 
 Owns: the layers and the graph that is exported. Must not know: data, losses. Widths were chosen
 for one thread of a small computer: about 1.2 GMAC for a 640×480 frame, a quarter of what

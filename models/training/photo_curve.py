@@ -25,11 +25,11 @@ from matplotlib import pyplot as plt
 from rich.progress import track
 
 from models.training.scenes import rows
-from vision.classifier import DieFinder
 from vision.evaluate import Counts, compare
-from vision.labels import Label, read_corrections, read_labels
+from vision.networks.classifier import DieFinder
 from vision.parameters import PhotoThresholds
-from vision.photo_reader import PhotoEvidence, PhotoReader, judge, settle
+from vision.photo.labels import Label, read_corrections, read_labels
+from vision.photo.reader import PhotoEvidence, PhotoReader, judge, settle
 
 _SWEEPS = {
     "value_p": (0.0, 0.99),

@@ -1,4 +1,4 @@
-"""Train the small network that looks at one thing of a photograph: `vision/photo_look.py`.
+"""Train the small network that looks at one thing of a photograph: `vision/networks/photo_look.py`.
 
     python -m models.training.photo_look --scenes SET=SHARE… --photos FOLDER=SHARE… --out models
 
@@ -29,8 +29,8 @@ from models.training.quantise import quantise_windows
 from models.training.samples import Source, photo_source, read, scene_source
 from models.training.small_net import BATCH, Run, fit, trunk
 from models.training.targets import SHOWN, Mark
-from vision.photo_look import CHANNELS, EDGE, SIDE
-from vision.windows import cut
+from vision.networks.photo_look import CHANNELS, EDGE, SIDE
+from vision.networks.windows import cut
 
 _DICE_SHARE = 0.6
 _ON_FRONT = 0.3
@@ -57,7 +57,7 @@ _MEASURED = 5 * BATCH
 
 
 class PhotoNet(nn.Module):
-    """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.photo_look` has it,
+    """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.networks.photo_look` has it,
     but places in tenths of an edge."""
 
     def __init__(self) -> None:

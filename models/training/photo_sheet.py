@@ -18,8 +18,8 @@ import numpy as np
 
 from models.training.photo_look import Windows
 from models.training.samples import scene_source
-from vision.classifier import DieFinder
-from vision.photo_look import EDGE, SIDE, PhotoLook, PhotoLooker
+from vision.networks.classifier import DieFinder
+from vision.networks.photo_look import EDGE, SIDE, PhotoLook, PhotoLooker
 
 _COLUMNS = 12
 _ROWS = 2

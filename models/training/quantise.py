@@ -13,8 +13,8 @@ means whose zero is 128 and whose step is 1/64.
 
 A processor without dot products of bytes (x86 with AVX2 alone) adds pairs of byte products in 16
 bits, where 255 x 127 twice does not fit, and saturates without a word. Every session is therefore
-opened with the switch that computes these exactly (`vision.session`). Weights of seven bits would
-not need it, but read 488 instead of 493 of `n3v-round`'s 526 pictures exactly.
+opened with the switch that computes these exactly (`vision.networks.session`). Weights of seven
+bits would not need it, but read 488 instead of 493 of `n3v-round`'s 526 pictures exactly.
 """
 
 from __future__ import annotations

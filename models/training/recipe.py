@@ -35,9 +35,9 @@ from models.training.scenes import (
     make,
 )
 from models.training.small_net import BATCH
-from vision.classifier import DieFinder
 from vision.errors import VisionError
-from vision.labels import read_labels
+from vision.networks.classifier import DieFinder
+from vision.photo.labels import read_labels
 
 _MOST_SOURCES = 2
 """Of photographs to train on: the others are for measuring."""

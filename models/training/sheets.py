@@ -19,11 +19,11 @@ import numpy as np
 from rich.progress import track
 
 from models.training.photo_curve import scene_labels
-from vision.classifier import DieFinder
 from vision.evaluate import Counts, compare
 from vision.frame import Frame
+from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading
-from vision.photo_reader import PhotoReader
+from vision.photo.reader import PhotoReader
 from vision.reading import Unreadable, Verified
 
 _TILE = 256

@@ -1,6 +1,7 @@
 """Labels as the network is asked to give them: heat, shape numbers, values on two grids.
 
-Owns: the encoding that `vision.classifier.decode` undoes. Must not know: where labels come from.
+Owns: the encoding that `vision.networks.classifier.decode` undoes. Must not know where labels come
+from.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def flat_label(tilt_deg: float, stacked: bool) -> float:
 
 
 def shape_numbers(corners: np.ndarray) -> tuple[float, complex, complex]:
-    """Radius r, P and S of a face; see `vision/classifier.py`."""
+    """Radius r, P and S of a face; see `vision/networks/classifier.py`."""
     points = corners[:, 0] + 1j * corners[:, 1]
     d1, d2 = (points[0] - points[2]) / 2, (points[1] - points[3]) / 2
     r = float(np.sqrt(max(abs(d1) * abs(d2), 1e-6)))

@@ -14,17 +14,17 @@ import numpy as np
 import typer
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera_parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
-from shaker_ctl.adapters.gpio_backend import GpioPins, make_pins
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
 from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError
-from vision.calibrate import Fit, View
-from vision.calibrate import calibrate as measure
+from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
+from vision.calibrating.calibrate import Fit, View
+from vision.calibrating.calibrate import calibrate as measure
+from vision.calibrating.target import PRINT_SCALES, Target
+from vision.calibrating.target_paper import RULE_MM, pdf, png
 from vision.calibration import Calibration, CalibrationError
 from vision.pictures import PictureError, load_whole
-from vision.target import PRINT_SCALES, Target
-from vision.target_paper import RULE_MM, pdf, png
 
 app = typer.Typer(
     no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
@@ -164,8 +164,8 @@ def dice(
     the dice flat somewhere else, also near the wall, so that none touches another. die_mm and
     compartment_radius_mm in the settings must be right. The table is then due an inspection.
     """
-    from vision.classifier import DieFinder
-    from vision.dice_calibration import calibrate_by_dice
+    from vision.calibrating.dice_calibration import calibrate_by_dice
+    from vision.networks.classifier import DieFinder
 
     found = settings.load(config)
     start = _start(found.camera, height)
@@ -255,7 +255,7 @@ def _read(file: Path) -> np.ndarray:
 
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
     """One picture for each of `words`, which say what to lay where, with the ring light on."""
-    from shaker_ctl.adapters.camera_calibration import take_picture
+    from shaker_ctl.adapters.camera.calibration import take_picture
 
     refuse_beside_a_service(found)
     images = []
@@ -302,7 +302,7 @@ def _compare(fit: Fit, before: Calibration) -> None:
 
 
 def _keep(fit: Fit, views: list[View], config: Path, picture: Path, yes: bool) -> None:
-    from shaker_ctl.adapters import camera_calibration as kept
+    from shaker_ctl.adapters.camera import calibration as kept
 
     def check(text: str) -> settings.Settings:
         return settings.parse_text(text, source=str(config))

@@ -23,7 +23,7 @@ from typing import Annotated
 import typer
 from rich.console import Console as Screen
 
-from shaker_ctl.adapters.serial_port import SerialPort, candidates
+from shaker_ctl.adapters.lines.serial_port import SerialPort, candidates
 from shaker_ctl.console import accounts, codes, grammar, machine
 from shaker_ctl.console.armour import Broken, Unwrapper
 from shaker_ctl.console.client import Console, Reply

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation.acts import Act, InstallError
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, kept, to_install, to_uninstall

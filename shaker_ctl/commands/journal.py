@@ -23,10 +23,10 @@ from rich.table import Table
 from rich.text import Text
 
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.dispute_list import Dispute, DisputeList
-from shaker_ctl.adapters.journal_copies import rebuild as rebuild_copy
-from shaker_ctl.adapters.journal_copies import survey
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
+from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
 from shaker_ctl.commands.journal_statistics import draw
 from shaker_ctl.commands.run import DEFAULT_CONFIG

@@ -18,8 +18,8 @@ from shaker_ctl import settings
 from shaker_ctl.errors import PhotoError, RefusedError, SettingsError
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
-    from vision.photo_reader import PhotoReader
-    from vision.reader import Seen, TableReader
+    from vision.photo.reader import PhotoReader
+    from vision.table.reader import Seen, TableReader
 
 REFUSED_STATUS = 1
 
@@ -86,10 +86,10 @@ def read(
 def _reader(config: Path | None) -> PhotoReader | TableReader:
     """For photographs; or for the frames of the table whose settings these are."""
     from vision.calibration import Calibration
-    from vision.classifier import DieFinder
     from vision.errors import VisionError
-    from vision.photo_reader import PhotoReader
-    from vision.reader import TableReader
+    from vision.networks.classifier import DieFinder
+    from vision.photo.reader import PhotoReader
+    from vision.table.reader import TableReader
 
     try:
         finder = DieFinder()

@@ -19,11 +19,11 @@ from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
 from vision.calibration import Calibration
-from vision.classifier import DieFinder
 from vision.errors import VisionError
 from vision.frame import Frame
-from vision.reader import TableReader
+from vision.networks.classifier import DieFinder
 from vision.reading import NoRoll, Verified
+from vision.table.reader import TableReader
 
 COMPARED = ("Verified", "NoRoll")
 """Verdicts that one frame can confirm. An unreadable toss may rest on frames that disagreed."""

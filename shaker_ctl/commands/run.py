@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from shaker_ctl import sealed_start, settings
-from shaker_ctl.adapters import allocator, waitless_log
+from shaker_ctl.adapters import waitless_log
+from shaker_ctl.adapters.camera import allocator
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table
 from shaker_ctl.table import Table

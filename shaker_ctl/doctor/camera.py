@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.camera_messages import CameraFault, CameraReady, CameraRecovered, Message
-from shaker_ctl.adapters.camera_parameters import CameraParameters
-from shaker_ctl.adapters.dice_camera import DiceCamera
+from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
+from shaker_ctl.reading.messages import CameraFault, CameraReady, CameraRecovered, Message
+from shaker_ctl.reading.parameters import CameraParameters
 
 LOOK_S = 3.0
 """The camera's process judges a picture every half a second, and says so after two that agree: on a

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation.places import Places

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from shaker_ctl.adapters.gpio_backend import make_pins
-from shaker_ctl.adapters.journal_copies import JournalLock
+from shaker_ctl.adapters.disk.journal_copies import JournalLock
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.doctor import camera, computer, lines, records, shaker
 from shaker_ctl.doctor.boot import boot_settings
 from shaker_ctl.doctor.computer import Computer

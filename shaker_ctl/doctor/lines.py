@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shaker_ctl.adapters.modbus_lamp import ModbusLamp
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import ConsoleLineError, LampError

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.journal_copies import survey
+from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.console import accounts
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.gpio_backend import GpioPins
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import GpioLinkError, ShakerError
 from shaker_ctl.motion.parameters import MotionParameters

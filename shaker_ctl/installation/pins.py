@@ -5,7 +5,7 @@ Owns `pins.conf`. Must not know why a pin is used.
 
 from __future__ import annotations
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 
 HEADER = "# Written by `shaker-ctl install` from [gpio.pins] of the settings.\n"
 

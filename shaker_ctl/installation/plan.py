@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
 from shaker_ctl.installation.acts import (

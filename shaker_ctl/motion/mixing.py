@@ -1,8 +1,8 @@
 """Do the dice still mix? Judged from their values, round by round.
 
 Owns the running face-retention test. Whether the dice moved at all in one toss (O-21) is told from
-their poses, by `vision.motion` and the camera's process. Pure and neutral: it says what it sees,
-`rules` says what follows. A repeated face is a legal event with probability 1/6 and
+their poses, by `vision.table.motion` and the camera's process. Pure and neutral: it says what it
+sees, `rules` says what follows. A repeated face is a legal event with probability 1/6 and
 is never by itself a reason for anything; only a long run of too many is.
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shaker_ctl import sealed_start, table
-from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.errors import GpioLinkError, JournalCorruptError, SealError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.seal import fault
@@ -50,7 +50,9 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(sealed_start, "check_journal", note("standing seal fault", check))
     monkeypatch.setattr("shaker_ctl.table.CameraReader.start", note("camera"))
     monkeypatch.setattr("shaker_ctl.table.CameraReader.stop", note("camera stopped"))
-    monkeypatch.setattr("shaker_ctl.adapters.pigpio_link.PigpioLink.open", note("pins", no_daemon))
+    monkeypatch.setattr(
+        "shaker_ctl.adapters.pins.pigpio_link.PigpioLink.open", note("pins", no_daemon)
+    )
     monkeypatch.setattr("shaker_ctl.table.LampThread.meet", note("lamps"))
     monkeypatch.setattr(table, "consoles", note("consoles"))
     monkeypatch.setattr("shaker_ctl.table.StatusSocket.start", note("status"))
@@ -77,7 +79,7 @@ def test_under_a_standing_seal_fault_nothing_outside_is_touched(
     config: Path, touched: list[str]
 ) -> None:
     journal = open_copies(load(config).journal)
-    sealed_start.write(journal, fault.broken([Finding("vision/reader.py", "differs")]))
+    sealed_start.write(journal, fault.broken([Finding("vision/table/reader.py", "differs")]))
     journal.close()
     for _ in range(2):
         touched.clear()

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.calibrate import View, calibrate, least_squares
+from vision.calibrating.calibrate import View, calibrate, least_squares
+from vision.calibrating.target import Target
 from vision.calibration import CalibrationError
-from vision.target import Target
 from vision.tests.drawing import TABLE
 
 BLANK = np.full((480, 640), 90, np.uint8)
@@ -52,7 +52,7 @@ def test_a_card_too_large_to_be_drawn_finely_is_drawn_less_finely(
     times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fine = CARD.picture(8.0)
-    monkeypatch.setattr("vision.target._WIDEST_PX", len(fine) * times)
+    monkeypatch.setattr("vision.calibrating.target._WIDEST_PX", len(fine) * times)
     coarse = CARD.picture(8.0)
     assert coarse.shape == fine.shape
     assert np.abs(coarse.astype(int) - fine).mean() < 8.0

@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.classifier import DieFinder, FoundDie, decode
 from vision.errors import ModelError, VisionError
-from vision.model_card import MODELS
+from vision.networks.classifier import DieFinder, FoundDie, decode
+from vision.networks.model_card import MODELS
 
 _PIPS = {
     1: [(0, 0)],

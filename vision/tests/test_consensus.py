@@ -5,7 +5,6 @@ import dataclasses
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.consensus import FRAMES, agree, refuse
 from vision.reading import (
     DieEvidence,
     Kind,
@@ -17,6 +16,7 @@ from vision.reading import (
     Unreadable,
     Verified,
 )
+from vision.table.consensus import FRAMES, agree, refuse
 
 PLACES = ((-20.0, 0.0), (0.0, 10.0), (22.0, -8.0))
 

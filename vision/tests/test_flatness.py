@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision import flatness
 from vision.reading import Measured, ModelVote, SecondVote
+from vision.table import flatness
 
 MODEL = ModelVote(3, 0.99, 0.95, 0.9, near_p=0.95, near_lean_deg=1.0)
 MEASURED = Measured(edge_mm=16.0, skew=0.01, lean_deg=2.0, layer=1.2)

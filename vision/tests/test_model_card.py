@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from vision import flatness
 from vision.errors import ModelError
-from vision.model_card import MODELS, digest_of, read_model_card
+from vision.networks.model_card import MODELS, digest_of, read_model_card
 from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
+from vision.table import flatness
+from vision.table.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 
 @pytest.fixture

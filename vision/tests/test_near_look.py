@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.near_look import CHANNELS, FACE, SIDE, Window, cut, window
+from vision.networks.near_look import CHANNELS, FACE, SIDE, Window, cut, window
 from vision.tests.drawing import TABLE
 
 DIE = TABLE.die_mm

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.opinion import Judge
+from vision.cube_outlines.foreground import Foreground
+from vision.cube_outlines.reader import SecondReading
 from vision.parameters import ReadingThresholds
 from vision.reading import (
     DieEvidence,
@@ -17,8 +18,7 @@ from vision.reading import (
     SecondVote,
     Unreadable,
 )
-from vision.second_reader.foreground import Foreground
-from vision.second_reader.table import SecondReading
+from vision.table.opinion import Judge
 from vision.tests.drawing import TABLE
 
 EDGE = TABLE.die_mm

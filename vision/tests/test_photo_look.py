@@ -4,12 +4,12 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.classifier import DieFinder, FoundDie
 from vision.errors import ModelError
-from vision.model_card import ModelFile
+from vision.networks.classifier import DieFinder, FoundDie
+from vision.networks.model_card import ModelFile
+from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.parameters import PhotoThresholds
-from vision.photo_finder import PhotoFinder, worth
-from vision.photo_look import PhotoLook, PhotoLooker
+from vision.photo.finder import PhotoFinder, worth
 from vision.tests.drawing import TABLE, Die, draw
 from vision.tests.truth import TruthFinder, found_die
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.classifier import FoundDie
+from vision.faces_by_pips.faces import PhotoDie, PhotoReading
+from vision.faces_by_pips.pips import Face
+from vision.networks.classifier import FoundDie
 from vision.parameters import PhotoThresholds
-from vision.photo_finder import _without_overlap
-from vision.photo_reader import compare, judge, settle
+from vision.photo.finder import _without_overlap
+from vision.photo.reader import compare, judge, settle
 from vision.reading import Reason, Unreadable, Verified
-from vision.second_reader.photo import PhotoDie, PhotoReading
-from vision.second_reader.pips import Face
 
 T = PhotoThresholds()
 

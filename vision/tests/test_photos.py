@@ -9,18 +9,18 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.classifier import DieFinder, FoundDie
 from vision.errors import VisionError
 from vision.evaluate import main
+from vision.faces_by_pips.faces import read_photo
+from vision.faces_by_pips.pips import SPOTS
+from vision.faces_by_pips.spots import find_spots, to_lab
 from vision.frame import Frame
-from vision.labels import read_corrections, read_labels
+from vision.networks.classifier import DieFinder, FoundDie
 from vision.parameters import PhotoThresholds
-from vision.photo_finder import PhotoFinder, ScoredFinder, worth
-from vision.photo_reader import PhotoReader
+from vision.photo.finder import PhotoFinder, ScoredFinder, worth
+from vision.photo.labels import read_corrections, read_labels
+from vision.photo.reader import PhotoReader
 from vision.reading import Reason, Unreadable, Verified
-from vision.second_reader.photo import read_photo
-from vision.second_reader.pips import SPOTS
-from vision.second_reader.spots import find_spots, to_lab
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw, toss
 from vision.tests.truth import found_die
 

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.second_reader.pips_first import find_by_pips
-from vision.second_reader.table import SecondReader
+from vision.cube_outlines.pips_first import find_by_pips
+from vision.cube_outlines.reader import SecondReader
 from vision.tests.drawing import TABLE, Die, Look, draw
 
 FLOOR = (60, 105, 45)
@@ -43,16 +43,16 @@ def test_what_the_outline_reads_is_not_asked_again(reader, monkeypatch):
     def never(*_):
         raise AssertionError("three legal faces leave no question")
 
-    monkeypatch.setattr("vision.second_reader.table.find_by_pips", never)
+    monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", never)
     assert _values(reader.read(draw(DICE))) == [6, 3, 5]
 
 
 def test_two_answers_at_one_place_are_none_where_the_outline_fits_badly(reader, monkeypatch):
     image = draw(DICE[:2])
     said = find_by_pips(draw([Die(-20, -10, 15, 4), DICE[1]]), TABLE)
-    monkeypatch.setattr("vision.second_reader.table.find_by_pips", lambda *_: said)
+    monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_: said)
     assert _values(reader.read(image)) == [6, 3], "an outline that fits is believed"
-    monkeypatch.setattr("vision.second_reader.table._GOOD_FIT_MM", 0.0)
+    monkeypatch.setattr("vision.cube_outlines.reader._GOOD_FIT_MM", 0.0)
     seen = reader.read(image)
     assert _values(seen) == [None, 3]
     assert "6 pips in the outline, 4 else" in seen.dice[0].face.note

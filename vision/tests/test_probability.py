@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vision import probability
+from vision.networks import probability
 
 
 @pytest.mark.parametrize("logit", [-2000.0, -3.0, 0.0, 0.4, 2000.0])

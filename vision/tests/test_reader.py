@@ -9,8 +9,8 @@ from vision.errors import ModelError
 from vision.frame import Frame
 from vision.overlay import draw_reading
 from vision.quads import match, turn_deg
-from vision.reader import TableReader
 from vision.reading import NoRoll, Reason, Unreadable, Verified
+from vision.table.reader import TableReader
 from vision.tests.drawing import TABLE, Die, draw, toss
 from vision.tests.truth import TruthFinder, found_die
 

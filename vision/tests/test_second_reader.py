@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.second_reader.lattice import fit_layout
-from vision.second_reader.pips import FACE_PX, SPOTS, read_face
-from vision.second_reader.table import SecondReader
+from vision.cube_outlines.reader import SecondReader
+from vision.faces_by_pips.lattice import fit_layout
+from vision.faces_by_pips.pips import FACE_PX, SPOTS, read_face
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, _texture, draw, toss
 
 IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)

@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.cube_outlines.foreground import FloorView
+from vision.cube_outlines.reader import SecondReader
+from vision.cube_outlines.sides import Sides, measure_sides
 from vision.parameters import ReadingThresholds
-from vision.second_reader.foreground import FloorView
-from vision.second_reader.sides import Sides, measure_sides
-from vision.second_reader.table import SecondReader
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
 
 LIMITS = ReadingThresholds()

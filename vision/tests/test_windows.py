@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.windows import PADDING, cut
+from vision.networks.windows import PADDING, cut
 
 
 def dotted(x: int, y: int) -> np.ndarray:

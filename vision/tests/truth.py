@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.classifier import FoundDie
-from vision.model_view import ModelView
+from vision.networks.classifier import FoundDie
+from vision.table.model_view import ModelView
 from vision.tests.drawing import TABLE, Die, rotation
 
 

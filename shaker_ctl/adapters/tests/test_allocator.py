@@ -12,7 +12,7 @@ HELD_KB = 8_000
 
 LOGINS = """
 import sys, threading
-from shaker_ctl.adapters import allocator
+from shaker_ctl.adapters.camera import allocator
 from shaker_ctl.console.accounts import _HASHER
 
 def held_kb():

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera_calibration import note_of, table_of, table_text, write_table
-from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.camera.calibration import note_of, table_of, table_text, write_table
 from shaker_ctl.errors import SettingsError
-from vision.calibrate import Fit
+from shaker_ctl.reading.parameters import CameraParameters
+from vision.calibrating.calibrate import Fit
 from vision.calibration import Calibration
 
 FIT = Fit(

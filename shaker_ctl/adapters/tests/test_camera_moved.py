@@ -7,9 +7,9 @@ from multiprocessing import Pipe
 import numpy as np
 import pytest
 
-from shaker_ctl.adapters.camera_messages import CameraFault, CameraRecovered, CameraSetup
-from shaker_ctl.adapters.camera_process import CameraWorker, _shows_no_rim
-from shaker_ctl.adapters.dice_reader import LOST
+from shaker_ctl.adapters.camera.dice_reader import LOST
+from shaker_ctl.adapters.camera.process import CameraWorker, _shows_no_rim
+from shaker_ctl.reading.messages import CameraFault, CameraRecovered, CameraSetup
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
 from vision.frame import Frame

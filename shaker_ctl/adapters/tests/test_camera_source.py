@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 import pytest
 
-from shaker_ctl.adapters.camera_controls import Controls, compare
-from shaker_ctl.adapters.camera_source import hold_still, make_opener
+from shaker_ctl.adapters.camera.source import hold_still, make_opener
+from shaker_ctl.reading.controls import Controls, compare
 from vision.camera import CameraLostError, Grabber
 
 ASKED = Controls(exposure_ms=8.0, gain=2.0, white_balance_k=4500.0, focus=30.0)

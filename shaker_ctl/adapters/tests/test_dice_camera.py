@@ -11,14 +11,14 @@ import time
 import pytest
 from pydantic import ValidationError
 
-from shaker_ctl.adapters.camera_messages import CameraFault, ReadingDone
-from shaker_ctl.adapters.camera_parameters import (
+from shaker_ctl.adapters.camera.dice_camera import DiceCamera
+from shaker_ctl.errors import CameraError
+from shaker_ctl.reading.messages import CameraFault, ReadingDone
+from shaker_ctl.reading.parameters import (
     MOST_TILT_DEG,
     CalibrationParameters,
     CameraParameters,
 )
-from shaker_ctl.adapters.dice_camera import DiceCamera
-from shaker_ctl.errors import CameraError
 from vision.calibration import Calibration, CalibrationError
 from vision.reading import Reason
 
@@ -71,7 +71,7 @@ def camera(heard):
 
 def test_the_parent_loads_neither_opencv_nor_onnxruntime_nor_numpy():
     code = (
-        "import sys; import shaker_ctl.adapters.dice_camera; "
+        "import sys; import shaker_ctl.adapters.camera.dice_camera; "
         "print([m for m in ('cv2', 'onnxruntime', 'numpy') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from shaker_ctl.adapters import dice_reader
-from shaker_ctl.adapters.camera_messages import (
+from shaker_ctl.adapters.camera import dice_reader
+from shaker_ctl.adapters.camera.dice_camera import DiceCamera
+from shaker_ctl.adapters.camera.dice_reader import CameraReader
+from shaker_ctl.errors import CameraError, GpioLinkError
+from shaker_ctl.reading.messages import (
     CameraFault,
     CameraRecovered,
     DipLight,
     Message,
 )
-from shaker_ctl.adapters.camera_parameters import CameraParameters
-from shaker_ctl.adapters.dice_camera import DiceCamera
-from shaker_ctl.adapters.dice_reader import CameraReader
-from shaker_ctl.errors import CameraError, GpioLinkError
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
 
 pytestmark = pytest.mark.timed

@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from shaker_ctl.adapters.gpio_backend import choose, make_pins, read_model
-from shaker_ctl.adapters.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.dispute_list import NAME, Dispute, DisputeList
-from shaker_ctl.adapters.picture_folder import PictureFolder
+from shaker_ctl.adapters.disk.dispute_list import NAME, Dispute, DisputeList
+from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.ports import Pictures
 

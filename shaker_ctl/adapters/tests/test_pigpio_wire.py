@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaker_ctl.adapters.gpio_parameters import GpioParameters, PinParameters
-from shaker_ctl.adapters.pigpio_motor import DeadMan, script_text
-from shaker_ctl.adapters.pigpio_wire import PROCP, PROCU, WRITE, Reply, request, take_replies
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters, PinParameters
+from shaker_ctl.adapters.pins.pigpio_motor import DeadMan, script_text
+from shaker_ctl.adapters.pins.pigpio_wire import PROCP, PROCU, WRITE, Reply, request, take_replies
 
 
 def test_requests_have_the_documented_layout() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from shaker_ctl.adapters.small_picture import LARGEST, small_jpeg
+from shaker_ctl.adapters.camera.small_picture import LARGEST, small_jpeg
 
 
 def shown(jpeg: bytes) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shaker_ctl.adapters.camera_messages import Rested
-from shaker_ctl.adapters.tests.test_toss_session import AFTER, BEFORE, PERIOD_S, Table, tumbling
+from shaker_ctl.reading.messages import Rested
+from shaker_ctl.reading.tests.test_toss_session import AFTER, BEFORE, PERIOD_S, Table, tumbling
 from vision.reading import Reason, Unreadable, Verified
 
 

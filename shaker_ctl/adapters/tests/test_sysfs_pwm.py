@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.sysfs_pwm import RP1_PWM0, SysfsPwm, find_chip
+from shaker_ctl.adapters.pins.sysfs_pwm import RP1_PWM0, SysfsPwm, find_chip
 from shaker_ctl.errors import GpioLinkError
 
 

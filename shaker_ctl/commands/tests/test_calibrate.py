@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera_parameters import RADIUS_MM
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError, RefusedError, SettingsError
+from shaker_ctl.reading.parameters import RADIUS_MM
+from vision.calibrating.target import RADII_MM, Target
 from vision.calibration import Calibration
-from vision.target import RADII_MM, Target
 from vision.tests.drawing import TABLE, Die, draw
 
 TRUE = Calibration(

@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl import sealed_start
-from shaker_ctl.adapters.journal_copies import open_copies
-from shaker_ctl.adapters.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import RefusedError, SealError, SettingsError
@@ -199,7 +199,7 @@ def test_the_whole_service_refuses_to_start_and_says_which_file(table: Sealed) -
 
 
 def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
-    """Python would run `vision/reader.so` instead of the sealed `vision/reader.py`."""
+    """Python would run `vision/reader.so` instead of the sealed `vision/table/reader.py`."""
     (table.packages / "vision" / "reader.so").write_bytes(b"\x7fELF")
     with pytest.raises(SealError, match=r"vision/reader\.so is not among the sealed files"):
         table.start()

@@ -14,7 +14,7 @@ import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.serial_console import serve
+from shaker_ctl.adapters.lines.serial_console import serve
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.console.desk import Desk

@@ -12,8 +12,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from shaker_ctl.adapters.serial_console import SerialConsole
-from shaker_ctl.adapters.serial_port import SerialPort
+from shaker_ctl.adapters.lines.serial_console import SerialConsole
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
@@ -126,7 +126,7 @@ def test_a_device_that_is_not_there_is_told_with_its_remedy(tmp_path: Path) -> N
 def test_a_console_comes_back_when_its_line_does(
     users: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shaker_ctl.adapters.serial_console.REOPEN_S", 0.05)
+    monkeypatch.setattr("shaker_ctl.adapters.lines.serial_console.REOPEN_S", 0.05)
     link = tmp_path / "ttyUSB0"
     desk = FakeDesk()
     port = PortParameters(device=str(link), roles=tuple(Role))
@@ -149,7 +149,7 @@ def test_a_console_comes_back_when_its_line_does(
 def test_a_fault_in_one_command_ends_the_login_and_nothing_else(
     bench: Bench, client: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shaker_ctl.adapters.serial_console.REOPEN_S", 0.05)
+    monkeypatch.setattr("shaker_ctl.adapters.lines.serial_console.REOPEN_S", 0.05)
     client.login("dealer", "dan", PASSPHRASE)
 
     def broken() -> None:

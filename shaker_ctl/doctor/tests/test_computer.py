@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor import computer
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, Verdict

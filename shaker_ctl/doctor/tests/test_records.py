@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.journal_copies import open_copies
+from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor import records
 from shaker_ctl.doctor.finding import Verdict

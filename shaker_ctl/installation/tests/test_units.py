@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters import gpiod_link, pigpio_link
-from shaker_ctl.adapters.camera_parameters import CameraParameters
+from shaker_ctl.adapters.pins import gpiod_link, pigpio_link
 from shaker_ctl.installation.places import USER, shipped
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.main import EX_CONFIG, EX_DATAERR
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.service.parameters import ServiceParameters
 
 LOADING_S = 10.0

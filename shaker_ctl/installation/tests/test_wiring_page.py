@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from shaker_ctl.adapters.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation.places import shipped
 
 PAGE = (shipped() / "README.md").read_text("utf-8")

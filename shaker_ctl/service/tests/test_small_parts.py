@@ -8,11 +8,11 @@ import pytest
 
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, TimeTrust, WagersDo, play
-from shaker_ctl.service import wording
 from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.timers import Timers
 from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view import wording
 
 
 class Clock:

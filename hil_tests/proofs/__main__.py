@@ -1,0 +1,180 @@
+"""`python -m hil_tests.proofs`: explore every table; `… prove mutants`: try every mutant.
+
+Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
+table ever puts to the test, any row that none ever takes, or fewer than 95 % of the mutants killed.
+Both are single-threaded on purpose: the times in the README are those of one core.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table as Grid
+
+from hil_tests.proofs import survivors
+from hil_tests.proofs.explore import Exploration, explore
+from hil_tests.proofs.mutants import Ground, Verdict, judge, mutants
+from hil_tests.proofs.properties import PROPERTIES
+from hil_tests.proofs.tables import tables
+from shaker_ctl.rules.machine import ROWS
+
+app = typer.Typer(
+    add_completion=False, help="Prove the rules by exhaustion, or try mutants of them."
+)
+console = Console(width=None if sys.stdout.isatty() else 110)
+
+LEAST_KILLED = 0.95
+"""Share of mutants that must be killed."""
+
+MUTANT_TABLES = (0, 4, 5, 8, 2, 9, 1, 3, 10, 11, 12)
+"""Tables on which mutants are judged: both orders, covers by hand and by drive, shift inspection,
+multipliers, attended and not, self-paced, the player's button."""
+
+NODES = 1800
+"""Nodes per table on which mutants are judged, scattered over all of it."""
+
+
+@app.callback(invoke_without_command=True)
+def prove(
+    context: typer.Context,
+    only: Annotated[str, typer.Option(help="Only tables whose name contains this.")] = "",
+) -> None:
+    """Explore every table exhaustively and print every property with its non-vacuous count.
+
+    With --only a property that no chosen table reaches, and a row that none takes, are no failure:
+    another table has them.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    began = time.process_time()
+    chosen = [table for table in tables() if only in table.name]
+    if not chosen:
+        names = ", ".join(table.name for table in tables())
+        raise typer.BadParameter(
+            f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
+        )
+    found: list[Exploration] = []
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("exploring", total=len(chosen))
+        for table in chosen:
+            progress.update(task, description=table.name)
+            found.append(explore(table))
+            progress.advance(task)
+            _print_table(found[-1])
+    _print_properties(found)
+    good = all(each.holds and each.complete for each in found)
+    if not only:
+        good = all([good, _print_reached(found), _print_rows(found)])  # each says its own
+    total = sum(each.transitions for each in found)
+    console.print(
+        f"{len(found)} tables, {sum(each.states for each in found)} states, {total} transitions, "
+        f"{time.process_time() - began:.0f} s of one core: "
+        + ("all hold" if good else "[bold red]NOT PROVED")
+    )
+    raise typer.Exit(0 if good else 1)
+
+
+def _print_table(one: Exploration) -> None:
+    mark = "[green]holds[/]" if one.holds and one.complete else "[bold red]FAILS[/]"
+    console.print(
+        f"{mark} {one.table}: {one.states} states ({one.nodes} with history), "
+        f"{one.transitions} transitions, {one.accepted} accepted, {one.seconds:.0f} s"
+    )
+    for violation in one.violations[:5]:
+        console.print(f"  [red]{violation.property}[/]", highlight=False)
+        console.print(f"    in {violation.state}")
+        console.print(f"    on {violation.event}")
+        console.print(f"    to {violation.step.state.phase.value} by {violation.step.commands}")
+    for state in one.stuck[:3]:
+        console.print(f"  [red]no path leads home from[/] {state}")
+
+
+def _print_properties(found: list[Exploration]) -> None:
+    reached = _reached(found)
+    broken = Counter(violation.property for each in found for violation in each.violations)
+    grid = Grid("property", "held", "failed", title="Safety properties, by times reached")
+    for name in dict.fromkeys(one.name for one in PROPERTIES):
+        grid.add_row(name, str(reached[name]), str(broken[name]) if broken[name] else "")
+    stuck = sum(len(each.stuck) for each in found)
+    nodes = sum(each.nodes for each in found)
+    grid.add_row("some path leads to open or out of service", str(nodes - stuck), str(stuck or ""))
+    console.print(grid)
+
+
+def _reached(found: list[Exploration]) -> Counter[str]:
+    return sum((each.reached for each in found), Counter())
+
+
+def _print_reached(found: list[Exploration]) -> bool:
+    """Name what holds only because it never came to the test."""
+    reached = _reached(found)
+    vacuous = [one.name for one in PROPERTIES if not reached[one.name]]
+    for name in vacuous:
+        console.print(f"[yellow]never reached:[/] {name}")
+    return not vacuous
+
+
+def _print_rows(found: list[Exploration]) -> bool:
+    never = {row.name for row in ROWS} - {name for each in found for name in each.rows}
+    console.print(f"{len(ROWS) - len(never)} of {len(ROWS)} rows taken")
+    for name in sorted(never):
+        console.print(f"[yellow]no table ever takes the row:[/] {name}")
+    return not never
+
+
+@app.command("mutants")
+def try_mutants(
+    every: Annotated[
+        int, typer.Option(help="Only every n-th mutant, for a quick look.", min=1)
+    ] = 1,
+) -> None:
+    """Change every row in every mechanical way, and count how many changes are caught."""
+    began = time.process_time()
+    chosen = [tables()[number] for number in MUTANT_TABLES]
+    grounds = []
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("exploring", total=len(chosen))
+        for table in chosen:
+            grounds.append(
+                Ground.of(
+                    table,
+                    explore(table, keep=True, checked=False, most_nodes=NODES, scatter=True),
+                )
+            )
+            progress.advance(task)
+        tried = [mutant for number, mutant in enumerate(mutants()) if number % every == 0]
+        task = progress.add_task("mutants", total=len(tried))
+        verdicts = []
+        for mutant in tried:
+            verdicts.append(judge(mutant, grounds))
+            progress.advance(task)
+    _print_verdicts(verdicts)
+    killed = sum(bool(each.killed_by) for each in verdicts)
+    share = killed / len(verdicts)
+    console.print(
+        f"{killed} of {len(verdicts)} mutants killed ({share:.1%}), "
+        f"{time.process_time() - began:.0f} s of one core"
+    )
+    raise typer.Exit(0 if share >= LEAST_KILLED else 1)
+
+
+def _print_verdicts(verdicts: list[Verdict]) -> None:
+    by = Counter(each.killed_by for each in verdicts if each.killed_by)
+    grid = Grid("killed by", "mutants")
+    for name, number in by.most_common():
+        grid.add_row(name, str(number))
+    console.print(grid)
+    alive = [each.mutant for each in verdicts if not each.killed_by]
+    for mutant in alive:
+        console.print(f"[yellow]survived[/] {mutant.name}", highlight=False)
+        console.print(f"    {survivors.why(mutant.name)}", highlight=False)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,193 @@
+"""Every event that the exploration offers to every state.
+
+Owns the representatives. Numbers: a state is brought to round 2 and serial 2 before it is stepped
+(`explore.normal`), so 2 is the present and 1 the past; events of both are offered, and of the
+wrong purpose, and of none. Outcomes: one verified toss, one other that a dealer may enter, one no
+roll, one unreadable. Deadlines: each timer, passed, for the present and the past. Persons: one of
+each role.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from hil_tests.proofs.tables import Table
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
+from shaker_ctl.rules.vocabulary import (
+    Condition,
+    FaultKind,
+    Multiplied,
+    NoRoll,
+    NoRollKind,
+    Occasion,
+    Part,
+    Person,
+    Purpose,
+    RetireStep,
+    Role,
+    Timer,
+    TimeTrust,
+    TossPlan,
+    TossProof,
+    Unreadable,
+    Verified,
+)
+
+NOW, BEFORE = 2, 1
+"""Numbers of the present and of the last round, cycle or trial."""
+
+READ: Values = (1, 4, 4)
+OTHER: Values = (3, 3, 3)
+PLAN = TossPlan(720.0, 3.0, "representative")
+PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
+LAWFUL = (Multiplied("triple-3", 300), Multiplied("one-4", 7, 2))
+UNLAWFUL = (Multiplied("small", 2),)
+UNREADABLE = Unreadable("representative")
+VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
+
+PEOPLE = tuple(Person(role.value, role) for role in Role)
+OCCASIONS = (
+    Occasion(Purpose.PLAY, NOW),
+    Occasion(Purpose.PLAY, BEFORE),
+    Occasion(Purpose.INSPECTION, NOW),
+    Occasion(Purpose.INSPECTION, BEFORE),
+    Occasion(Purpose.SHIFT, NOW),
+    Occasion(Purpose.TRIAL, NOW),
+)
+DICE_AT = timedelta(hours=-1)
+"""When the representative dice were locked in, from the table's day."""
+
+
+def alphabet(table: Table, purpose: Purpose) -> tuple[ev.Event, ...]:
+    """Return every event offered to a state of `table` whose devices serve `purpose`.
+
+    Answers of the present occasion come in every kind, foreign and past ones in one kind each.
+    """
+    present = Occasion(purpose, NOW)
+    foreign = [occasion for occasion in OCCASIONS if occasion != present]
+    return (
+        *_answers(table, present),
+        *(event for occasion in foreign for event in _foreign(table, occasion)),
+        *_facts(present),
+        *_acts(table.day),
+    )
+
+
+def _answers(table: Table, o: Occasion) -> list[ev.Event]:
+    areas = table.rules.areas
+    return [
+        ev.TossPlanDrawn(o, PLAN),
+        ev.TossStarted(o),
+        ev.TossNotStarted(o, "lamps-stale"),
+        ev.TossNotStarted(o, "interlock"),
+        ev.TossSettled(o, PROOF),
+        ev.JogFinished(o),
+        ev.AtRest(o),
+        ev.TossDisproved(o),
+        ev.LampsProvedDark(o, 0.0),
+        ev.LampsDark(o),
+        ev.EachLampProved(o, areas),
+        ev.EachLampProved(o, areas[1:]),
+        *(ev.ReadingMade(o, verdict) for verdict in VERDICTS),
+        *(ev.LampsShown(o, values) for values in (*INSPECTION_ENTRIES, READ, OTHER)),
+        *(ev.TimerExpired(timer, o) for timer in Timer),
+        ev.MultipliersDrawn(o, LAWFUL),
+        ev.MultipliersDrawn(o, UNLAWFUL),
+        ev.MultipliersDrawn(o, ()),
+        ev.MultipliersShown(o),
+        ev.MultipliersNotShown(o, "representative"),
+        *(ev.TimeChecked(o, now, trust, behind) for now, trust, behind in _times(table)),
+    ]
+
+
+def _foreign(table: Table, o: Occasion) -> list[ev.Event]:
+    """One of each kind of answer; of timers the likeliest to come late."""
+    late = (Timer.TOSS, Timer.LAMPS, Timer.BETTING, Timer.PAYOUT)
+    found: dict[object, ev.Event] = {}
+    for event in _answers(table, o):
+        timer = event.timer if isinstance(event, ev.TimerExpired) else None
+        if timer is None or timer in late:
+            found.setdefault((type(event), timer), event)
+    return list(found.values())
+
+
+def _times(table: Table) -> list[tuple[datetime, TimeTrust, bool]]:
+    day, much_later = table.day, table.day + timedelta(days=32)
+    return [
+        (day, TimeTrust.RTC, False),
+        (day, TimeTrust.NONE, False),
+        (day, TimeTrust.SYNCHRONISED, True),
+        (much_later, TimeTrust.CONFIRMED, False),
+        *((bad, TimeTrust.RTC, False) for bad in table.bad_days),
+    ]
+
+
+def _facts(present: Occasion) -> list[ev.Event]:
+    past = Occasion(present.purpose, BEFORE)
+    return [
+        *(
+            fault(o, "representative")
+            for fault in (ev.ShakerFault, ev.LampFault, ev.ReaderFault)
+            for o in (None, present, past)
+        ),
+        ev.ControllerFault("representative"),
+        ev.ConditionChanged(Condition.LIGHT),
+        ev.CompartmentOpened(),
+        ev.CompartmentClosed(),
+        ev.EstopPressed(),
+        ev.EstopReleased(),
+        ev.CoverClosed(),
+        ev.CoverOpened(),
+        *(
+            ev.Restarted(compartment, False, cover, locked)
+            for compartment in (False, True)
+            for cover in (False, True)
+            for locked in (False, True)
+        ),
+        ev.Restarted(False, True, False),
+        *(ev.PlayerPressed(number) for number in (NOW, BEFORE)),
+    ]
+
+
+def _acts(day: datetime) -> list[ev.Event]:
+    steps = frozenset(RetireStep)
+    found: list[ev.Event] = []
+    for who in PEOPLE:
+        found += [
+            ev.OpenRequested(who),
+            ev.CloseRequested(who),
+            *(ev.InspectionRequested(who, part) for part in Part),
+            ev.InspectionAbandoned(who),
+            ev.LampsSeen(who),
+            ev.Signed(who),
+            ev.ShiftBegan(who),
+            ev.ShiftInspectionRequested(who),
+            ev.TimeConfirmed(who),
+            ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
+            ev.BetsRequested(who),
+            *(ev.FaultCleared(who, kind) for kind in FaultKind),
+            ev.OutOfServiceRequested(who),
+            ev.ReturnRequested(who),
+            ev.ShakerRetired(who, steps),
+            ev.ShakerRetired(who, frozenset()),
+            ev.ShakerRestored(who),
+            ev.JogRequested(who, 100.0, 1.0),
+            ev.TrialTossRequested(who),
+            ev.LampTrialRequested(who),
+        ]
+        for number in (NOW, BEFORE):
+            found += [
+                ev.NoMoreBetsCalled(who, number),
+                ev.ActivationRequested(who, number),
+                ev.RevealRequested(who, number),
+                *(ev.ValuesEntered(who, number, values) for values in (READ, OTHER)),
+                *(ev.ValuesConfirmed(who, number, values) for values in (READ, OTHER)),
+                ev.NoRollCalled(who, number),
+                *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, None)),
+                ev.PresenceGiven(who, number),
+                ev.WagersSettled(who, number),
+                ev.LampsOffRequested(who, number),
+            ]
+    return found

@@ -1,0 +1,185 @@
+"""The machine as a whole: random walks, the way through a journal and back, the abstractions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hil_tests.proofs.alphabet import alphabet
+from hil_tests.proofs.explore import explore, first, normal
+from hil_tests.proofs.mutants import mutants
+from hil_tests.proofs.properties import PROPERTIES, check, watched
+from hil_tests.proofs.tables import tables
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.commands import Command
+from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, initial, permits, step
+from shaker_ctl.rules.record import RecordError, from_record, to_record
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
+from shaker_ctl.rules.vocabulary import Occasion, Purpose, Timer, Verified
+
+TABLES = tables()
+LETTERS = {
+    (number, purpose): alphabet(table, purpose)
+    for number, table in enumerate(TABLES)
+    for purpose in Purpose
+}
+ACCEPTED_FIRST = 8
+"""A walk takes an event that is accepted, this often in nine, so that it gets somewhere."""
+
+
+@given(st.integers(0, len(TABLES) - 1), st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_walks_keep_every_property_and_survive_the_journal(number, seed):
+    """The same walk, through the journal and back: the recorded events give the recorded states."""
+    table, luck = TABLES[number], Random(seed)
+    state, watch = first(table)
+    journal: list[str] = [json.dumps(to_record(state))]
+    for _ in range(100):
+        letters = LETTERS[number, state.purpose]
+        event = luck.choice(letters)
+        if luck.randrange(ACCEPTED_FIRST + 1):
+            open_now = [e for e in luck.sample(letters, 60) if permits(state, e, table.rules)]
+            event = luck.choice(open_now or [event])
+        taken = step(state, event, table.rules)
+        after = watched(table, watch, state, event, taken)
+        for name, holds in check(table, watch, after, state, event, taken):
+            assert holds, (name, table.name, state, event, taken.commands)
+        assert permits(state, event, table.rules) == (taken.refused is None)
+        state, watch = normal(taken.state), after
+        commands = [to_record(command) for command in taken.commands]
+        entry = {"event": to_record(event), "commands": commands, "state": to_record(state)}
+        journal.append(json.dumps(entry))
+    replayed = from_record(json.loads(journal[0]), TableState)
+    for line in journal[1:]:
+        recorded = json.loads(line)
+        again = step(replayed, from_record(recorded["event"], ev.Event), table.rules)
+        assert [to_record(command) for command in again.commands] == recorded["commands"]
+        assert [from_record(c, Command) for c in recorded["commands"]] == list(again.commands)
+        replayed = normal(again.state)
+        assert replayed == from_record(recorded["state"], TableState)
+
+
+@given(st.integers(0, len(TABLES) - 1), st.integers(0, 2**32), st.integers(1, 900))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+def test_numbers_and_names_never_decide(number, seed, shift):
+    """The proof brings every state to round 2: sound, because rows only compare and count on."""
+    table, luck = TABLES[number], Random(seed)
+    state = normal(initial(table.rules))
+    for _ in range(80):
+        event = luck.choice(LETTERS[number, state.purpose])
+        here = step(state, event, table.rules)
+        moved = dataclasses.replace(
+            state,
+            round=state.round + shift,
+            serial=state.serial + shift,
+            inspector=DEALER,
+            signed_by=FLOOR,
+        )
+        there = step(moved, _moved(event, shift), table.rules)
+        assert (here.refused is None) == (there.refused is None)
+        assert normal(here.state) == normal(there.state)
+        assert [row.name for row in here.rows] == [row.name for row in there.rows]
+        state = normal(here.state)
+
+
+def _moved(event: ev.Event, shift: int) -> ev.Event:
+    changes: dict[str, object] = {}
+    occasion = getattr(event, "occasion", None)
+    if occasion is not None:
+        changes["occasion"] = Occasion(occasion.purpose, occasion.number + shift)
+    if hasattr(event, "round"):
+        changes["round"] = event.round + shift
+    return dataclasses.replace(event, **changes)
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_a_bounded_exploration_finds_nothing(number):
+    """The whole of it is `python -m hil_tests.proofs`; this is its first nodes."""
+    found = explore(TABLES[number], most_nodes=500)
+    assert not found.violations
+    assert found.transitions > 50_000
+
+
+def test_the_exploration_would_find_a_wrong_row():
+    wrong = {
+        "next lamp entry: deleted",
+        "lamp entries done: guard `last entry` negated",
+        "compartment closed: deleted",
+        "lamp entry illuminated: leads to closed",
+        "lamp entry illuminated: act `clear lamps` left out",
+    }
+    chosen = [mutant for mutant in mutants() if mutant.name in wrong]
+    assert len(chosen) == len(wrong)
+    for mutant in chosen:
+        found = explore(TABLES[0], mutant.machine(), most_nodes=500, most_violations=1)
+        assert found.violations, mutant.name
+
+
+def test_every_state_and_event_is_decided_or_refused_with_a_reason():
+    """Every phase meets every kind of event; what no row fits is refused and changes nothing."""
+    for number, table in enumerate(TABLES[:2]):
+        for phase in Phase:
+            if phase in ph.PASSING:
+                continue
+            state = _somewhere(phase)
+            for event in LETTERS[number, Purpose.PLAY]:
+                if MACHINE.has_rows(phase, type(event)):
+                    continue
+                taken = step(state, event, table.rules)
+                assert taken.refused is not None
+                assert taken.refused.reason
+                assert taken.state is state
+
+
+def _somewhere(phase: Phase) -> TableState:
+    return TableState(phase, round=2, serial=2, values=(1, 4, 4), reading=Verified((1, 4, 4)))
+
+
+def test_row_names_are_unique_and_rows_lead_somewhere():
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
+    assert all(row.to is not None or row.notes or row.do for row in ROWS)
+
+
+def test_a_phase_runs_under_at_most_one_timer_and_stale_ones_are_refused():
+    t = Playing(profile="house-auto", attended=False, autonomous=True).open().betting()
+    assert t.tell(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).refused
+    assert t.tell(ev.TimerExpired(Timer.BETTING, Occasion(Purpose.PLAY, 77))).refused
+    t.do(ev.TimerExpired(Timer.BETTING, t.state.occasion))
+
+
+def test_a_machine_without_rows_refuses_everything():
+    table = TABLES[0]
+    state = initial(table.rules)
+    assert Machine(()).step(state, ev.CompartmentOpened(), table.rules).refused
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({"type": "Nothing"}, "unknown to this version"),
+        ({"type": "TossStarted"}, "occasion"),
+        ({"type": "TossStarted", "occasion": None}, "occasion"),
+        ({"type": "PlayerPressed", "round": "7"}, "'7' is not int"),
+        ({"type": "PlayerPressed", "round": 7, "who": 1}, "no field `who`"),
+        ({"type": "PlayerPressed", "round": True}, "not int"),
+        ({"type": "ReadingMade", "occasion": {"type": "Occasion", "purpose": "play", "number": 1},
+          "verdict": {"type": "Verified", "values": [1, 2, 9]}}, "three of 1 to 6"),
+        ([], "an object"),
+        ({"type": "StartTimer"}, "no field|missing|where a Event belongs"),
+    ],
+)  # fmt: skip
+def test_a_damaged_record_is_an_error_and_not_a_strange_event(record, says):
+    with pytest.raises(RecordError, match=says):
+        from_record(record, ev.Event)
+
+
+def test_there_are_properties_enough():
+    assert len({one.name for one in PROPERTIES}) >= 60

@@ -1,0 +1,326 @@
+"""What each measurement of a die's lie is worth: `python -m hil_tests.reader.flatness`.
+
+    python -m hil_tests.reader.flatness var/scenes/taught-shots-… --rig 400 --seed 501
+    python -m hil_tests.reader.flatness var/scenes/traced-shots-… --check
+
+Owns: dice of known lie with both readers' measurements, the logistic regression that gives
+`vision.table.flatness` its weights, and the picture of both sums. Chance seldom leaves a die at 6°
+to 20°, so in every second picture of the rig one is set up there. Fit on some seeds and `--check`
+on others; what is printed then is what the shipped weights do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from rich.progress import track
+
+from hil_tests.reader.evidence import tilt_deg
+from hil_tests.reader.reading import FLAT_DEG, NOT_FLAT_DEG, Toss
+from hil_tests.reader.robustness import with_tilted_die
+from hil_tests.reader.verification import rig_cases
+from hil_tests.rig.dice import Lie
+from vision.calibration import Calibration
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.reading import DieEvidence
+from vision.table import flatness
+from vision.table.reader import TableReader
+
+RIG = "rig"
+_SET_UP_DEG = (6.0, 20.0)
+_HARD_DEG = 14.0
+"""Dice that lean by more are told apart by any weights, and would draw these to themselves."""
+_NEAR_MM = 5.0
+_VISIBLE = 0.97
+_RIDGE = 3e-3
+_ROUNDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """One die as it really lies."""
+
+    x_mm: float
+    y_mm: float
+    tilt_deg: float
+    is_stacked: bool
+    visible: float
+
+    @property
+    def is_flat(self) -> bool | None:
+        """None: between the two, or half hidden."""
+        if self.is_stacked or self.tilt_deg >= NOT_FLAT_DEG:
+            return False
+        return True if self.tilt_deg <= FLAT_DEG and self.visible >= _VISIBLE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture of dice of known lie."""
+
+    name: str
+    picture: np.ndarray
+    calibration: Calibration
+    dice: tuple[Truth, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One die that the model found."""
+
+    name: str
+    truth: Truth
+    evidence: DieEvidence
+
+
+def rig_pictures(count: int, seed: int) -> Iterator[Shown]:
+    """Tosses of the rig; in every second picture of flat dice one is tipped instead."""
+    random = np.random.default_rng(seed)
+    for case in rig_cases(count, seed, set()):
+        toss, picture = case.toss, case.shoot()
+        assert toss is not None
+        assert case.show is not None
+        if toss.truth == "flat" and case.number % 2:
+            tilt = float(random.uniform(*_SET_UP_DEG))
+            toss = with_tilted_die(toss, tilt, random, case.calibration.die_mm)
+            picture = case.show(toss)
+        yield Shown(RIG, picture, case.calibration, tuple(_of_toss(toss)))
+
+
+def _of_toss(toss: Toss) -> Iterator[Truth]:
+    for place, turn, die in zip(toss.position_mm, toss.rotation, toss.dice, strict=True):
+        # The rig's y points up, the picture's down.
+        is_stacked = die.lie is Lie.STACKED
+        yield Truth(float(place[0]), -float(place[1]), tilt_deg(turn), is_stacked, 1.0)
+
+
+def shot_pictures(folder: Path, most: int) -> Iterator[Shown]:
+    """Rendered shots with their calibrations."""
+    lines = (line for part in sorted(folder.glob("*.jsonl")) for line in part.open())
+    for line in itertools.islice(lines, most):
+        row = json.loads(line)
+        image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
+        if image is None:
+            continue
+        calibration = Calibration.from_table(row["calibration"])
+        dice = []
+        for die in row["dice"]:
+            # A pixel of a rendered label has its middle at halves, one of a calibration at wholes.
+            corners = np.array(die["corners"], float) - 0.5
+            x, y = calibration.to_mm(corners, calibration.die_mm).mean(axis=0)
+            dice.append(Truth(float(x), float(y), die["tilt_deg"], die["stacked"], die["visible"]))
+        yield Shown(folder.name.split("-")[0], image, calibration, tuple(dice))
+
+
+def measurements(finder: DieFinder, pictures: Iterator[Shown], total: int) -> Iterator[Measurement]:
+    """Every die that the model finds."""
+    readers: dict[Calibration, TableReader] = {}
+    for number, shown in enumerate(track(pictures, "measuring", total=total)):
+        if shown.calibration not in readers:
+            if len(readers) > 40:
+                readers.clear()
+            readers[shown.calibration] = TableReader(finder, shown.calibration)
+        for die in readers[shown.calibration].read(Frame(shown.picture, 0.0, number)).dice:
+            gaps = [np.hypot(t.x_mm - die.x_mm, t.y_mm - die.y_mm) for t in shown.dice]
+            nearest = int(np.argmin(gaps))
+            if die.model is not None and gaps[nearest] < _NEAR_MM:
+                yield Measurement(shown.name, shown.dice[nearest], die)
+
+
+def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, 5) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
+    if it sees one."""
+    network, outline, is_seen = [], [], []
+    for each in seen:
+        model, measured, vote = each.evidence.model, each.evidence.measured, each.evidence.second
+        assert model is not None
+        assert measured is not None
+        network.append(flatness.network_features(model, measured))
+        has_value = vote is not None and vote.value is not None
+        is_seen.append(has_value)
+        outline.append(
+            flatness.outline_features(vote)
+            if vote is not None and has_value
+            else np.zeros(len(flatness.OUTLINE_FEATURES))
+        )
+    return np.array(network), np.array(outline), np.array(is_seen, bool)
+
+
+def regress(x: np.ndarray, is_flat: np.ndarray, worth: np.ndarray) -> flatness.Weights:
+    """Logistic regression of (N, K) features on (N,) bool, each row worth so much: Newton steps on
+    standardised features, with a ridge that keeps weights of useless features near nothing."""
+    middle, scale = x.mean(axis=0), x.std(axis=0) + 1e-6
+    z = np.c_[np.ones(len(x)), (x - middle) / scale]
+    w = np.zeros(z.shape[1])
+    ridge = _RIDGE * worth.sum() * np.r_[0.0, np.ones(x.shape[1])]
+    for _ in range(_ROUNDS):
+        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
+        slope = z.T @ (worth * (p - is_flat)) + ridge * w
+        curve = (z * (worth * p * (1 - p))[:, None]).T @ z + np.diag(ridge + 1e-9)
+        step = np.linalg.solve(curve, slope)
+        w -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    each = w[1:] / scale
+    return flatness.Weights(float(w[0] - middle @ each), tuple(float(v) for v in each))
+
+
+def balance(seen: Sequence[Measurement]) -> np.ndarray:
+    """(N,) so that every origin counts alike, and in each of them flat dice as much as others."""
+    worth = np.zeros(len(seen))
+    names = np.array([each.name for each in seen])
+    flat = np.array([bool(each.truth.is_flat) for each in seen])
+    for name in set(names):
+        for kind in (True, False):
+            here = (names == name) & (flat == kind)
+            if here.any():
+                worth[here] = 1.0 / here.sum()
+    return worth * len(seen) / worth.sum()
+
+
+def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights]:
+    """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
+    second reader's on the rig's dice, where there are any (`vision.table.flatness` says why)."""
+    known = [
+        each
+        for each in seen
+        if each.truth.is_flat or (each.truth.is_flat is False and each.truth.tilt_deg < _HARD_DEG)
+    ]
+    network, outline, is_seen = features(known)
+    flat = np.array([bool(each.truth.is_flat) for each in known])
+    worth = balance(known)
+    is_rig = np.array([each.name == RIG for each in known])
+    clear = is_seen & (is_rig if is_rig.any() else ~is_rig)
+    return (
+        regress(network, flat, worth),
+        regress(outline[clear], flat[clear], worth[clear]),
+    )
+
+
+def odds(
+    seen: Sequence[Measurement], network: flatness.Weights, outline: flatness.Weights
+) -> np.ndarray:
+    """(N, 2) log-odds of both, as `vision.table.flatness` has them with these weights."""
+    x, y, is_seen = features(seen)
+    first = network.constant + x @ np.array(network.each)
+    second = outline.constant + y @ np.array(outline.each)
+    votes = [each.evidence.second for each in seen]
+    fits = np.array([v is None or v.spread_mm <= flatness.NO_FIT_MM for v in votes])
+    second = np.where(fits, second, np.minimum(second, flatness.NO_FIT_MOST))
+    return np.c_[first, np.where(is_seen, second, 0.0)]
+
+
+def report(seen: Sequence[Measurement], sums: np.ndarray) -> None:
+    """Per origin: how well each sum orders flat dice and others, and how many pass."""
+    flat = np.array([each.truth.is_flat is True for each in seen])
+    other = np.array([each.truth.is_flat is False for each in seen])
+    names = np.array([each.name for each in seen])
+    read = np.array([bool(e.evidence.second and e.evidence.second.value) for e in seen])
+    passes = np.array([flatness.is_flat(*pair) for pair in sums])
+    fails = np.array([flatness.is_not_flat(*pair) for pair in sums])
+    for name in sorted(set(names)):
+        here = (names == name) & read
+        a, b = sums[here & flat], sums[here & other]
+        if not len(a) or not len(b):
+            continue
+        rates = [
+            float((u[:, None] > v[None]).mean())
+            for u, v in ((a[:, 0], b[:, 0]), (a[:, 1], b[:, 1]), (a.sum(axis=1), b.sum(axis=1)))
+        ]
+        sys.stdout.write(
+            f"{name}: {len(a)} flat dice, {len(b)} others; pairs in the right order by network "
+            f"{rates[0]:.2%}, outline {rates[1]:.2%}, both {rates[2]:.2%}\n"
+            f"   flat: {passes[here & flat].mean():.1%} pass, {fails[here & flat].sum()} called "
+            f"not flat; others: {passes[here & other].sum()} pass, "
+            f"{fails[here & other].mean():.1%} called not flat\n"
+        )
+    worst = [i for i in np.argsort(-sums.sum(axis=1)) if other[i] and read[i]][:12]
+    for i in worst:
+        t = seen[i].truth
+        sys.stdout.write(
+            f"   flattest other: {names[i]} {t.tilt_deg:.1f}°{' stacked' if t.is_stacked else ''} "
+            f"network {sums[i, 0]:+.1f}, outline {sums[i, 1]:+.1f}\n"
+        )
+
+
+def draw(seen: Sequence[Measurement], sums: np.ndarray, path: Path) -> None:
+    """Every die in the plane of both sums, with the lines that decide."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(8, 7), dpi=80)
+    for is_flat, colour, label in (
+        (True, "tab:blue", "flat, ≤ 1.5°"),
+        (None, "0.6", "between, or half hidden"),
+        (False, "tab:red", "not flat, ≥ 6° or stacked"),
+    ):
+        here = np.array([each.truth.is_flat is is_flat for each in seen])
+        axis.plot(
+            *sums[here].T, ".", ms=3, alpha=0.5, color=colour, label=f"{label} ({here.sum()})"
+        )
+    grid = np.stack(np.meshgrid(np.linspace(-14, 9, 300), np.linspace(-14, 9, 300)), axis=-1)
+    for decide, colour in ((flatness.is_flat, "tab:blue"), (flatness.is_not_flat, "tab:red")):
+        area = np.array([[decide(*pair) for pair in row] for row in grid], float)
+        if 0 < area.mean() < 1:
+            axis.contour(grid[..., 0], grid[..., 1], area, levels=[0.5], colors=colour)
+    axis.set_xlim(-14, 9)
+    axis.set_ylim(-14, 9)
+    axis.set_xlabel("networks: both looks, squareness, height (log-odds of flat)")
+    axis.set_ylabel("second reader: outline, pips, side faces (log-odds of flat)")
+    axis.legend(loc="lower right", fontsize=8)
+    axis.grid(alpha=0.3)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="*", help="sets of calibrated shots")
+    parser.add_argument("--most", type=int, default=1_000_000, help="pictures of each set")
+    parser.add_argument("--rig", type=int, default=0, help="pictures of the rig")
+    parser.add_argument("--seed", type=int, default=501, help="of the rig's tosses")
+    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
+    parser.add_argument("--check", action="store_true", help="do not fit; use the shipped weights")
+    parser.add_argument("--out", type=Path, help="folder for flatness.png")
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    parts = [(shot_pictures(folder, options.most), options.most) for folder in options.folders]
+    if options.rig:
+        parts.append((rig_pictures(options.rig, options.seed), options.rig))
+    finder = DieFinder(options.model)
+    seen = [m for pictures, total in parts for m in measurements(finder, pictures, total)]
+    weights = (flatness.NETWORK, flatness.OUTLINE) if options.check else fit(seen)
+    for name, names, each in zip(
+        ("NETWORK", "OUTLINE"),
+        (flatness.NETWORK_FEATURES, flatness.OUTLINE_FEATURES),
+        weights,
+        strict=True,
+    ):
+        numbers = ", ".join(f"{value:.3f}" for value in each.each)
+        sys.stdout.write(f"{name} = Weights({each.constant:.3f}, ({numbers}))\n")
+        sys.stdout.write(
+            "".join(f"   {w:+.3f} {n}\n" for n, w in zip(names, each.each, strict=True))
+        )
+    sums = odds(seen, *weights)
+    report(seen, sums)
+    if options.out:
+        draw(seen, sums, options.out / "flatness.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,355 @@
+"""What must be refused, and for which reason: `python -m hil_tests.reader.refusals`.
+
+Owns: seeded cases of everything that is no three readable dice, made from the rig's tosses and its
+camera, and the table of what was accepted and of which reasons were given. Must not know how the
+reader works: it judges a short stream of pictures as the camera process does
+(`vision.table.stream`, `vision.table.motion`, `vision.table.consensus`), but without the dip of the
+light and without the proof of the toss, so that nothing is refused here for another reason than the
+picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from hil_tests.reader.reading import RigCamera, Toss, tosses
+from hil_tests.reader.spoiled import (
+    cloth,
+    lay_thing,
+    over_expose,
+    paint_faces,
+    repaint_pips,
+    smear,
+    with_grain,
+)
+from hil_tests.rig.geometry import GEOMETRIES, Geometry
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
+from vision.table.consensus import agree, refuse
+from vision.table.motion import RestWatch
+from vision.table.quality import digest
+from vision.table.reader import TableReader
+from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
+
+FRAMES = 4
+"""Pictures of a case that does not move: one more than a consensus needs."""
+STYLES = ("white", "red", "asian", "ivory", "blue")
+
+Frames = list[np.ndarray]
+Maker = Callable[["Stage"], Frames]
+
+
+class Stage:
+    """Tosses, a camera and chance for one case."""
+
+    def __init__(self, geometry: Geometry, camera: RigCamera, pool: Sequence[Toss], seed: int):
+        self.geometry, self.camera, self.pool = geometry, camera, pool
+        self.random = np.random.default_rng(seed)
+        self.toss = pool[int(self.random.integers(len(pool)))]
+
+    def shots(self, toss: Toss | None = None, count: int = FRAMES, light: float = 1.0) -> Frames:
+        """Pictures of a toss, each with its own grain."""
+        return [self.camera.picture(toss or self.toss, light) for _ in range(count)]
+
+    def other(self) -> Toss:
+        """Another toss of the pool."""
+        while True:
+            toss = self.pool[int(self.random.integers(len(self.pool)))]
+            if toss is not self.toss:
+                return toss
+
+    def free_place(self, radius_mm: float) -> np.ndarray | None:
+        """(2,) mm, x right and y up: where a thing of that radius fits between the dice."""
+        for _ in range(200):
+            turn = self.random.uniform(0, 2 * np.pi)
+            reach = (self.geometry.radius_mm - radius_mm - 1) * np.sqrt(self.random.random())
+            place = reach * np.array([np.cos(turn), np.sin(turn)])
+            gap = np.linalg.norm(self.toss.position_mm[:, :2] - place, axis=1).min()
+            if gap > radius_mm + 0.75 * self.geometry.die_mm:
+                return place
+        return None
+
+
+def _two_dice(stage: Stage) -> Frames:
+    keep = stage.random.permutation(3)[:2].tolist()
+    return stage.shots(stage.toss.only(keep))
+
+
+def _four_dice(stage: Stage) -> Frames:
+    while True:
+        other = stage.other()
+        for die in range(3):
+            place = other.position_mm[die, :2]
+            gap = np.linalg.norm(stage.toss.position_mm[:, :2] - place, axis=1).min()
+            if gap > 1.45 * stage.geometry.die_mm:
+                return stage.shots(stage.toss.plus(other.only([die])))
+        stage.toss = stage.other()
+
+
+def _thing(kind: str, radii_mm: tuple[float, float]) -> Maker:
+    def make(stage: Stage) -> Frames:
+        while True:
+            radius = float(stage.random.uniform(*radii_mm))
+            place = stage.free_place(radius)
+            if place is not None:
+                break
+            stage.toss = stage.other()
+        seed = int(stage.random.integers(2**31))
+        return [
+            lay_thing(picture, stage.camera, kind, place, radius, seed) for picture in stage.shots()
+        ]
+
+    return make
+
+
+def _hand(stage: Stage) -> Frames:
+    share = float(stage.random.uniform(0.75, 1.0))
+    return [stage.camera.picture(stage.toss, hand=share) for _ in range(FRAMES)]
+
+
+def _cloth(stage: Stage) -> Frames:
+    seed = int(stage.random.integers(2**31))
+    return [cloth(picture, stage.camera, seed) for picture in stage.shots()]
+
+
+def _black(stage: Stage) -> Frames:
+    share = float(stage.random.uniform(0.0, 0.45))
+    dark = stage.shots(light=0.0)
+    return [with_grain(picture * share, stage.random, 1.5) for picture in dark]
+
+
+def _over_exposed(stage: Stage) -> Frames:
+    times = float(stage.random.uniform(7, 16))
+    return [over_expose(picture, times) for picture in stage.shots()]
+
+
+def _defocused(stage: Stage) -> Frames:
+    sigma = float(stage.random.uniform(5, 11))
+    return [
+        with_grain(cv2.GaussianBlur(picture, (0, 0), sigma), stage.random, 2.0)
+        for picture in stage.shots()
+    ]
+
+
+def _frozen(stage: Stage) -> Frames:
+    return [stage.shots(count=1)[0]] * (FROZEN_FRAMES + 2)
+
+
+def _looped(stage: Stage) -> Frames:
+    recorded = stage.shots(count=40)
+    return recorded + recorded[: LOOPED_FRAMES + 1]
+
+
+def _torn(stage: Stage) -> Frames:
+    row = int(stage.random.uniform(0.15, 0.85) * stage.camera.calibration.image_size[1])
+    kind = ("grey", "smear", "black-white")[int(stage.random.integers(3))]
+    return [smear(picture, row, kind) for picture in stage.shots()]
+
+
+def _moving(speeds_mm_s: tuple[float, float]) -> Maker:
+    def make(stage: Stage) -> Frames:
+        which = int(stage.random.integers(3))
+        # Across the middle: a die that leaves the picture would leave two at rest behind it.
+        x, y = stage.toss.position_mm[which, :2]
+        turn = np.arctan2(-y, -x) + stage.random.uniform(-0.4, 0.4)
+        step = (
+            float(stage.random.uniform(*speeds_mm_s)) / 30 * np.array([np.cos(turn), np.sin(turn)])
+        )
+        frames = []
+        for number in range(FRAMES + 3):
+            moved = stage.toss.moved(which, step * number)
+            frames.append(stage.camera.picture(moved))
+        return frames
+
+    return make
+
+
+def _bumped(stage: Stage) -> Frames:
+    turn = stage.random.uniform(0, 2 * np.pi)
+    shift = stage.random.uniform(5.5, 18)
+    matrix = np.array([[1, 0, shift * np.cos(turn)], [0, 1, shift * np.sin(turn)]])
+    size = stage.camera.calibration.image_size
+    return [
+        cv2.warpAffine(picture, matrix, size, borderMode=cv2.BORDER_REPLICATE)
+        for picture in stage.shots()
+    ]
+
+
+def _touching(stage: Stage) -> Frames:
+    """Two dice side against side, and their seam under a smear on the dome."""
+    toss = _pressed_together(stage)
+    pair = toss.position_mm[:2, :2]
+    seed = int(stage.random.integers(2**31))
+    return [
+        lay_thing(picture, stage.camera, "smear", pair.mean(axis=0), 10.0, seed)
+        for picture in stage.shots(toss)
+    ]
+
+
+def _pressed_together(stage: Stage) -> Toss:
+    """The toss with its first two dice side against side, and the third out of the way."""
+    edge = stage.geometry.die_mm
+    while True:
+        toss, base = stage.toss, stage.toss.position_mm[0]
+        # The die's own horizontal axes: two of the three columns of its rotation.
+        level = [a for a in toss.rotation[0].T if abs(a[2]) < 0.5]
+        axis = level[int(stage.random.integers(2))] * stage.random.choice([-1, 1])
+        slide = np.cross(axis, [0, 0, 1.0]) * stage.random.uniform(-0.6, 0.6) * edge
+        place = base + axis * (edge + 0.05) + slide
+        gap = np.linalg.norm(place[:2] - toss.position_mm[2, :2])
+        if np.hypot(*place[:2]) < stage.geometry.radius_mm - 0.72 * edge and gap > 1.5 * edge:
+            rotation, position = toss.rotation.copy(), toss.position_mm.copy()
+            yaw = math.atan2(axis[1], axis[0])
+            own = next(a for a in toss.rotation[1].T if abs(a[2]) < 0.5)
+            turn = yaw - math.atan2(own[1], own[0])
+            c, s = math.cos(turn), math.sin(turn)
+            rotation[1] = np.array([(c, -s, 0), (s, c, 0), (0, 0, 1)]) @ toss.rotation[1]
+            position[1, :2] = place[:2]
+            return Toss(position, rotation, toss.dice)
+        stage.toss = stage.other()
+
+
+def _illegal(stage: Stage) -> Frames:
+    seed = int(stage.random.integers(2**31))
+    return [repaint_pips(picture, stage.camera, stage.toss, seed) for picture in stage.shots()]
+
+
+def _strange(stage: Stage) -> Frames:
+    seed = int(stage.random.integers(2**31))
+    return [paint_faces(picture, stage.camera, stage.toss, seed) for picture in stage.shots()]
+
+
+KINDS: dict[str, tuple[Maker, tuple[Reason, ...]]] = {
+    "two dice": (_two_dice, (Reason.COUNT,)),
+    "four dice": (_four_dice, (Reason.COUNT,)),
+    "a coin": (_thing("coin", (8.0, 12.0)), (Reason.FOREIGN_OBJECT,)),
+    "a chip, a screw, a label": (_thing("thing", (9.0, 14.0)), (Reason.FOREIGN_OBJECT,)),
+    "a hand over the dome": (_hand, (Reason.BLOCKED,)),
+    "a cloth over the dome": (_cloth, (Reason.BLOCKED,)),
+    "black picture": (_black, (Reason.BLACK,)),
+    "over-exposed picture": (_over_exposed, (Reason.OVER_EXPOSED,)),
+    "defocused picture": (_defocused, (Reason.DEFOCUSED,)),
+    "frozen stream": (_frozen, (Reason.FROZEN,)),
+    "looped stream": (_looped, (Reason.LOOPED,)),
+    "torn picture": (_torn, (Reason.TORN,)),
+    "a die moves": (_moving((60.0, 350.0)), (Reason.MOVING,)),
+    "a die moves slowly": (_moving((8.0, 30.0)), (Reason.MOVING,)),
+    "camera bumped": (_bumped, (Reason.CAMERA_MOVED,)),
+    "touching, seam smeared": (_touching, (Reason.TOUCHING,)),
+    "no legal face": (_illegal, (Reason.NO_LEGAL_FACE,)),
+    "unknown style": (_strange, (Reason.UNKNOWN_STYLE,)),
+}
+"""How each kind is made, and the reasons that are right for it."""
+
+
+def judge(reader: TableReader, frames: Frames) -> Verdict:
+    """What a table says of a stream of pictures: its state first, then what it shows at rest."""
+    memory, watch = StreamMemory(), RestWatch(reader.calibration)
+    before: np.ndarray | None = None
+    seen: list[Observation] = []
+    rested = False
+    verdict: Verdict | None = None
+    for number, picture in enumerate(frames):
+        repeated, looped = memory.take(digest(picture))
+        if repeated >= FROZEN_FRAMES:
+            return Unreadable(Reason.FROZEN, f"the same picture {repeated} times")
+        if looped >= LOOPED_FRAMES:
+            return Unreadable(Reason.LOOPED, "pictures that had been seen before came again")
+        if picture.shape[:2] == reader.calibration.image_size[::-1]:
+            now = watch.thumbnail(picture)
+            if before is not None and watch.has_moved(before, now):
+                seen.clear()
+                verdict = None
+            elif before is not None:
+                rested = True
+            before = now
+        if repeated == 0 and verdict is None and number < 2 * FRAMES:
+            seen.append(reader.read(Frame(picture, number / 30, number)))
+            consensus = agree(seen)
+            verdict = None if consensus is None else consensus.verdict
+    if verdict is not None:
+        return verdict
+    # Fewer pictures at rest than a consensus needs: it never was long enough at rest.
+    if not rested or len(seen) < 3:
+        return Unreadable(Reason.MOVING, "no rest")
+    return refuse(seen)
+
+
+def flat_tosses(geometry: Geometry, seed: int, count: int) -> list[Toss]:
+    """Tosses whose three dice lie flat."""
+    flat = (toss for toss in tosses(geometry, seed) if toss.truth == "flat")
+    return list(itertools.islice(flat, count))
+
+
+def cases(
+    kind: str, count: int, seed: int, pool: Sequence[Toss], cameras: Sequence[RigCamera]
+) -> Iterator[Frames]:
+    """`count` cases of a kind, the same for the same seed."""
+    geometry = GEOMETRIES["standard"]
+    make = KINDS[kind][0]
+    for number in range(count):
+        camera = cameras[number % len(cameras)]
+        yield make(Stage(geometry, camera, pool, seed * 100_003 + number))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; status 1 if anything was accepted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=KINDS, action="append", help="only these kinds")
+    parser.add_argument("--count", type=int, default=50, help="cases of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
+    parser.add_argument("--pictures", type=Path, help="keep one picture of each case here")
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    geometry = GEOMETRIES["standard"]
+    pool = flat_tosses(geometry, options.seed, 40)
+    first = RigCamera(geometry, STYLES[0], options.seed)
+    cameras = [first.with_dice(style) for style in STYLES]
+    reader = TableReader(DieFinder(options.model), cameras[0].calibration)
+    accepted_all = 0
+    sys.stdout.write(
+        f"{'kind':<26} {'cases':>5} {'accepted':>8} {'right reason':>13}  other reasons\n"
+    )
+    for kind in options.kind or KINDS:
+        right, accepted = 0, 0
+        others: Counter[str] = Counter()
+        made = cases(kind, options.count, options.seed, pool, cameras)
+        for number, frames in enumerate(made):
+            verdict = judge(reader, frames)
+            accepted += isinstance(verdict, Verified)
+            if isinstance(verdict, Unreadable) and verdict.reason in KINDS[kind][1]:
+                right += 1
+            else:
+                said = (
+                    verdict.reason.value
+                    if isinstance(verdict, Unreadable)
+                    else ("ACCEPTED" if isinstance(verdict, Verified) else "no roll")
+                )
+                others[said] += 1
+            if options.pictures:
+                options.pictures.mkdir(parents=True, exist_ok=True)
+                name = kind.replace(" ", "-").replace(",", "")
+                cv2.imwrite(str(options.pictures / f"{name}-{number:03}.jpg"), frames[-1])
+        accepted_all += accepted
+        rest = ", ".join(f"{n} {reason}" for reason, n in others.most_common())
+        sys.stdout.write(
+            f"{kind:<26} {options.count:>5} {accepted:>8} {right:>6} {right / options.count:>6.0%}"
+            f"  {rest}\n"
+        )
+        sys.stdout.flush()
+    return 1 if accepted_all else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

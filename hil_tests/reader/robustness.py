@@ -1,0 +1,276 @@
+"""How much worse pictures may get: `python -m hil_tests.reader.robustness --out FOLDER`.
+
+Owns: sweeps of contrast, blur, noise, glare, scale, rotation, camera tilt and die tilt over the
+rig's pictures, their counts (also of each reader alone, and of both wrong together) and the curves.
+Must not know how the reader works. Single frames, so what is accepted here needs three of its kind
+at a table. The curves need matplotlib, the counts do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from hil_tests.reader.reading import NOT_FLAT_DEG, RigCamera, Toss
+from hil_tests.reader.refusals import flat_tosses
+from hil_tests.reader.spoiled import with_grain
+from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.optics import Lens
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.reading import NoRoll, Verified
+from vision.table.reader import TableReader
+
+STYLES = ("white", "red", "asian")
+SCALE = "scale: a die's edge, pixels"
+CAMERA_TILT = "camera tilt, degrees"
+DIE_TILT = "tilt of one die, degrees"
+
+Spoil = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
+
+
+@dataclass(slots=True)
+class Point:
+    """Counts at one level of one sweep."""
+
+    level: float
+    pictures: int = 0
+    model_right: int = 0
+    """Pictures in which the model alone has exactly the true values."""
+    model_wrong: int = 0
+    """Three dice found, and the values are not the true ones."""
+    second_right: int = 0
+    second_wrong: int = 0
+    both_wrong: int = 0
+    """Both wrong with the same values."""
+    accepted: int = 0
+    wrong_accepted: int = 0
+    """Not the true values, or a die that lies at 6° or more."""
+    no_roll: int = 0
+
+
+def contrast(picture: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:
+    mean = float(picture.mean())
+    return with_grain((picture.astype(np.float32) - mean) * share + mean, random, 2.0)
+
+
+def blur(picture: np.ndarray, sigma: float, random: np.random.Generator) -> np.ndarray:
+    soft = cv2.GaussianBlur(picture, (0, 0), sigma) if sigma > 0 else picture
+    return with_grain(soft, random, 2.0)
+
+
+def noise(picture: np.ndarray, sigma: float, random: np.random.Generator) -> np.ndarray:
+    return with_grain(picture, random, sigma)
+
+
+def glare(picture: np.ndarray, strength: float, random: np.random.Generator) -> np.ndarray:
+    """A window's reflection on the dome, over a quarter of the compartment."""
+    layer: np.ndarray = np.zeros(picture.shape[:2], np.float32)
+    x, y = random.uniform(200, 440), random.uniform(120, 360)
+    box = cv2.boxPoints(((float(x), float(y)), (150.0, 110.0), float(random.uniform(0, 90))))
+    cv2.fillConvexPoly(layer, box.astype(np.int32), 1.0)
+    layer = np.asarray(cv2.GaussianBlur(layer, (0, 0), 5.0))
+    return with_grain(picture + 255 * strength * layer[..., None], random, 2.0)
+
+
+def turned(picture: np.ndarray, degrees: float, random: np.random.Generator) -> np.ndarray:
+    """The picture turned about the camera's axis."""
+    matrix = cv2.getRotationMatrix2D(Lens().centre_px, degrees, 1.0)
+    size = (picture.shape[1], picture.shape[0])
+    return np.asarray(cv2.warpAffine(picture, matrix, size, borderMode=cv2.BORDER_REPLICATE))
+
+
+def camera_tilted(picture: np.ndarray, degrees: float, random: np.random.Generator) -> np.ndarray:
+    """The picture of a camera that was moved so far along an arc about the compartment."""
+    lens = Lens()
+    turn, heading = np.radians(degrees), random.uniform(0, 2 * np.pi)
+    axis = np.array([np.cos(heading), np.sin(heading), 0.0]) * turn
+    u, v = lens.centre_px
+    rotation, _ = cv2.Rodrigues(axis)
+    k = np.array([[lens.focal_px, 0, u], [0, lens.focal_px, v], [0, 0, 1.0]])
+    corners = np.array([[-60, -60, 0], [60, -60, 0], [60, 60, 0], [-60, 60, 0.0]])
+    away = corners @ np.asarray(rotation).T + np.array([0, 0, lens.height_mm])
+    seen = away @ k.T
+    flat = (corners + np.array([0, 0, lens.height_mm])) @ k.T
+    matrix = cv2.getPerspectiveTransform(
+        (flat[:, :2] / flat[:, 2:]).astype(np.float32),
+        (seen[:, :2] / seen[:, 2:]).astype(np.float32),
+    )
+    size = (picture.shape[1], picture.shape[0])
+    return np.asarray(cv2.warpPerspective(picture, matrix, size, borderMode=cv2.BORDER_REPLICATE))
+
+
+SWEEPS: dict[str, tuple[Spoil | None, tuple[float, ...]]] = {
+    "contrast": (contrast, (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.1)),
+    "blur, sigma in pixels": (blur, (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0)),
+    "noise, sigma in grey levels": (noise, (2.0, 6.0, 12.0, 20.0, 30.0, 45.0)),
+    "glare, share of white": (glare, (0.0, 0.1, 0.2, 0.35, 0.5, 0.7)),
+    SCALE: (None, (24.0, 32.0, 40.0, 50.0, 74.0, 100.0, 140.0)),
+    "rotation, degrees": (turned, tuple(float(d) for d in range(0, 90, 5))),
+    CAMERA_TILT: (camera_tilted, (0.0, 1.0, 2.0, 3.0, 5.0, 8.0)),
+    DIE_TILT: (None, (0, 2, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45)),
+}
+
+
+def with_tilted_die(toss: Toss, degrees: float, random: np.random.Generator, die_mm: float) -> Toss:
+    """One die tipped about one of its edges, its lowest corner on the floor."""
+    die = int(random.integers(3))
+    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    axis = level[int(random.integers(2))] * np.radians(degrees)
+    turn, _ = cv2.Rodrigues(axis)
+    rotation, position = toss.rotation.copy(), toss.position_mm.copy()
+    rotation[die] = np.asarray(turn) @ rotation[die]
+    cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * die_mm / 2
+    position[die, 2] = -float((cube @ rotation[die].T)[:, 2].min())
+    return Toss(position, rotation, toss.dice)
+
+
+def pictures(
+    sweep: str,
+    level: float,
+    cameras: Sequence[RigCamera],
+    pool: Sequence[Toss],
+    count: int,
+    seed: int,
+) -> Iterator[tuple[RigCamera, Toss, np.ndarray]]:
+    """Camera, toss and picture; the same tosses at every level."""
+    random = np.random.default_rng(seed)
+    spoil = SWEEPS[sweep][0]
+    for number in range(count):
+        camera, toss = cameras[number % len(cameras)], pool[number % len(pool)]
+        if sweep == DIE_TILT:
+            toss = with_tilted_die(toss, level, random, camera.calibration.die_mm)
+        picture = camera.picture(toss)
+        yield camera, toss, picture if spoil is None else spoil(picture, level, random)
+
+
+def measure(reader: TableReader, level: float, shots: Iterator[tuple[RigCamera, Toss, np.ndarray]],
+            tilt_deg: float = 0.0) -> Point:  # fmt: skip
+    """Read every picture once and count."""
+    point = Point(level)
+    for number, (_, toss, picture) in enumerate(shots):
+        seen = reader.look(Frame(picture, 0.0, number))
+        point.pictures += 1
+        model = tuple(sorted(die.value for die in seen.model))
+        votes = [die.face.value for die in seen.second.dice] if seen.second is not None else []
+        second = tuple(sorted(value for value in votes if value is not None))
+        point.model_right += model == toss.values
+        model_wrong = len(model) == 3 and model != toss.values
+        second_wrong = len(second) == len(votes) == 3 and second != toss.values
+        point.model_wrong += model_wrong
+        point.second_right += second == toss.values and len(votes) == 3
+        point.second_wrong += second_wrong
+        point.both_wrong += model_wrong and second_wrong and model == second
+        opinion = seen.observation.opinion
+        point.no_roll += isinstance(opinion, NoRoll)
+        if isinstance(opinion, Verified):
+            point.accepted += 1
+            is_true = tuple(sorted(opinion.values)) == toss.values
+            point.wrong_accepted += not is_true or tilt_deg >= NOT_FLAT_DEG
+    return point
+
+
+def run(
+    finder: DieFinder, count: int, seed: int, only: Sequence[str] | None = None
+) -> Iterator[tuple[str, Point]]:
+    """Every sweep, point by point."""
+    geometry = GEOMETRIES["standard"]
+    pool = flat_tosses(geometry, seed, count)
+    first = RigCamera(geometry, STYLES[0], seed)
+    usual = [first.with_dice(style) for style in STYLES]
+    reader = TableReader(finder, usual[0].calibration)
+    for sweep, (_, levels) in SWEEPS.items():
+        if only and sweep not in only:
+            continue
+        for level in levels:
+            cameras, judge = usual, reader
+            if sweep == SCALE:
+                # Farther away, with the same lens: the compartment becomes smaller as well.
+                times = level / usual[0].calibration.die_px
+                lens = replace(
+                    Lens(),
+                    floor_px_per_mm=Lens().floor_px_per_mm * times,
+                    height_mm=Lens().height_mm / times if times < 1 else Lens().height_mm,
+                )
+                first = RigCamera(geometry, STYLES[0], seed, lens)
+                cameras = [first.with_dice(style) for style in STYLES[:2]]
+                judge = TableReader(finder, cameras[0].calibration)
+            shots = pictures(sweep, level, cameras, pool, count, seed)
+            yield sweep, measure(judge, level, shots, level if sweep == DIE_TILT else 0.0)
+
+
+def draw(results: dict[str, list[Point]], path: Path) -> None:
+    """All sweeps as small curves."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 4, figsize=(16, 7), dpi=70)
+    for axis, (sweep, points) in zip(axes.flat, results.items(), strict=False):
+        levels = [point.level for point in points]
+        total = [max(point.pictures, 1) for point in points]
+        for name, field, style in (
+            ("model alone right", "model_right", "-"),
+            ("second reader alone right", "second_right", "-"),
+            ("accepted", "accepted", "-"),
+            ("no roll", "no_roll", ":"),
+            ("wrong accepted", "wrong_accepted", "rx"),
+        ):
+            share = [getattr(p, field) / n for p, n in zip(points, total, strict=True)]
+            axis.plot(levels, share, style, label=name, lw=2)
+        axis.set_xlabel(sweep)
+        axis.set_ylim(-0.03, 1.03)
+        axis.grid(alpha=0.3)
+        if sweep == DIE_TILT:
+            axis.axvspan(0, 1.5, color="green", alpha=0.12)
+            axis.axvspan(NOT_FLAT_DEG, 45, color="red", alpha=0.06)
+    axes.flat[0].legend(fontsize=8)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; status 1 if anything wrong was accepted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=12, help="pictures at each level")
+    parser.add_argument("--seed", type=int, default=4)
+    parser.add_argument("--sweep", choices=SWEEPS, action="append", help="only these")
+    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
+    parser.add_argument("--out", type=Path, help="folder for robustness.png and robustness.json")
+    options = parser.parse_args(arguments)
+    cv2.setNumThreads(1)
+    results: dict[str, list[Point]] = {}
+    for sweep, point in run(DieFinder(options.model), options.count, options.seed, options.sweep):
+        if sweep not in results:
+            sys.stdout.write(
+                f"{sweep}\n   level  pictures  model  (wrong)  second  (wrong)  both wrong  "
+                "accepted  (wrong)  no roll\n"
+            )
+        results.setdefault(sweep, []).append(point)
+        sys.stdout.write(
+            f"{point.level:8.2f}  {point.pictures:8}  {point.model_right:5}  "
+            f"{point.model_wrong:7}  {point.second_right:6}  {point.second_wrong:7}  "
+            f"{point.both_wrong:10}  "
+            f"{point.accepted:8}  {point.wrong_accepted:7}  {point.no_roll:7}\n"
+        )
+        sys.stdout.flush()
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        table = {sweep: [asdict(point) for point in points] for sweep, points in results.items()}
+        (options.out / "robustness.json").write_text(json.dumps(table, indent=1) + "\n")
+        draw(results, options.out / "robustness.png")
+    return 1 if any(p.wrong_accepted for points in results.values() for p in points) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

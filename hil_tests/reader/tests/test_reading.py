@@ -1,0 +1,71 @@
+"""The real reader on the rig's own tosses: values that are true, or none.
+
+The hundreds of tosses behind the thresholds are `reading_bench`'s; this keeps its promise in a
+few seconds.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import cv2
+import numpy as np
+import pytest
+
+from hil_tests.reader.reading import RigCamera, outcome, read_toss, tosses
+from hil_tests.rig.geometry import GEOMETRIES
+from vision.cube_outlines.reader import SecondReader
+from vision.networks.classifier import DieFinder
+from vision.reading import Verified
+from vision.table.motion import RestWatch
+from vision.table.reader import TableReader
+
+
+@pytest.fixture(scope="module")
+def finder():
+    cv2.setNumThreads(1)
+    return DieFinder()
+
+
+@pytest.mark.parametrize(("compartment", "least_read"), [("standard", 9), ("rough", 5)])
+def test_what_is_accepted_is_true(finder, compartment, least_read):
+    geometry = GEOMETRIES[compartment]
+    camera = RigCamera(geometry, "white", seed=2)
+    reader = TableReader(finder, camera.calibration)
+    read = 0
+    for toss in itertools.islice(tosses(geometry, seed=21), 10):
+        verdict = read_toss(reader, camera, toss, dip=0.65)
+        if isinstance(verdict, Verified):
+            assert toss.truth != "not flat"
+            assert outcome(verdict, toss) == "right"
+            read += 1
+        elif toss.truth == "flat":
+            assert outcome(verdict, toss) != "no roll"
+    assert read >= least_read
+
+
+@pytest.mark.parametrize("style", ["white", "ivory", "red", "blue", "green", "asian"])
+def test_the_second_reader_alone_reads_every_style(style):
+    geometry = GEOMETRIES["standard"]
+    camera = RigCamera(geometry, style, seed=2)
+    reader = SecondReader(camera.calibration)
+    exact = 0
+    for toss in itertools.islice(tosses(geometry, seed=22), 6):
+        values = [die.face.value for die in reader.read(camera.picture(toss)).dice]
+        read = [value for value in values if value is not None]
+        is_exact = len(values) == 3 and tuple(sorted(read)) == toss.values
+        assert is_exact or toss.truth != "flat" or len(read) < 3
+        exact += is_exact
+    assert exact >= 5
+
+
+def test_the_dip_of_the_rigs_light_is_seen_and_is_no_motion():
+    geometry = GEOMETRIES["standard"]
+    camera = RigCamera(geometry, "white", seed=2)
+    toss = next(tosses(geometry, seed=23))
+    watch = RestWatch(camera.calibration)
+    before = watch.thumbnail(camera.picture(toss))
+    for level in np.linspace(0.55, 0.75, 5):
+        dipped = watch.thumbnail(camera.picture(toss, float(level)))
+        assert not watch.has_moved(before, dipped)
+        assert watch.light_ratio(before, dipped) < 0.92

@@ -1,0 +1,196 @@
+"""The technician's calibration of the camera: pictures taken, the camera measured, the result kept.
+
+Owns taking a quiet picture from the camera of the settings, and writing the table
+`[camera.calibration]` into a settings file without touching anything else in it. The measuring is
+vision's. It must not know people: what to do between two pictures is asked by its caller; nor the
+whole of the settings: whether a changed file can still be read is asked of its caller, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from shaker_ctl.adapters.camera.source import make_opener
+from shaker_ctl.adapters.disk.settings_text import with_table
+from shaker_ctl.errors import CameraError, SettingsError
+from shaker_ctl.reading.parameters import CameraParameters
+from vision.calibrating.calibrate import Fit, View
+from vision.camera import CameraLostError, Grabber
+
+log = logging.getLogger(__name__)
+
+FRAMES = 10
+"""Averaged, which takes out the grain: a corner is then found to a twentieth of a pixel."""
+
+SETTLE_FRAMES = 15
+"""Left out first: a camera that has just been opened is still setting itself up."""
+
+PATH = ("camera", "calibration")
+HEADER = f"[{'.'.join(PATH)}]"
+
+MARKER = "# Measured by `shaker-ctl calibrate`"
+"""Begins the comment that a calibration leaves, and the next one replaces."""
+
+Check = Callable[[str], object]
+"""Reads the text of a whole settings file, as every command does. Raises SettingsError."""
+
+
+def take_picture(p: CameraParameters) -> np.ndarray:
+    """Return one picture, (H, W, 3) uint8 BGR, averaged over `FRAMES`.
+
+    Raises CameraError where the camera does not open or gives no frames: the service may hold it.
+    """
+    trouble: list[CameraLostError] = []
+    wrong: list[str] = []
+    grabber = Grabber(
+        p.device,
+        image_size=p.calibration.image_size,
+        frames_per_s=p.frames_per_s,
+        open_timeout_s=p.open_timeout_s,
+        silent_after_s=p.silent_after_s,
+        on_trouble=lambda error: trouble.append(error) if error is not None else None,
+        opener=make_opener(
+            p.device,
+            image_size=p.calibration.image_size,
+            frames_per_s=p.frames_per_s,
+            open_timeout_s=p.open_timeout_s,
+            silent_after_s=p.silent_after_s,
+            controls=p.controls.plain(),
+            on_controls=wrong.extend,
+        ),
+    )
+    grabber.start()
+    try:
+        sum_, taken, number = None, 0, 0
+        while taken < SETTLE_FRAMES + FRAMES:
+            frame = grabber.next(number, p.open_timeout_s + p.silent_after_s)
+            if frame is None:
+                why = str(trouble[-1]) if trouble else f"the camera {p.device!r} gives no frames"
+                raise CameraError(
+                    why, remedy="Stop the service first: systemctl stop shaker-ctl; check the cable"
+                )
+            number = frame.sequence
+            taken += 1
+            if taken > SETTLE_FRAMES:
+                image = frame.image.astype(np.float32)
+                sum_ = image if sum_ is None else sum_ + image
+        if wrong:
+            log.warning("[camera.controls]: %s", "; ".join(wrong))
+        assert sum_ is not None
+        return np.asarray(np.clip(np.rint(sum_ / FRAMES), 0, 255), np.uint8)
+    finally:
+        grabber.stop()
+
+
+def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the picture with every corner as seen (green) and as expected (red, ten times off)."""
+    image = view.image if view.image.ndim == 3 else cv2.cvtColor(view.image, cv2.COLOR_GRAY2BGR)
+    large = cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    for seen, expected in zip(*found, strict=True):
+        at = tuple(int(v) for v in np.rint(seen * 2 + 0.5))
+        off = tuple(int(v) for v in np.rint((seen + 10.0 * (expected - seen)) * 2 + 0.5))
+        cv2.circle(large, at, 4, (60, 200, 60), 1, cv2.LINE_AA)
+        cv2.line(large, at, off, (40, 40, 230), 1, cv2.LINE_AA)
+    return np.asarray(large)
+
+
+def table_of(fit: Fit, today: date, picture: Path | None) -> dict[str, Any]:
+    """The table's keys with their values, as they stand in a settings file."""
+    table: dict[str, Any] = {
+        key: [_short(v) for v in value] if isinstance(value, list) else _short(value)
+        for key, value in fit.calibration.to_table().items()
+    }
+    table["measured"] = today.isoformat()
+    if picture is not None:
+        table["picture"] = str(picture)
+    return table
+
+
+def note_of(fit: Fit) -> str:
+    """The comment over the keys: how well they are known."""
+    return f"{MARKER}: {fit.line}"
+
+
+def table_text(table: dict[str, Any], note: str) -> str:
+    """The table as it stands in a file without one."""
+    return with_table("", PATH, table, note, MARKER)
+
+
+def _short(value: float) -> float | int:
+    return value if isinstance(value, int) else round(value, 5)
+
+
+def with_calibration(file: Path, table: dict[str, Any], note: str, check: Check) -> str:
+    """Return the text of the settings file with the table in it, which `check` has read.
+
+    Raises SettingsError, saying what to do, where the file cannot be read, has its calibration in
+    another form, or would be refused by every later command.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
+            before = opened.read()
+        after = with_table(before, PATH, table, note, MARKER)
+    except (OSError, UnicodeError) as error:
+        raise _not_written(file, error) from error
+    except KeyError as error:
+        raise SettingsError(
+            f"{file} has its calibration not under {HEADER}",
+            remedy=f"Take it out, write the header {HEADER} there, and try again",
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"{file} is not valid TOML: {error}", remedy="Mend that line and try again"
+        ) from error
+    try:
+        check(after)
+    except SettingsError as error:
+        raise SettingsError(
+            f"what was measured cannot be true, and {file} stays as it was: {error}",
+            remedy="Check the options and the pictures, and measure again",
+        ) from error
+    return after
+
+
+def write_table(file: Path, table: dict[str, Any], note: str, check: Check) -> None:
+    """Put the table into the settings file, in place of the one there; whole or not at all.
+
+    Where `file` is a link, what it leads to is changed. Raises SettingsError as `with_calibration`
+    does, and where the file cannot be written.
+    """
+    after = with_calibration(file, table, note, check)
+    aside = ""
+    try:
+        real = file.resolve(strict=True)
+        old = real.stat()
+        number, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        with os.fdopen(number, "w", encoding="utf-8", newline="") as opened:
+            opened.write(after)
+            opened.flush()
+            os.fsync(opened.fileno())
+            if os.geteuid() == 0:
+                os.fchown(opened.fileno(), old.st_uid, old.st_gid)
+            os.fchmod(opened.fileno(), old.st_mode & 0o7777)
+        os.replace(aside, real)
+    except OSError as error:
+        if aside:
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+        raise _not_written(file, error) from error
+
+
+def _not_written(file: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"the calibration cannot be written into {file}: {error}",
+        remedy="Run it as the owner of the file (sudo), or paste the table above",
+    )

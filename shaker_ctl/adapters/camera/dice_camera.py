@@ -1,0 +1,441 @@
+"""The camera as the service sees it: requests in, messages out, and a process that may die.
+
+Owns: the camera process (start, heartbeat, kill, restart) and the promise that every `read` is
+answered by exactly one `ReadingDone`. Must not know OpenCV, onnxruntime, or what a reading is
+used for.
+
+The process is started as `python -m shaker_ctl.adapters.camera.process` and not through
+`multiprocessing`: its spawn method would import the service's own main module into the child and
+start a resource tracker beside it, 60 MB that a camera does not need. The link is still a
+`multiprocessing` connection, over a socket pair.
+
+A hung camera driver cannot be interrupted from inside its process. So nothing here waits for it:
+a process that has not said anything for `answer_timeout_s` is killed, the fault is reported, and
+a new one gets what the old one was doing, the poses before the toss included.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import IO
+
+from shaker_ctl.errors import CameraError
+from shaker_ctl.reading.messages import (
+    BeginToss,
+    Blind,
+    CameraFault,
+    CameraHealth,
+    CameraReady,
+    CameraRecovered,
+    CameraSetup,
+    DiePose,
+    EndReading,
+    LightDipped,
+    Message,
+    Picture,
+    ReadDice,
+    ReadingDone,
+    Request,
+    SettleDice,
+    StopCamera,
+    TakePicture,
+    TossWatched,
+)
+from shaker_ctl.reading.parameters import CameraParameters
+from vision.reading import Reason, Unreadable
+
+log = logging.getLogger(__name__)
+
+_ROOT = Path(__file__).resolve().parents[3]
+_TURN_S = 0.1
+_RESTART_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
+_READ_GRACE_S = 0.5
+"""On top of the process's own deadlines, before a read is answered without it."""
+_STEADY_S = 30.0
+"""A process that lived this long is restarted without waiting."""
+
+NEVER_RESTARTED = frozenset({"model"})
+"""Faults that a restart cannot mend: a person restores the files."""
+
+
+class DiceCamera:
+    """The camera process, supervised. All methods are thread-safe and none of them blocks,
+    except `wait_ready` and `snap`, which have deadlines."""
+
+    def __init__(
+        self,
+        parameters: CameraParameters,
+        listener: Callable[[Message], None],
+        *,
+        model: Path | None = None,
+    ) -> None:
+        """Prepare; `start` starts. `listener` is called from the adapter's own thread, must not
+        block and must not raise."""
+        self._parameters = parameters
+        self._hear = listener
+        self._model = model
+        self._lock = threading.Lock()
+        self._link: Connection | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
+        self._thread: threading.Thread | None = None
+        self._is_stopping = threading.Event()
+        self._is_ready = threading.Event()
+        self._faults: dict[str, CameraFault] = {}
+        self._health: CameraHealth | None = None
+        self._blind = False
+        self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
+        self._reading: int | None = None
+        self._read_deadline = float("inf")
+        self._pictures: dict[int, bytes] = {}
+        self._picture_came = threading.Condition(self._lock)
+        self._request_ids = itertools.count(1)
+
+    # ── What the service asks ───────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Start the process and return at once; `CameraReady` follows."""
+        if self._thread is not None:
+            raise CameraError("the camera is already started")
+        self._thread = threading.Thread(target=self._supervise, name="camera", daemon=True)
+        self._thread.start()
+
+    def wait_ready(self, timeout_s: float | None = None) -> None:
+        """Wait until the process is ready. Raises CameraError with the fault and its remedy."""
+        limit_s = self._parameters.start_timeout_s if timeout_s is None else timeout_s
+        deadline = time.monotonic() + limit_s
+        while not self._is_ready.wait(0.02):
+            fault = self.fault
+            if fault is not None and fault.code in NEVER_RESTARTED | {"camera-open"}:
+                raise CameraError(fault.text, remedy=fault.remedy)
+            if time.monotonic() > deadline:
+                text = fault.text if fault else f"the camera is not ready after {limit_s:g} s"
+                raise CameraError(
+                    text,
+                    remedy=(fault.remedy if fault else "")
+                    or f"check the camera {self._parameters.device!r}",
+                )
+
+    def begin_toss(self, toss_id: int) -> None:
+        """Keep how the dice lie now; call before the motor starts."""
+        with self._lock:
+            self._before = (toss_id, None)
+        self._send(BeginToss(toss_id))
+
+    def settle(self, toss_id: int) -> None:
+        """The motor was switched off; `read` follows once the toss is proved."""
+        self._send(SettleDice(toss_id))
+
+    def read(self, toss_id: int) -> None:
+        """Wait for rest and read. Answered by `Rested` and then one `ReadingDone`."""
+        with self._lock:
+            self._reading = toss_id
+            self._read_deadline = self._new_read_deadline()
+        self._send(ReadDice(toss_id))
+
+    def light_dipped(self, toss_id: int, t_set: float) -> None:
+        """The light has the level that `DipLight` asked for, since `t_set` (monotonic)."""
+        self._send(LightDipped(toss_id, t_set))
+
+    def end_reading(self, toss_id: int) -> None:
+        """The reading of this toss is not needed any more; no `ReadingDone` will come."""
+        with self._lock:
+            if self._reading == toss_id:
+                self._reading = None
+        self._send(EndReading(toss_id))
+
+    def blind(self, is_blind: bool) -> None:
+        """While blind no frame is decoded, kept or sent."""
+        with self._lock:
+            self._blind = is_blind
+        self._send(Blind(is_blind))
+
+    def snap(self, timeout_s: float = 1.0) -> bytes:
+        """The newest frame as a JPEG; empty while blind. Raises CameraError at the deadline."""
+        request_id = next(self._request_ids)
+        self._send(TakePicture(request_id))
+        with self._picture_came:
+            if not self._picture_came.wait_for(lambda: request_id in self._pictures, timeout_s):
+                raise CameraError(
+                    f"the camera gave no picture within {timeout_s:g} s",
+                    remedy="see `shaker-ctl status` for the camera's fault",
+                )
+            return self._pictures.pop(request_id)
+
+    @property
+    def health(self) -> CameraHealth | None:
+        """The last heartbeat; None before the first."""
+        return self._health
+
+    @property
+    def fault(self) -> CameraFault | None:
+        """The fault that stands, if any."""
+        return next(reversed(self.faults.values()), None)
+
+    @property
+    def faults(self) -> dict[str, CameraFault]:
+        """Every fault that stands by its code, oldest first."""
+        return dict(self._faults)
+
+    @property
+    def is_ready(self) -> bool:
+        return self._is_ready.is_set()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the camera process, while it runs."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def stop(self) -> None:
+        """End the process and the thread; at most about a second. Idempotent."""
+        self._is_stopping.set()
+        self._send(StopCamera())
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=3.0)
+            self._thread = None
+
+    # ── The supervisor's thread ─────────────────────────────────────────────
+
+    def _supervise(self) -> None:
+        failures = 0
+        while not self._is_stopping.is_set():
+            started = time.monotonic()
+            self._launch()
+            fault = self._attend(started)
+            self._reap()
+            if fault is None or self._is_stopping.is_set():
+                break
+            self._report(fault)
+            if fault.code in NEVER_RESTARTED:
+                self._answer_reads_until_stopped()
+                break
+            failures = 0 if time.monotonic() - started > _STEADY_S else failures + 1
+            wait_s = _RESTART_WAITS_S[min(failures, len(_RESTART_WAITS_S) - 1)]
+            self._answer_overdue_read()
+            self._is_stopping.wait(wait_s)
+
+    def _launch(self) -> None:
+        ours, theirs = socket.socketpair()
+        environment = dict(os.environ)
+        environment["PYTHONPATH"] = os.pathsep.join(
+            part for part in (str(_ROOT), environment.get("PYTHONPATH", "")) if part
+        )
+        # One thread each: a camera process must not compete with the motion loop for cores.
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            environment[name] = "1"
+        environment["OPENCV_FFMPEG_LOGLEVEL"] = "-8"  # its complaints become our named faults
+        environment["OPENCV_LOG_LEVEL"] = "SILENT"
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in _reap
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "shaker_ctl.adapters.camera.process", str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env=environment,
+                start_new_session=True,  # Ctrl-C at the terminal is the service's to handle
+            )
+        link = Connection(ours.detach())
+        with self._lock:
+            self._process, self._link = process, link
+        self._send(self._setup())
+
+    def _setup(self) -> CameraSetup:
+        p = self._parameters
+        return CameraSetup(
+            device=p.device,
+            frames_per_s=p.frames_per_s,
+            calibration=p.calibration_table(),
+            open_timeout_s=p.open_timeout_s,
+            silent_after_s=p.silent_after_s,
+            rest_timeout_s=p.rest_timeout_s,
+            read_timeout_s=p.read_timeout_s,
+            dip_levels=(p.dip_level_low, p.dip_level_high),
+            dip_delay_s=p.dip_delay_s,
+            dip_seen_within_s=p.dip_seen_within_s,
+            jpeg_quality=p.jpeg_quality,
+            controls=p.controls.plain(),
+            model=None if self._model is None else str(self._model),
+        )
+
+    def _attend(self, started: float) -> CameraFault | None:
+        """Pass messages on until the process ends or falls silent; return why, or None at stop."""
+        link, process = self._link, self._process
+        assert link is not None
+        assert process is not None
+        heard = started
+        last: CameraFault | None = None
+        while True:
+            try:
+                message: Message | None = link.recv() if link.poll(_TURN_S) else None
+            except (EOFError, OSError):
+                return self._obituary(process, last)
+            now = time.monotonic()
+            if message is not None:
+                heard = now
+                if isinstance(message, CameraFault):
+                    last = message
+                self._take(message)
+            elif self._is_stopping.is_set() and now - heard > 1.0:
+                return None
+            silence_s = now - heard
+            limit_s = (
+                self._parameters.answer_timeout_s
+                if self._is_ready.is_set()
+                else self._parameters.start_timeout_s
+            )
+            if silence_s > limit_s:
+                return CameraFault(
+                    "camera-process",
+                    f"the camera process was silent for {silence_s:.1f} s and was killed",
+                    "it is started again; if this repeats, check the camera's cable and driver",
+                )
+            self._answer_overdue_read()
+
+    def _obituary(
+        self, process: subprocess.Popen[bytes], last: CameraFault | None
+    ) -> CameraFault | None:
+        if self._is_stopping.is_set():
+            return None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        if last is not None and last.code in NEVER_RESTARTED:
+            return last
+        words = ""
+        if self._stderr is not None:
+            self._stderr.seek(0)
+            lines = self._stderr.read()[-2000:].decode(errors="replace").strip().splitlines()
+            words = f": {lines[-1]}" if lines else ""
+        return CameraFault(
+            "camera-process",
+            f"the camera process ended with status {process.returncode}{words}",
+            "it is started again; if this repeats, see the system's log",
+        )
+
+    def _reap(self) -> None:
+        self._is_ready.clear()
+        with self._lock:
+            process, link, self._process, self._link = self._process, self._link, None, None
+        if link is not None:
+            link.close()
+        if process is not None:
+            try:
+                process.wait(0.3 if self._is_stopping.is_set() else 0.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._stderr is not None:
+            self._stderr.close()
+            self._stderr = None
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case CameraReady():
+                self._is_ready.set()
+                self._resume()
+                ended, self._faults = self._faults, {}
+                for code in ended:  # a new process says anew what is wrong
+                    self._tell(CameraRecovered(code))
+            case CameraHealth():
+                self._health = message
+            case CameraFault():
+                self._report(message)
+                return
+            case CameraRecovered():
+                self._faults.pop(message.code, None)
+            case TossWatched():
+                with self._lock:
+                    if self._before is not None and self._before[0] == message.toss_id:
+                        self._before = (message.toss_id, message.before)
+            case ReadingDone():
+                with self._lock:
+                    if self._reading != message.toss_id:
+                        return  # answered already, or no longer wanted
+                    self._reading = None
+            case Picture():
+                with self._picture_came:
+                    self._pictures[message.request_id] = message.jpeg
+                    self._picture_came.notify_all()
+                return
+            case _:
+                pass
+        self._tell(message)
+
+    def _resume(self) -> None:
+        """Give a new process what the old one was doing."""
+        with self._lock:
+            is_blind, before, reading = self._blind, self._before, self._reading
+        if is_blind:
+            self._send(Blind(True))
+        if before is not None and before[1] is not None:
+            self._send(BeginToss(before[0], before[1]))
+        if reading is not None:
+            with self._lock:
+                self._read_deadline = self._new_read_deadline()
+            self._send(ReadDice(reading))
+
+    def _new_read_deadline(self) -> float:
+        p = self._parameters
+        return time.monotonic() + p.rest_timeout_s + p.read_timeout_s + _READ_GRACE_S
+
+    def _answer_overdue_read(self) -> None:
+        with self._lock:
+            toss_id = self._reading
+            now = time.monotonic()
+            if toss_id is None or now < self._read_deadline:
+                return
+            self._reading = None
+        fault = self.fault
+        text = fault.text if fault else "the camera process did not answer in time"
+        self._send(EndReading(toss_id))
+        self._tell(
+            ReadingDone(
+                toss_id=toss_id,
+                verdict=Unreadable(Reason.NO_FRAMES, text),
+                t_rest=None,
+                t_dip_seen=None,
+                t_capture=None,
+                t_verdict=now,
+                jpeg=b"",
+                overlay_jpeg=b"",
+                observations=(),
+                frames_looked_at=0,
+            )
+        )
+
+    def _answer_reads_until_stopped(self) -> None:
+        while not self._is_stopping.wait(_TURN_S):
+            self._answer_overdue_read()
+
+    def _tell(self, message: Message) -> None:
+        """A listener that fails must not end the supervision: nobody would ever read again."""
+        try:
+            self._hear(message)
+        except Exception:
+            log.exception("%s was not taken", type(message).__name__)
+
+    def _report(self, fault: CameraFault) -> None:
+        self._faults[fault.code] = fault
+        self._tell(fault)
+
+    def _send(self, request: Request | CameraSetup) -> None:
+        with self._lock:
+            if self._link is None:
+                return  # said again by _resume when the next process is ready
+            # The supervisor notices a dead peer by itself.
+            with contextlib.suppress(OSError, ValueError):
+                self._link.send(request)

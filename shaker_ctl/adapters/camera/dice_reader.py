@@ -1,0 +1,331 @@
+"""The dice reader as the table sees it: commands in, rules events out, pictures for the record.
+
+Owns the translation between occasions and the camera process's toss numbers, between vision's
+verdicts and the rules', and the ring light's dip. Must not know thresholds or what a verdict leads
+to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shaker_ctl.adapters.camera.dice_camera import DiceCamera
+from shaker_ctl.console.desk import CameraView
+from shaker_ctl.errors import HardwareError, RefusedError
+from shaker_ctl.ports import Pictures, ShakerOutputs
+from shaker_ctl.reading.messages import (
+    CameraFault,
+    CameraHealth,
+    CameraReady,
+    CameraRecovered,
+    DipLight,
+    Message,
+    ReadingDone,
+    Rested,
+    RestoreLight,
+)
+from shaker_ctl.reading.parameters import CameraParameters
+from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.vocabulary import (
+    NoRoll,
+    NoRollKind,
+    Occasion,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision import reading
+
+log = logging.getLogger(__name__)
+
+LOST_AFTER_S = 6.0
+"""How long a camera fault may stand before the reader counts as lost. A killed camera process is
+back, model loaded and first frame seen, after 1-2 s; a Pi needs up to 5 s."""
+
+
+STEADY_S = 1.0
+"""For so long a camera must give pictures, after a fault, to be back. One that is opened again and
+again, and each time gives a picture before it falls silent, is lost all the same."""
+
+LOST = frozenset(
+    {"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped", "camera-moved"}
+)
+"""Faults without which there is no reader. A poor picture (dark, blocked) is judged when dice are
+read: a cover on its way is no reason to lose the reader. A camera that was bumped stays so, and its
+process says so only of pictures in which nothing moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastReading:
+    """The newest reading, for screens."""
+
+    occasion: Occasion
+    verdict: Verdict
+    t_rest: float | None
+    t_dip_seen: float | None
+    t_capture: float | None
+    t_verdict: float
+    frames: int
+
+    def line(self) -> str:
+        """In words, for screens."""
+        what = f"{self.occasion.purpose.value} {self.occasion.number}"
+        match self.verdict:
+            case Verified(values, confidence):
+                said = f"{' '.join(map(str, values))} verified, confidence {confidence:.3f}"
+            case NoRoll(kind, _, angle_deg):
+                said = f"no roll: {kind.value}, {angle_deg:.0f}°"
+            case Unreadable(reason):
+                said = f"unreadable: {reason}"
+        return f"{what}: {said}"
+
+
+class CameraReader:
+    """The camera process behind the `DiceReader` port."""
+
+    def __init__(
+        self,
+        parameters: CameraParameters,
+        outputs: ShakerOutputs,
+        post: Callable[[events.Event, Pictures | None], None],
+    ) -> None:
+        self._outputs = outputs
+        self._post = post
+        self._camera = DiceCamera(parameters, self._take)
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._number_of: dict[Occasion, int] = {}
+        self._occasion_of: dict[int, Occasion] = {}
+        self._reading: int | None = None
+        self._is_blind = False
+        self._lost: threading.Timer | None = None
+        self._well_since_s: float | None = None
+        self.ready: CameraReady | None = None
+        self.last: LastReading | None = None
+        self.last_pictures: Pictures | None = None
+
+    def start(self) -> None:
+        """Start the camera process; returns at once."""
+        self._camera.start()
+
+    def wait_ready(self, timeout_s: float | None = None) -> None:
+        """Wait for model and first frame. Raises `CameraError` with the remedy."""
+        self._camera.wait_ready(timeout_s)
+
+    def stop(self) -> None:
+        """End the camera process."""
+        self._cancel_lost()
+        self._camera.stop()
+
+    @property
+    def health(self) -> CameraHealth | None:
+        return self._camera.health
+
+    @property
+    def fault(self) -> CameraFault | None:
+        return self._camera.fault
+
+    @property
+    def pid(self) -> int | None:
+        return self._camera.pid
+
+    def snap(self) -> bytes:
+        """The newest frame as JPEG. Raises `RefusedError` while dice are covered."""
+        if self._is_blind:
+            raise RefusedError(
+                "no picture is taken between cover-closed and reveal",
+                remedy="ask again after the reveal",
+            )
+        return self._camera.snap()
+
+    def camera_view(self) -> CameraView:
+        """Figures for screens."""
+        health, fault = self._camera.health, self._camera.fault
+        state = "ready" if self._camera.is_ready else "starting"
+        if fault is not None:
+            state = f"{fault.code}: {fault.text}"
+        elif self._is_blind:
+            state = "blind: the dice are covered"
+        return CameraView(
+            fps=None if health is None else round(health.fps, 1),
+            exposure="" if health is None else f"median grey {health.median:.0f} of 255",
+            sharpness=None if health is None else round(health.sharpness, 2),
+            brightness=None if health is None else round(health.median, 1),
+            late_frames=None if health is None else health.late,
+            last_reading=self.last.line() if self.last else "",
+            state=state,
+        )
+
+    # ── Commands ────────────────────────────────────────────────────────────
+
+    def perform(
+        self,
+        command: (
+            commands.NotePoses
+            | commands.LightOn
+            | commands.LightOff
+            | commands.StartReading
+            | commands.StopReading
+        ),
+    ) -> None:
+        """Do as commanded; answers come as events."""
+        match command:
+            case commands.NotePoses(occasion):
+                self._camera.begin_toss(self._number(occasion))
+            case commands.LightOn():
+                self._set_light(1.0)
+                self._is_blind = False
+                self._camera.blind(False)
+            case commands.LightOff():
+                # Blind first: no frame of the covered dice, however dark, is captured.
+                self._is_blind = True
+                self._camera.blind(True)
+                self._set_light(0.0)
+            case commands.StartReading(occasion):
+                number = self._number(occasion)
+                self._reading = number
+                self._camera.read(number)
+            case commands.StopReading():
+                if self._reading is not None:
+                    self._camera.end_reading(self._reading)
+                    self._reading = None
+
+    def settle(self, occasion: Occasion) -> None:
+        """The motor was switched off: a head start for the dip. Covered dice have none."""
+        if not self._is_blind:
+            self._camera.settle(self._number(occasion))
+
+    def _set_light(self, level: float) -> None:
+        """A light that does not obey is no reason to stop: its dip is not seen, nothing is read.
+
+        That the link is lost is the motion thread's to say.
+        """
+        try:
+            self._outputs.set_light(level)
+        except HardwareError as error:
+            log.warning("the ring light: %s", error.line())
+
+    def _number(self, occasion: Occasion) -> int:
+        with self._lock:
+            if occasion not in self._number_of:
+                number = next(self._numbers)
+                self._number_of[occasion] = number
+                self._occasion_of[number] = occasion
+                for old in [n for n in self._occasion_of if n <= number - 16]:
+                    del self._number_of[self._occasion_of.pop(old)]
+            return self._number_of[occasion]
+
+    # ── Messages of the camera process ──────────────────────────────────────
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case CameraReady():
+                self.ready = message
+            case Rested():
+                self._rested(message)
+            case DipLight(toss_id, level):
+                self._set_light(level)
+                self._camera.light_dipped(toss_id, time.monotonic())
+            case RestoreLight():
+                self._set_light(1.0)
+            case ReadingDone():
+                self._done(message)
+            case CameraFault():
+                is_lost = message.code in LOST
+                level = logging.WARNING if is_lost else logging.INFO
+                log.log(level, "camera: %s. %s", message.text, message.remedy)
+                if is_lost:
+                    self._expect_recovery(message.code)
+            case CameraRecovered():
+                log.info("camera: %s is over", message.code)
+                if not LOST & self._camera.faults.keys():
+                    self._well_since_s = time.monotonic()
+            case _:
+                pass
+
+    def _rested(self, message: Rested) -> None:
+        occasion = self._occasion_of.get(message.toss_id)
+        if occasion is None:
+            return
+        if message.is_proved is False:
+            log.warning(
+                "%s: only %s of %s dice lie otherwise than before the toss",
+                occasion,
+                message.poses_changed,
+                message.dice,
+            )
+            self._post(events.TossDisproved(occasion), None)
+        else:
+            self._post(events.AtRest(occasion, compared=message.is_proved is True), None)
+
+    def _done(self, message: ReadingDone) -> None:
+        occasion = self._occasion_of.get(message.toss_id)
+        self._reading = None
+        if occasion is None:
+            return
+        verdict = in_the_rules_words(message.verdict)
+        pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None
+        self.last = LastReading(
+            occasion,
+            verdict,
+            message.t_rest,
+            message.t_dip_seen,
+            message.t_capture,
+            message.t_verdict,
+            message.frames_looked_at,
+        )
+        self.last_pictures = pictures or self.last_pictures
+        if message.unchanged:
+            # O-21: an unchanged picture is no new result, whatever its values.
+            self._post(events.TossDisproved(occasion), pictures)
+        else:
+            self._post(events.ReadingMade(occasion, verdict), pictures)
+
+    def _expect_recovery(self, code: str) -> None:
+        """A fault without which there is no reader: it has so long to be over, and to stay so."""
+        if self._is_steady():
+            self._cancel_lost()
+        self._well_since_s = None
+        if self._lost is None:
+            self._wait_for_recovery(LOST_AFTER_S, code)
+
+    def _wait_for_recovery(self, for_s: float, code: str) -> None:
+        self._lost = threading.Timer(for_s, self._declare_lost, (code,))
+        self._lost.daemon = True
+        self._lost.start()
+
+    def _is_steady(self) -> bool:
+        since_s = self._well_since_s
+        return since_s is not None and time.monotonic() - since_s >= STEADY_S
+
+    def _declare_lost(self, code: str) -> None:
+        since_s = self._well_since_s
+        if self._is_steady():
+            self._lost = None
+        elif since_s is not None:
+            self._wait_for_recovery(since_s + STEADY_S - time.monotonic(), code)
+        else:
+            self._lost = None
+            self._post(events.ReaderFault(None, code), None)  # what it began with
+
+    def _cancel_lost(self) -> None:
+        timer, self._lost = self._lost, None
+        if timer is not None:
+            timer.cancel()
+
+
+def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
+    """Vision's verdict in the rules' words."""
+    match verdict:
+        case reading.Verified(values, confidence):
+            first, second, third = values
+            return Verified((first, second, third), confidence)
+        case reading.NoRoll(die, kind, angle_deg, _):
+            return NoRoll(NoRollKind(kind.value), die, angle_deg)
+        case reading.Unreadable(reason, detail):
+            return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)

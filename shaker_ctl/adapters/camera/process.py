@@ -1,0 +1,420 @@
+"""The camera process: `python -m shaker_ctl.adapters.camera.process FD`.
+
+Owns: the camera's grab thread, the reader, and the one thread that feeds one to the other. Must not
+know rounds, lamps or settings files. It is started, watched and killed by `dice_camera`; everything
+it knows comes over the socket whose number is its argument, and it ends when that closes.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+import sys
+import threading
+import time
+import traceback
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import cv2
+
+from shaker_ctl.adapters.camera.small_picture import small_jpeg
+from shaker_ctl.adapters.camera.source import make_opener
+from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.messages import (
+    BeginToss,
+    Blind,
+    CameraFault,
+    CameraHealth,
+    CameraReady,
+    CameraRecovered,
+    CameraSetup,
+    EndReading,
+    LightDipped,
+    Message,
+    Picture,
+    ReadDice,
+    ReadingDone,
+    Request,
+    SettleDice,
+    StopCamera,
+    TakePicture,
+)
+from shaker_ctl.reading.toss_session import Finished, TossSession
+from vision.calibration import Calibration
+from vision.camera import CameraLostError, Grabber
+from vision.errors import ModelError, VisionError
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.overlay import draw_reading
+from vision.reading import Quality, Reason
+from vision.table.motion import RestWatch
+from vision.table.place import RimSearch
+from vision.table.quality import QualityGate, digest
+from vision.table.reader import TableReader
+from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
+
+_HEARTBEAT_S = 0.2
+_LOOK_AFTER_S = 0.5
+"""Between two checks of the picture's quality while nothing is read."""
+_FAULT_CHECKS = 2
+"""Checks in a row that must agree before a fault is reported or taken back: a hand that passes
+under the camera is none."""
+_MOVED_CHECKS = 4
+"""The same for a camera that was bumped, which costs the table its reader: two seconds."""
+_SLOW_SHARE = 0.7
+_RECENT_S = 0.25
+_MODEL_STATUS = 3
+_HUNG_STATUS = 4
+
+_REMEDIES = {
+    Reason.BLACK: "check the ring light and the lens cap",
+    Reason.OVER_EXPOSED: "lower the camera's exposure, or shade the table",
+    Reason.DEFOCUSED: "clean the dome and focus the lens",
+    Reason.CAMERA_MOVED: "fix the camera and calibrate it again: shaker-ctl calibrate camera",
+    Reason.WRONG_SIZE: "set the camera to the size in [camera.calibration]",
+    Reason.TORN: "check the camera's cable and bandwidth",
+    Reason.BLOCKED: "take away what covers the dome",
+    Reason.FROZEN: "restart the camera",
+    Reason.LOOPED: "the pictures are a recording: check what is connected as the camera",
+}
+
+
+class CameraWorker:
+    """Everything of the camera process but its start."""
+
+    def __init__(self, link: Connection, setup: CameraSetup) -> None:
+        self._link = link
+        self._link_lock = threading.Lock()
+        self._setup = setup
+        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._started = time.monotonic()
+        calibration = Calibration.from_table(setup.calibration)
+        self._gate = QualityGate(calibration)
+        self._finder = DieFinder(None if setup.model is None else Path(setup.model))
+        self._session = TossSession(
+            TableReader(self._finder, calibration, threads=2),
+            self._send,
+            rest_timeout_s=setup.rest_timeout_s,
+            read_timeout_s=setup.read_timeout_s,
+            dip_levels=setup.dip_levels,
+            dip_delay_s=setup.dip_delay_s,
+            dip_seen_within_s=setup.dip_seen_within_s,
+            jpeg_quality=setup.jpeg_quality,
+            chance=random.SystemRandom(),
+        )
+        self._grabber = Grabber(
+            setup.device,
+            image_size=calibration.image_size,
+            frames_per_s=setup.frames_per_s,
+            open_timeout_s=setup.open_timeout_s,
+            silent_after_s=setup.silent_after_s,
+            on_trouble=self._stream_changed,
+            opener=make_opener(
+                setup.device,
+                image_size=calibration.image_size,
+                frames_per_s=setup.frames_per_s,
+                open_timeout_s=setup.open_timeout_s,
+                silent_after_s=setup.silent_after_s,
+                controls=setup.controls,
+                on_controls=self._controls_set,
+            ),
+        )
+        self._faults: set[str] = set()
+        self._fault_lock = threading.Lock()
+        self._stream = StreamMemory()
+        self._suspect: tuple[Reason | None, int] = (None, 0)
+        self._rest = RestWatch(calibration)
+        self._search = RimSearch(calibration)
+        self._elsewhere: float | None = None
+        """How far away the rim was seen, pixels, while it cannot be seen at its place."""
+        self._previous: Frame | None = None
+        """The frame before, for telling whether anything moves."""
+        self._quality: Quality | None = None
+        self._is_blind = False
+        self._is_ready = False
+
+    def run(self) -> None:
+        """Work until told to stop, or until nobody listens any more."""
+        self._grabber.start()
+        threading.Thread(target=self._receive, name="requests", daemon=True).start()
+        sequence = 0
+        beat = looked = 0.0
+        while True:
+            now = time.monotonic()
+            if now - beat >= _HEARTBEAT_S:
+                beat = now
+                self._beat(now)
+            wakes = self._session.wakes_at
+            patience_s = 0.005 if self._session.is_reading else 0.02
+            wait_s = patience_s if wakes is None else max(0.0, min(patience_s, wakes - now))
+            frame = self._grabber.next(sequence, wait_s)
+            if not self._serve_requests():
+                self._grabber.stop()
+                return
+            if frame is None:
+                self._done(self._session.tick(time.monotonic()))
+                continue
+            sequence = frame.sequence
+            self._announce_ready(frame)
+            if self._session.is_reading:
+                self._done(self._session.see(frame, time.monotonic))
+            elif now - looked >= _LOOK_AFTER_S:
+                looked = now
+                self._check_quality(frame)
+            elif self._quality is not None and _shows_no_rim(self._quality):
+                self._look_elsewhere(frame)
+            self._check_stream(frame)
+            self._previous = frame
+
+    # ── Requests ────────────────────────────────────────────────────────────
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                request = self._link.recv()
+            except (EOFError, OSError):
+                request = None
+            self._requests.put(request)
+            if request is None or isinstance(request, StopCamera):
+                return
+
+    def _serve_requests(self) -> bool:
+        """Serve what came; False when it is time to end."""
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except queue.Empty:
+                return True
+            match request:
+                case None | StopCamera():
+                    return False
+                case BeginToss(toss_id, before):
+                    self._session.begin(toss_id, self._grabber.newest, before)
+                case SettleDice(toss_id):
+                    self._session.settle(toss_id, time.monotonic(), self._grabber.newest)
+                case ReadDice(toss_id):
+                    self._session.read(toss_id, time.monotonic(), self._grabber.newest)
+                    self._done(self._session.catch_up(time.monotonic))
+                case LightDipped(toss_id, t_set):
+                    self._session.light_dipped(toss_id, t_set)
+                case EndReading(toss_id):
+                    self._session.end(toss_id)
+                case Blind(is_blind):
+                    self._is_blind = is_blind
+                    self._grabber.blind(is_blind)
+                case TakePicture(request_id):
+                    frame = self._grabber.newest
+                    jpeg = b"" if frame is None else small_jpeg(frame.image)
+                    self._send(Picture(request_id, jpeg))
+
+    # ── Messages ────────────────────────────────────────────────────────────
+
+    def _send(self, message: Message) -> None:
+        try:
+            with self._link_lock:
+                self._link.send(message)
+        except OSError:
+            os._exit(0)  # nobody listens: a camera without a service has nothing to do
+
+    def _announce_ready(self, frame: Frame) -> None:
+        if self._is_ready:
+            return
+        self._is_ready = True
+        card = self._finder.card
+        height, width = frame.image.shape[:2]
+        self._send(
+            CameraReady(card.name, card.sha256, width, height, time.monotonic() - self._started)
+        )
+        self._check_quality(frame)
+
+    def _beat(self, now: float) -> None:
+        state = self._grabber.state
+        age_s = now - (state.newest or self._started)
+        if age_s > 4 * max(self._setup.silent_after_s, self._setup.open_timeout_s):
+            os._exit(_HUNG_STATUS)  # a driver that hangs cannot be interrupted, only left
+        is_slow = state.frames > 60 and state.fps < _SLOW_SHARE * self._setup.frames_per_s
+        self._set_fault(
+            "camera-slow",
+            f"{state.fps:.1f} frames a second instead of {self._setup.frames_per_s:g}"
+            if is_slow
+            else None,
+            "check the camera's exposure time, its cable, and the machine's load",
+        )
+        quality = self._quality
+        self._send(
+            CameraHealth(
+                t_sent=now,
+                frames=state.frames,
+                fps=state.fps,
+                late=state.late,
+                frame_age_s=age_s,
+                median=quality.median if quality else 0.0,
+                sharpness=quality.sharpness if quality else 0.0,
+                is_blind=self._is_blind,
+                resident_mb=_resident_mb(),
+            )
+        )
+
+    def _done(self, finished: Finished | None) -> None:
+        if finished is None:
+            return
+        frame = finished.frame
+        jpeg = overlay = b""
+        if frame is not None:
+            jpeg = finished.jpeg or keep(frame.image, self._setup.jpeg_quality)[0]
+            if finished.seen is not None:
+                picture = draw_reading(frame.image, finished.seen.observation, finished.verdict)
+                overlay = self._encode(picture)
+        self._send(
+            ReadingDone(
+                toss_id=finished.toss_id,
+                verdict=finished.verdict,
+                t_rest=finished.t_rest,
+                t_dip_seen=finished.t_dip_seen,
+                t_capture=None if frame is None else frame.t_capture,
+                t_verdict=finished.t_verdict,
+                jpeg=jpeg,
+                overlay_jpeg=overlay,
+                observations=finished.observations,
+                frames_looked_at=finished.frames_looked_at,
+                unchanged=finished.unchanged,
+            )
+        )
+
+    def _encode(self, image: cv2.typing.MatLike) -> bytes:
+        return bytes(
+            cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, self._setup.jpeg_quality])[1]
+        )
+
+    # ── Faults ──────────────────────────────────────────────────────────────
+
+    def _set_fault(self, code: str, text: str | None, remedy: str) -> None:
+        with self._fault_lock:
+            stands = code in self._faults
+            if text is not None and not stands:
+                self._faults.add(code)
+                self._send(CameraFault(code, text, remedy))
+            elif text is None and stands:
+                self._faults.discard(code)
+                self._send(CameraRecovered(code))
+
+    def _stream_changed(self, trouble: CameraLostError | None) -> None:
+        """Called by the grabber's thread."""
+        code = "camera-silent" if self._is_ready else "camera-open"
+        if trouble is None:
+            for known in ("camera-open", "camera-silent"):
+                self._set_fault(known, None, "")
+        else:
+            self._set_fault(code, str(trouble), "check its cable, its power and [camera] device")
+
+    def _controls_set(self, wrong: list[str]) -> None:
+        """Called by the grabber's thread after each opening."""
+        self._set_fault(
+            "camera-controls",
+            f"the camera does not hold what [camera.controls] asks for: {'; '.join(wrong)}"
+            if wrong
+            else None,
+            "correct [camera.controls], or leave out what this camera does not have",
+        )
+
+    def _check_quality(self, frame: Frame) -> None:
+        quality = self._gate.judge(frame.image)
+        self._quality = quality
+        if not _shows_no_rim(quality):
+            self._elsewhere = None
+            self._search.restart()
+        elif self._elsewhere is not None:
+            quality = replace(
+                quality,
+                fault=Reason.CAMERA_MOVED,
+                detail=f"the compartment is about {self._elsewhere:.0f} pixels off its place",
+            )
+        if quality.fault is Reason.CAMERA_MOVED and not self._is_still(frame):
+            return  # The plate that shakes moves the rim; of the camera that says nothing.
+        reason, times = self._suspect
+        times = times + 1 if quality.fault is reason else 1
+        self._suspect = (quality.fault, times)
+        if times < (_MOVED_CHECKS if quality.fault is Reason.CAMERA_MOVED else _FAULT_CHECKS):
+            return
+        for known in (
+            Reason.BLACK,
+            Reason.OVER_EXPOSED,
+            Reason.DEFOCUSED,
+            Reason.CAMERA_MOVED,
+            Reason.WRONG_SIZE,
+            Reason.TORN,
+            Reason.BLOCKED,
+        ):
+            text = f"camera: {quality.detail}" if known is quality.fault else None
+            self._set_fault(known.value, text, _REMEDIES[known])
+
+    def _look_elsewhere(self, frame: Frame) -> None:
+        """A knocked camera shows the rim at another place; a hand shows it nowhere."""
+        if self._elsewhere is None and self._is_still(frame):
+            self._elsewhere = self._search.look(frame.image)
+
+    def _is_still(self, frame: Frame) -> bool:
+        """True if nothing moved since the frame before, which must be a recent one."""
+        before = self._previous
+        if before is None or frame.t_capture - before.t_capture > _RECENT_S:
+            return False
+        if before.image.shape != frame.image.shape:
+            return False
+        return not self._rest.has_moved(
+            self._rest.thumbnail(before.image), self._rest.thumbnail(frame.image)
+        )
+
+    def _check_stream(self, frame: Frame) -> None:
+        repeated, looped = self._stream.take(digest(frame.image))
+        self._set_fault(
+            Reason.FROZEN.value,
+            f"camera: the same picture {repeated} times" if repeated >= FROZEN_FRAMES else None,
+            _REMEDIES[Reason.FROZEN],
+        )
+        self._set_fault(
+            Reason.LOOPED.value,
+            "camera: pictures that had been seen before came again, to the last bit"
+            if looped >= LOOPED_FRAMES
+            else None,
+            _REMEDIES[Reason.LOOPED],
+        )
+
+
+def _shows_no_rim(quality: Quality) -> bool:
+    """The picture is good, but for the compartment's rim, which is not near its place."""
+    return quality.fault is Reason.BLOCKED or (quality.fault is None and quality.rim_px < 0.0)
+
+
+def _resident_mb() -> float:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main(descriptor: int) -> int:
+    """Serve the parent at the other end of a socket until it hangs up."""
+    cv2.setNumThreads(1)
+    link = Connection(descriptor)
+    setup = link.recv()
+    try:
+        worker = CameraWorker(link, setup)
+    except ModelError as error:
+        link.send(CameraFault("model", str(error), "restore models/ from the release"))
+        return _MODEL_STATUS
+    except VisionError as error:
+        link.send(CameraFault("model", str(error), "correct [camera.calibration]"))
+        return _MODEL_STATUS
+    try:
+        worker.run()
+    except Exception:  # noqa: BLE001 - the parent reads the last line and starts a new process
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)  # not waiting for a grab thread that a driver may hold
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

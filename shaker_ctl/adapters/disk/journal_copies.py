@@ -1,0 +1,270 @@
+"""Both copies of the journal, opened, walked and compared at start; and rebuilt by command.
+
+Owns the order: open, verify, compare, keep the evidence where something is wrong, catch the second
+copy up where it only was interrupted. What each finding means is `journal.recovery`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalError,
+    JournalWriteError,
+    RefusedError,
+)
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Damage, Head, Record, first_difference
+from shaker_ctl.journal.recovery import CopyState, Finding, Trouble, compare, tail_unproved
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedJournal:
+    """Both copies, sound, and what a person should know though it halts nothing."""
+
+    main: SqliteJournal
+    second: SqliteJournal | None
+    notices: tuple[Finding, ...]
+    lock: JournalLock
+
+    def close(self) -> None:
+        self.main.close()
+        if self.second is not None:
+            self.second.close()
+        self.lock.release()
+
+
+class JournalLock:
+    """One writer at a time: a lock file beside the journal, freed by the system at any death."""
+
+    def __init__(self, parameters: JournalParameters) -> None:
+        """Raises RefusedError where another process holds it, JournalWriteError where there is no
+        place for it.
+        """
+        path = parameters.path.with_name(parameters.path.name + ".lock")
+        try:
+            self._file = path.open("a")
+        except OSError as error:
+            raise JournalWriteError(
+                f"the journal cannot be locked at {path}: {error.strerror}",
+                remedy="Create that folder, or mount its medium writable",
+            ) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise RefusedError(
+                f"another process writes the journal {parameters.path}",
+                remedy="Only one service runs a table: systemctl stop shaker-ctl",
+            ) from error
+
+    def release(self) -> None:
+        """Let the next one in."""
+        self._file.close()
+
+
+def open_copies(parameters: JournalParameters) -> OpenedJournal:
+    """Open what the settings name, founding both where neither exists.
+
+    Raises RefusedError where another process writes them. Raises JournalCorruptError where the
+    table must halt until a person acts (O-4): the bytes as
+    found are then kept in a folder beside the damaged copy, which the message names. Raises
+    JournalWriteError where a medium refuses.
+    """
+    lock = JournalLock(parameters)
+    try:
+        return _opened_under(lock, parameters)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _opened_under(lock: JournalLock, parameters: JournalParameters) -> OpenedJournal:
+    main_is_new = not parameters.path.exists()
+    if main_is_new and parameters.second is not None and parameters.second.exists():
+        raise JournalCorruptError(
+            f"the journal {parameters.path} is missing, its second copy is there",
+            remedy="A person decides; then: shaker-ctl journal rebuild --main",
+        )
+    main = SqliteJournal(parameters.path)
+    second: SqliteJournal | None = None
+    try:
+        second_is_set = parameters.second is not None
+        if parameters.second is not None and (main_is_new or parameters.second.exists()):
+            second = SqliteJournal(parameters.second, identity=main.identity)
+        findings = _compare(main, second, second_is_set=second_is_set)
+        for finding in findings:
+            if finding.halts:
+                raise _halted(finding, main, second)
+            if finding.trouble is Trouble.SECOND_LATE and second is not None:
+                copy_forward(main, second)
+        if not second_is_set:
+            findings.append(tail_unproved())
+        return OpenedJournal(main, second, tuple(findings), lock)
+    except BaseException:
+        main.close()
+        if second is not None:
+            second.close()
+        raise
+
+
+def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list[Finding]]:
+    """Walk and compare the copies without changing anything: the heads, and what was found.
+
+    Raises JournalError where the main copy cannot be opened at all.
+    """
+    main = _opened_only(parameters.path)
+    second: SqliteJournal | None = None
+    findings: list[Finding] = []
+    try:
+        if parameters.second is not None and parameters.second.exists():
+            try:
+                second = _opened_only(parameters.second)
+            except JournalError as error:
+                damage = Damage(str(parameters.second), 1, None, str(error))
+                findings.append(
+                    Finding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
+                )
+        missing_is_news = parameters.second is not None and not findings
+        findings += _compare(main, second, second_is_set=missing_is_news)
+        if parameters.second is None:
+            findings.append(tail_unproved())
+        copies = [copy for copy in (main, second) if copy is not None]
+        return [(copy.path, copy.verify()[0]) for copy in copies], findings
+    finally:
+        main.close()
+        if second is not None:
+            second.close()
+
+
+def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
+    """Write one copy anew from the other, the main one or the second; return its head.
+
+    What stood there is moved aside, never deleted. Raises RefusedError where the source itself is
+    damaged, no second copy is set, or a service writes; JournalError where a file cannot be used.
+    """
+    if parameters.second is None:
+        raise RefusedError("the settings name no second copy", remedy="Set journal.second")
+    copies = (parameters.path, parameters.second)
+    source_path, target_path = copies[::-1] if main else copies
+    lock = JournalLock(parameters)
+    try:
+        return _rebuilt(source_path, target_path)
+    finally:
+        lock.release()
+
+
+def _rebuilt(source_path: Path, target_path: Path) -> Head:
+    source = _opened_only(source_path)
+    try:
+        head, damage = source.verify()
+        if damage is not None:
+            raise RefusedError(
+                f"{source_path} is damaged itself: {damage.line()}",
+                remedy="Keep both files and call the maker",
+            )
+        _move_aside(target_path)
+        target = SqliteJournal(target_path, identity=source.identity)
+        try:
+            copy_forward(source, target)
+        finally:
+            target.close()
+        return head
+    finally:
+        source.close()
+
+
+def copy_forward(source: SqliteJournal, target: SqliteJournal) -> None:
+    """Append to `target` what `source` has beyond it."""
+    batch: list[Record] = []
+    for record in source.read(target.head().sequence + 1):
+        batch.append(record)
+        if len(batch) == _BATCH:
+            target.write(batch)
+            batch = []
+    target.write(batch)
+
+
+def _opened_only(path: Path) -> SqliteJournal:
+    if not path.exists():
+        raise RefusedError(
+            f"there is no journal at {path}",
+            remedy="Give its path with --journal, or the settings with --config",
+        )
+    return SqliteJournal(path, read_only=True)
+
+
+def _compare(
+    main: SqliteJournal, second: SqliteJournal | None, *, second_is_set: bool
+) -> list[Finding]:
+    if second is not None and second.identity != main.identity:
+        text = f"{second.path} is the copy of another journal ({second.identity})"
+        return [Finding(Trouble.FORKED, text, "Give the right path in journal.second", halts=True)]
+    first = _walked(main)
+    other = None if second is None else _walked(second)
+    if second is not None and other is not None:
+        first = _pinpointed(first, main, other, second)
+        other = _pinpointed(other, second, first, main)
+    return compare(first, other, second_is_set=second_is_set)
+
+
+def _pinpointed(
+    state: CopyState, copy: SqliteJournal, other: CopyState, twin: SqliteJournal
+) -> CopyState:
+    """Name the first wrong byte of a bad record, where the other copy has that record sound."""
+    damage = state.damage
+    if damage is None or damage.byte is not None or damage.sequence > other.head.sequence:
+        return state
+    try:
+        ours = next(copy.read(damage.sequence, damage.sequence), None)
+        theirs = next(twin.read(damage.sequence, damage.sequence), None)
+    except JournalError:
+        return state
+    if ours is None or theirs is None or ours.sequence != theirs.sequence:
+        return state
+    byte = first_difference(ours.body, theirs.body)
+    what = damage.what if byte is not None else "its hash is not the one that the other copy has"
+    return replace(state, damage=replace(damage, byte=byte, what=what))
+
+
+def _walked(copy: SqliteJournal) -> CopyState:
+    head, damage = copy.verify()
+
+    def hash_at(sequence: int) -> bytes | None:
+        if sequence == 0:
+            return b""
+        record = next(copy.read(sequence, sequence), None)
+        return None if record is None else record.hash
+
+    return CopyState(str(copy.path), head, damage, hash_at)
+
+
+def _halted(
+    finding: Finding, main: SqliteJournal, second: SqliteJournal | None
+) -> JournalCorruptError:
+    about_second = finding.trouble in (Trouble.SECOND_DAMAGED, Trouble.SECOND_BEHIND)
+    concerned = second if about_second else main
+    kept = ""
+    if concerned is not None and finding.trouble is not Trouble.SECOND_MISSING:
+        with contextlib.suppress(OSError):
+            kept = f" (as found: {concerned.preserve(finding.text)})"
+    error = JournalCorruptError(f"{finding.text}{kept}", remedy=finding.remedy)
+    error.code = finding.trouble.value
+    return error
+
+
+def _move_aside(path: Path) -> None:
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for suffix in ("", "-wal", "-shm"):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            os.replace(old, old.with_name(f"{path.name}.replaced-{stamp}{suffix}"))

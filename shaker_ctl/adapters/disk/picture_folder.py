@@ -1,0 +1,105 @@
+"""The pictures of decisions as files beside the journal, under a quota.
+
+Owns names and files. Which may go is `journal.pictures`'s. A picture is written before its record
+and synced right after its release: a killed service loses none, a power cut at most the last one,
+whose digest then stands in the record alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.journal.pictures import Kept, to_drop
+from shaker_ctl.ports import Pictures
+
+_NAME = re.compile(r"^(\d{8})-(\d{10})-(frame|overlay)\.jpg$")
+
+
+def newest_pictures(folder: Path, decisions: int) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the pictures of the newest so many decisions, oldest first.
+
+    One that makes room for others meanwhile is left out; no folder yields nothing.
+    """
+    names = sorted(path.name for path in folder.glob("*.jpg") if _NAME.match(path.name))
+    stems = sorted({name.rsplit("-", 1)[0] for name in names})[-decisions:]
+    for name in names:
+        if name.rsplit("-", 1)[0] in stems:
+            with contextlib.suppress(OSError):
+                yield f"pictures/{name}", (folder / name).read_bytes()
+
+
+class PictureFolder:
+    """`ports.PictureStore` on one folder. For the journal's threads alone."""
+
+    def __init__(
+        self,
+        folder: Path,
+        quota_mb: float,
+        disputed: Callable[[], Collection[int]] = lambda: (),
+    ) -> None:
+        """`disputed` returns rounds that dealer and reader disagree on now; those that a person
+        has opened a dispute on stand in the folder's own list. Raises JournalWriteError.
+        """
+        self._folder = folder
+        self._quota_bytes = int(quota_mb * 1e6)
+        self._disputed = disputed
+        self._disputes = DisputeList(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._kept = {kept.name: kept for kept in self._found()}
+        except OSError as error:
+            raise self._refused(error) from error
+        self._unsynced: list[Path] = []
+
+    def _found(self) -> list[Kept]:
+        found = []
+        for entry in os.scandir(self._folder):
+            if match := _NAME.match(entry.name):
+                found.append(Kept(entry.name, int(match[1]), entry.stat().st_size))
+        return found
+
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
+        """Write both pictures; return file name and SHA-256 of each. Raises JournalWriteError."""
+        saved: dict[str, Any] = {}
+        for role, data in (("frame", pictures.frame), ("overlay", pictures.overlay)):
+            name = f"{round_number:08d}-{sequence:010d}-{role}.jpg"
+            path = self._folder / name
+            try:
+                path.write_bytes(data)
+            except OSError as error:
+                raise self._refused(error) from error
+            self._kept[name] = Kept(name, round_number, len(data))
+            self._unsynced.append(path)
+            saved[role] = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
+        return saved
+
+    def settle(self) -> None:
+        """Sync what was saved, then make room. Raises JournalWriteError."""
+        try:
+            while self._unsynced:
+                with self._unsynced[0].open("rb") as file:
+                    os.fsync(file.fileno())
+                self._unsynced.pop(0)
+            for picture in to_drop(
+                list(self._kept.values()),
+                quota_bytes=self._quota_bytes,
+                disputed={*self._disputed(), *self._disputes.open_rounds()},
+            ):
+                (self._folder / picture.name).unlink(missing_ok=True)
+                del self._kept[picture.name]
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> JournalWriteError:
+        return JournalWriteError(
+            f"a picture cannot be kept in {self._folder}: {error.strerror or error}",
+            remedy="Free space there, or lower journal.pictures_mb",
+        )

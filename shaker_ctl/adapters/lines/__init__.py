@@ -1,0 +1,1 @@
+"""The serial lines: the lamp box by Modbus, and the consoles."""

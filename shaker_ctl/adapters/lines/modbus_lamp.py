@@ -1,0 +1,111 @@
+"""The lamp box at the end of a serial line: `LampBox` over Modbus RTU.
+
+Owns the first handshake with a box, again after every re-opening of the line, and the words between
+port and exchange. Must not decide what is lit: the rules say which areas win, the box agrees or
+refuses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from shaker_ctl.adapters.lines.modbus_registers import SerialRegisters
+from shaker_ctl.lamp import registers
+from shaker_ctl.lamp.exchange import LampExchange, Patience, require_lit
+from shaker_ctl.lamp.parameters import LampParameters
+from shaker_ctl.lamp.registers import LampIdentity, LampStatus
+from shaker_ctl.rules.outcome import Area, Layout, Toss, Values, mask
+
+
+class ModbusLamp:
+    """One lamp box that serves one layout. Not thread-safe; used by the lamp thread alone.
+
+    Every failure is a leaf of `LampError`; after any of them the next call starts afresh.
+    """
+
+    def __init__(self, parameters: LampParameters, layout: Layout) -> None:
+        self._layout = layout
+        self._line = SerialRegisters(parameters)
+        self._exchange = LampExchange(
+            self._line,
+            Patience(
+                show_s=parameters.show_deadline_s,
+                request_s=parameters.request_deadline_s,
+                multipliers_s=parameters.multipliers_deadline_s,
+            ),
+            clock=time.monotonic,
+            sleep=time.sleep,
+        )
+        self._identity: LampIdentity | None = None
+        self._met_at_opening = 0
+
+    def identify(self) -> LampIdentity:
+        """Return who the box is, asking only where the line is new."""
+        if self._identity is None or self._met_at_opening != self._line.openings:
+            self._exchange.forget()
+            self._identity = self._exchange.identify(registers.layout_word(self._layout))
+            self._met_at_opening = self._line.openings
+        return self._identity
+
+    def show(self, round_id: int, values: Values) -> frozenset[Area]:
+        """Light the areas that `values` win and prove it; see `LampBox.show`."""
+        self.identify()
+        stage = registers.Stage(
+            sequence=0,
+            round_id=round_id,
+            values=values,
+            layout=registers.layout_word(self._layout),
+            options=registers.layout_options(self._layout),
+            expected_mask=mask(Toss(values).areas(self._layout)),
+        )
+        return self._exchange.show(stage).lit
+
+    def clear(self, round_id: int) -> None:
+        """End the result of `round_id` and prove every lamp dark."""
+        self.identify()
+        self._exchange.clear(round_id)
+
+    def darken(self) -> None:
+        """Switch everything off now, without asking who is there first."""
+        self._exchange.darken()
+
+    def show_phase(self, phase: int, round_id: int) -> None:
+        """Show a phase (`lamp.registers.Phase`, plus `DEMONSTRATION`) and prove it taken."""
+        self.identify()
+        self._exchange.show_phase(phase, round_id)
+
+    def test_area(self, area: Area | None) -> frozenset[Area]:
+        """Light one lamp alone, or none; return the areas that are seen to glow."""
+        self.identify()
+        return self._exchange.test_area(area).glowing
+
+    def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
+        """Show odds at their places (`lamp.registers.ODDS_PLACES`) and prove them."""
+        self.identify()
+        self._exchange.show_multipliers(round_id, odds)
+
+    def status(self) -> LampStatus:
+        """Read what the box does and measures."""
+        self.identify()
+        return self._exchange.status()
+
+    def prove_dark(self) -> LampStatus:
+        """Return a fresh status that is dark and healthy, or raise."""
+        self.identify()
+        return self._exchange.prove_dark()
+
+    def prove_lit(self, round_id: int, values: Values) -> LampStatus:
+        """Return a fresh status that still shows exactly this result, or raise."""
+        status = self.status()
+        require_lit(status, Toss(values).areas(self._layout), round_id)
+        return status
+
+    def currents(self) -> dict[Area, int]:
+        """Return each lamp's current in percent of the rated one."""
+        self.identify()
+        return self._exchange.currents()
+
+    def close(self) -> None:
+        """Close the line; the next call opens it again."""
+        self._line.close()

@@ -1,0 +1,30 @@
+"""Which level of a contact means what, whoever reads the pins.
+
+A broken wire reads high, and high is the unsafe statement, but for the two open-collector lines
+(driver fault, button) whose wires pull low to speak. It must not know what follows from a contact.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.ports import Interlocks
+
+
+def contact_pins(pins: PinParameters) -> tuple[int, ...]:
+    """The pins that `decode` looks at."""
+    return (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button)
+
+
+def decode(word: int, pins: PinParameters) -> Interlocks:
+    """Return what the level word of GPIO 0-31 says."""
+
+    def high(pin: int) -> bool:
+        return bool(word >> pin & 1)
+
+    return Interlocks(
+        compartment_open=high(pins.compartment),
+        cover_open=high(pins.cover),
+        estop_pressed=high(pins.estop),
+        driver_fault=not high(pins.driver_fault),
+        button_pressed=not high(pins.button),
+    )

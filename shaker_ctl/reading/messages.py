@@ -1,0 +1,244 @@
+"""What the service and the camera process say to each other.
+
+Owns: the requests and the messages, as picklable values. Imports neither OpenCV, onnxruntime nor
+numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
+Times are seconds on the monotonic clock, which all processes of one machine share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shaker_ctl.reading.controls import Controls
+from vision.reading import Observation, Verdict
+
+# ── Requests: service → camera process ──────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class CameraSetup:
+    """The first thing sent: all that the process has to know, free of pydantic."""
+
+    device: int | str
+    frames_per_s: float
+    calibration: dict[str, Any]
+    open_timeout_s: float
+    silent_after_s: float
+    rest_timeout_s: float
+    read_timeout_s: float
+    dip_levels: tuple[float, float]
+    dip_delay_s: float
+    dip_seen_within_s: float
+    jpeg_quality: int
+    controls: Controls = field(default_factory=Controls)
+    model: str | None = None
+    """Folder of the model's manifest; None: the one installed with the package."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiePose:
+    """Where a die lay and how it was turned; the value is kept apart from the pose."""
+
+    x_mm: float
+    y_mm: float
+    turn_deg: float
+    """0..90: a square looks the same after a quarter turn."""
+    value: int | None
+    """What it showed, where both readers agreed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeginToss:
+    """The motor is about to start: keep how the dice lie now."""
+
+    toss_id: int
+    before: tuple[DiePose, ...] | None = None
+    """Poses to use instead of looking: a restarted process gets back what it had reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettleDice:
+    """The motor was switched off: follow the dice, and see to the dip. Nothing is read yet."""
+
+    toss_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDice:
+    """The shaker stands still and the toss is proved: wait for rest, then read."""
+
+    toss_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LightDipped:
+    """The light now has the level that `DipLight` asked for."""
+
+    toss_id: int
+    t_set: float
+
+
+@dataclass(frozen=True, slots=True)
+class EndReading:
+    """Nobody needs the reading of this toss any more."""
+
+    toss_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """Covered dice are nobody's business: while blind, frames are discarded undecoded."""
+
+    is_blind: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TakePicture:
+    """Send the newest frame as a JPEG that a serial line can carry."""
+
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopCamera:
+    """Close the camera and exit."""
+
+
+Request = (
+    BeginToss | SettleDice | ReadDice | LightDipped | EndReading | Blind | TakePicture | StopCamera
+)
+
+# ── Messages: camera process → service ──────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class CameraReady:
+    """Model loaded and warm, camera open, first frame seen."""
+
+    model: str
+    model_sha256: str
+    width: int
+    height: int
+    start_s: float
+    """From the process's start to now."""
+
+
+@dataclass(frozen=True, slots=True)
+class TossWatched:
+    """The poses before the toss, or none where they could not be seen."""
+
+    toss_id: int
+    before: tuple[DiePose, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rested:
+    """The dice came to rest. Sent before any value of this toss is looked at."""
+
+    toss_id: int
+    t_rest: float
+    """Capture time of the first frame from which on nothing moved."""
+    dice: int
+    """How many were seen."""
+    poses_changed: int | None
+    """How many of them do not lie as any die lay before the toss; None: not known before."""
+    is_proved: bool | None
+    """Every die's pose changed (O-12). False: at least one die lies as one lay before. None: that
+    cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class DipLight:
+    """Set the ring light to this level now, and say `light_dipped` when it is set."""
+
+    toss_id: int
+    level: float
+    """0..1 of full."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLight:
+    """The dip was seen (or given up): set the light back to full."""
+
+    toss_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingDone:
+    """The verdict over the dice of one toss, with the picture on which it was decided."""
+
+    toss_id: int
+    verdict: Verdict
+    t_rest: float | None
+    t_dip_seen: float | None
+    t_capture: float | None
+    """Capture time of the last frame that the verdict needed."""
+    t_verdict: float
+    jpeg: bytes
+    overlay_jpeg: bytes
+    observations: tuple[Observation, ...]
+    """The frames of the consensus with all votes; for a refusal the last few looked at."""
+    frames_looked_at: int
+    unchanged: bool = False
+    """All three dice have the position, orientation and value they had before (O-21)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameraFault:
+    """The picture stream, or the process itself, is not fit for reading."""
+
+    code: str
+    """Stable: a `vision.reading.Reason`, or `camera-open`, `camera-silent`, `camera-slow`,
+    `camera-controls`, `camera-process`, `model`."""
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CameraRecovered:
+    """The fault of this code is gone."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class CameraHealth:
+    """The heartbeat."""
+
+    t_sent: float
+    frames: int
+    """Grabbed since the start."""
+    fps: float
+    late: int
+    """Frames that came more than half a period after their time, since the start."""
+    frame_age_s: float
+    """Age of the newest frame; grows when the stream stops."""
+    median: float
+    """Median grey level in the compartment, 0..255."""
+    sharpness: float
+    is_blind: bool
+    resident_mb: float
+    """Of the camera process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The newest frame; empty while blind."""
+
+    request_id: int
+    jpeg: bytes
+
+
+Message = (
+    CameraReady
+    | TossWatched
+    | Rested
+    | DipLight
+    | RestoreLight
+    | ReadingDone
+    | CameraFault
+    | CameraRecovered
+    | CameraHealth
+    | Picture
+)

@@ -1,0 +1,62 @@
+"""Which acts somebody could do now: each is tried on the rules, which changes nothing.
+
+Owns the list of what is tried. Must not judge: a trial step is refused or not by the rules.
+"""
+
+from __future__ import annotations
+
+from shaker_ctl.console.desk import Actor, Request
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.rules import machine
+from shaker_ctl.rules.life import AT_HAND
+from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.vocabulary import Role, Verified
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view import requests
+
+DEVICE_ACTS = frozenset({"light", "selftest", "calibrate camera"})
+"""Acts on a device that is no part of the table's state: permitted while nobody can play."""
+
+_TRIED: tuple[Request, ...] = (
+    *(Request(verb) for verb in ("bets", "nmb", "activate", "reveal", "settled", "lamps-off")),
+    *(Request(verb) for verb in ("presence", "sign", "open", "close", "shift start")),
+    *(Request(verb) for verb in ("time confirm", "return-to-service", "test-toss", "lamp test")),
+    *(Request(verb) for verb in ("no-roll", "out-of-order", "cancel")),
+    *(Request("inspect", {"what": what}) for what in ("all", "seen", "shift")),
+    Request("decide", {"values": None}),
+    Request("enter", {"values": (1, 2, 3)}),
+    Request("dice changed", {"serials": ("a", "b", "c")}),
+    Request("jog", {"rpm": 120.0, "seconds": 1.0}),
+)
+
+
+def allowed_verbs(
+    state: TableState, rulebook: Rulebook, wall: WallTime, faults: FaultQueue
+) -> frozenset[str]:
+    """Return the verbs that the rules would take now from some role."""
+    tried = list(_TRIED)
+    if isinstance(state.reading, Verified):
+        tried.append(Request("confirm", {"values": state.reading.values}))
+    tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
+    allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
+    for request in tried:
+        if request.verb in allowed:
+            continue
+        for role in Role:
+            try:
+                event = requests.to_event(
+                    request,
+                    Actor("somebody", role, "trial"),
+                    state,
+                    now=wall.now(),
+                    kind_of_fault=faults.kind_of,
+                )
+                taken = machine.permits(state, event, rulebook)
+            except ShakerError:
+                taken = False
+            if taken:
+                allowed.add(request.verb)
+                break
+    return frozenset(allowed)

@@ -1,0 +1,212 @@
+"""The table from a console's chair: snapshots out, requests in. Stands behind `console.desk.Desk`.
+
+Owns the way of a request to the state thread and back, and the acts on a device that is no part of
+the table's state. Must not judge: what is allowed now is asked of the rules themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+
+from shaker_ctl.console import desk as console
+from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
+from shaker_ctl.errors import JournalError, RefusedError
+from shaker_ctl.rules import events
+from shaker_ctl.rules.life import AT_HAND
+from shaker_ctl.rules.state import TableState
+from shaker_ctl.service.fault_queue import WORDS
+from shaker_ctl.service.state_thread import Outcome
+from shaker_ctl.view import requests, table_view
+from shaker_ctl.view.allowed import DEVICE_ACTS, allowed_verbs
+from shaker_ctl.view.table_view import Chairs
+
+NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
+OLDEST_ANSWER_S = 1.0
+"""Of the lamp box, which is asked five times a second."""
+SLOWEST_JOG_RPM = 60.0
+
+
+class TableDesk:
+    """Implements `console.desk.Desk` for all consoles at once."""
+
+    def __init__(self, chairs: Chairs) -> None:
+        self._c = chairs
+        self._lock = threading.Lock()
+        self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
+
+    # ── Asking ──────────────────────────────────────────────────────────────
+
+    def view(self) -> console.TableView:
+        """Compose the newest snapshot; see `Desk.view`."""
+        return table_view.compose(self._c, self._allowed_now(self._c.state.state))
+
+    def round(self, round_id: int) -> console.RoundView | None:
+        """See `Desk.round`."""
+        return self._c.archive.round(round_id)
+
+    def journal_last(self, count: int) -> tuple[console.JournalLine, ...]:
+        """See `Desk.journal_last`."""
+        return self._c.archive.last(count)
+
+    def statistics(self) -> Mapping[str, object]:
+        """See `Desk.statistics`."""
+        return self._c.archive.statistics()
+
+    def bundle(self) -> Parcel:
+        """See `Desk.bundle`."""
+        return self._c.archive.bundle()
+
+    def export(self) -> Parcel:
+        """See `Desk.export`."""
+        return self._c.archive.export()
+
+    def fault_codes(self) -> Mapping[str, str]:
+        """See `Desk.fault_codes`."""
+        return {code: cause for code, (cause, _remedy) in WORDS.items()}
+
+    def snap(self) -> Parcel:
+        """See `Desk.snap`."""
+        jpeg = self._c.reader.snap()
+        if not jpeg:
+            raise RefusedError("no picture is taken between cover-closed and reveal")
+        return Parcel("camera.jpg", jpeg)
+
+    # ── Acting ──────────────────────────────────────────────────────────────
+
+    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+        """Hand an act to the rules and wait until it is recorded; see `Desk.submit`."""
+        c = self._c
+        if request.verb in DEVICE_ACTS:
+            answer = self._at_a_device(request)
+            self.note(Note(request.verb, actor, f"{answer.code}: {answer.text}"))
+            return answer
+        try:
+            event = requests.to_event(
+                request,
+                actor,
+                c.state.state,
+                now=c.wall.now(),
+                kind_of_fault=c.faults.kind_of,
+            )
+            if isinstance(event, events.JogRequested):
+                self._check_jog(event)
+        except RefusedError as error:
+            return Answer.refused(NOT_NOW, error.line())
+        answered = threading.Event()
+        outcome: list[Outcome] = []
+
+        def take(result: Outcome) -> None:
+            outcome.append(result)
+            answered.set()
+
+        c.state.post(event, answer=take)
+        if not answered.wait(deadline_s):
+            return Answer.refused(NO_ANSWER, "the table did not decide in time; ask `status`")
+        result = outcome[0]
+        if not result.is_taken:
+            text = self._why_not(request, result)
+            return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
+        said = [table_view.says(c, c.state.state)]
+        if next_step := self.view().next_step:
+            said.append(f"Next: {next_step}.")
+        return Answer.ok(" ".join(said), record=result.sequence)
+
+    def note(self, note: Note) -> None:
+        """Put a fact about a console on record."""
+        actor = {
+            "name": note.actor.name,
+            "role": note.actor.role.value if note.actor.role else None,
+            "port": note.actor.port,
+        }
+        with contextlib.suppress(JournalError):  # said by the journal's own fault already
+            self._c.journal.append(
+                "console", {"note": note.kind, "text": note.text, "actor": actor}
+            )
+
+    def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
+        """Call back with each announcement; returns the way to end it."""
+        with self._lock:
+            self._c.subscribers.append(callback)
+
+        def end() -> None:
+            with self._lock:
+                if callback in self._c.subscribers:
+                    self._c.subscribers.remove(callback)
+
+        return end
+
+    def tell(self, announcement: Announcement) -> None:
+        """Pass an announcement to every console. Called by the service."""
+        with self._lock:
+            callbacks = tuple(self._c.subscribers)
+        for callback in callbacks:
+            callback(announcement)
+
+    # ── Pieces ──────────────────────────────────────────────────────────────
+
+    def _allowed_now(self, state: TableState) -> frozenset[str]:
+        """Asked of the rules once for each state: a trial of every act takes a while on a Pi."""
+        known_for, verbs = self._allowed
+        if known_for is not state:
+            verbs = allowed_verbs(state, self._c.rulebook, self._c.wall, self._c.faults)
+            self._allowed = (state, verbs)
+        return verbs
+
+    def _why_not(self, request: Request, refused: Outcome) -> str:
+        """The rules name their event; a person knows the command that they gave."""
+        if refused.code == "not-now":
+            return f"no {request.verb} now. {table_view.says(self._c, self._c.state.state)}"
+        return f"{request.verb}: {refused.text.partition(': ')[2] or refused.text}"
+
+    def _at_a_device(self, request: Request) -> Answer:
+        if self._c.state.state.phase not in AT_HAND:
+            return Answer.refused(NOT_NOW, f"{request.verb}: only while the table is closed")
+        if request.verb == "light":
+            return self._light(request)
+        return self._selftest() if request.verb == "selftest" else self._check_calibration()
+
+    def _light(self, request: Request) -> Answer:
+        level = request.arguments["level"]
+        assert isinstance(level, int | float)
+        self._c.set_light(float(level))
+        return Answer.ok(f"ring light at {float(level):.0%}")
+
+    def _check_jog(self, asked: events.JogRequested) -> None:
+        p = self._c.motion_parameters
+        top_rpm = p.shake.band_high_rpm
+        if not (SLOWEST_JOG_RPM <= asked.rpm <= top_rpm and 0 < asked.seconds <= p.jog_limit_s):
+            raise RefusedError(
+                f"a jog is {SLOWEST_JOG_RPM:g} to {top_rpm:g} rpm for up to {p.jog_limit_s:g} s",
+                remedy="give both inside these bounds",
+            )
+
+    def _selftest(self) -> Answer:
+        """Every device that can be asked without moving anything."""
+        view = self.view()
+        wrong = [f"{f.code}: {f.cause}" for f in view.faults]
+        if view.camera.state != "ready" or not view.camera.fps:
+            wrong.append(f"camera: {view.camera.state}, {view.camera.fps or 0} frames a second")
+        if view.lamps.age_s is None or view.lamps.age_s > OLDEST_ANSWER_S:
+            wrong.append(f"lamp box: {view.lamps.box}")
+        if view.motor.link != "connected":
+            wrong.append(f"GPIO: {view.motor.link}")
+        if view.journal.state != "good":
+            wrong.append(f"journal: {view.journal.state}")
+        if wrong:
+            return Answer.refused(FAILED, "; ".join(wrong))
+        return Answer.ok(
+            f"camera {view.camera.fps:g} frames a second; lamp box {view.lamps.box}; "
+            f"GPIO {view.motor.link}; journal {view.journal.state}"
+        )
+
+    def _check_calibration(self) -> Answer:
+        view = self._c.camera.camera_view()
+        if view.state != "ready":
+            anew = "to measure anew, stop the service: shaker-ctl calibrate camera"
+            return Answer.refused(FAILED, f"{view.state}; {anew}")
+        return Answer.ok(
+            "the rim is where the calibration has it, in focus and well lit: "
+            f"{view.exposure}, sharpness {view.sharpness}"
+        )

@@ -1,0 +1,230 @@
+"""One view of the table, composed from what every thread last left.
+
+Owns the composition. No lock is taken that any device's thread holds, nothing waits, and nothing is
+judged: the view says what is known, and None where it is not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from shaker_ctl.console import desk as console
+from shaker_ctl.console.desk import Announcement, Parcel
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.reports import MotionReport
+from shaker_ctl.ports import DiceReader, GpioLink
+from shaker_ctl.rules.outcome import BIT
+from shaker_ctl.rules.regulation import Cited
+from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
+from shaker_ctl.rules.state import TableState
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.motion_thread import MotionThread
+from shaker_ctl.service.state_thread import RecordKeeper, StateThread
+from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.service.wear import Wear
+from shaker_ctl.view import standing, wording
+from shaker_ctl.view.why_due import WhyDue
+
+
+class Archive(Protocol):
+    """What can be looked up in the journal, by whoever holds its files."""
+
+    def round(self, round_id: int) -> console.RoundView | None: ...
+
+    def last(self, count: int) -> tuple[console.JournalLine, ...]: ...
+
+    def statistics(self) -> Mapping[str, object]: ...
+
+    def bundle(self) -> Parcel: ...
+
+    def export(self) -> Parcel: ...
+
+    def view(self) -> console.JournalView: ...
+
+
+class CameraFacts(Protocol):
+    """The reader's own figures, for screens."""
+
+    def camera_view(self) -> console.CameraView: ...
+
+
+@dataclass(slots=True)
+class Chairs:
+    """Everything that the desk looks at. One record instead of a dozen parameters."""
+
+    table_name: str
+    rulebook: Rulebook
+    state: StateThread
+    lamps: LampThread
+    motion: MotionThread
+    reader: DiceReader
+    camera: CameraFacts
+    faults: FaultQueue
+    wall: WallTime
+    journal: RecordKeeper
+    archive: Archive
+    health: Callable[[], console.HealthView]
+    digests: tuple[tuple[str, str, bool], ...]
+    set_light: Callable[[float], None]
+    link: GpioLink
+    motion_parameters: MotionParameters
+    last_run: Callable[[], MotionReport | None]
+    """How the newest powered run ended; None before the first."""
+    wear: Wear
+    why_due: WhyDue
+    monotonic: Callable[[], float] = time.monotonic
+    subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
+    facts: tuple[tuple[str, str, str], ...] = field(init=False)
+    """Every cited value of the profile as (what, value, clause): put into words once."""
+
+    def __post_init__(self) -> None:
+        self.facts = tuple(_facts(self.rulebook))
+
+
+def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
+    """Return the table as it stands now; `allowed`: the verbs that the rules would take."""
+    state = c.state.state
+    life = standing.life(state)
+    return console.TableView(
+        table=c.table_name,
+        life=life,
+        phase=state.phase.value.replace("_", " ") if life == "open" else "",
+        says=says(c, state),
+        marks=c.rulebook.marks,
+        round_id=state.round or None,
+        # Those of an inspection's lamp entries have no source: nobody read them.
+        last_result=None if state.source is None else state.values,
+        pending=standing.pending(state),
+        next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
+        profile=_profile(c),
+        faults=tuple(
+            console.FaultView(
+                code=f.code, wall_s=f.wall_s, cause=f.cause, remedy=f.remedy, is_clearable=True
+            )
+            for f in c.faults.standing()
+        ),
+        lamps=_lamps(c),
+        motor=_motor(c),
+        camera=c.camera.camera_view(),
+        dice=_dice(c, state),
+        journal=c.archive.view(),
+        inspection=standing.inspection(
+            state, c.rulebook, tried=c.lamps.picture.tried, because=c.why_due.words
+        ),
+        health=c.health(),
+        digests=c.digests,
+        allowed=allowed,
+    )
+
+
+def says(c: Chairs, state: TableState) -> str:
+    """Return the state, what bars a round and the first fault, each as a sentence."""
+    parts = [standing.says(state.phase)]
+    if state.barred is not None:
+        parts.append(f"No round starts: {c.rulebook.explain(state.barred)}.")
+    if faults := c.faults.standing():
+        parts.append(f"{faults[0].code}: {faults[0].cause}.")
+    return " ".join(parts)
+
+
+# ── Pieces ──────────────────────────────────────────────────────────────────
+
+
+def _profile(c: Chairs) -> console.ProfileView:
+    profile = c.rulebook.profile
+    return console.ProfileView(
+        key=profile.name,
+        title=profile.title,
+        instrument=profile.instrument,
+        entry_mode=c.rulebook.entry.value,
+        nmb_before=c.rulebook.nmb_before.value,
+        attendance="attended" if c.rulebook.attended else "unattended",
+        is_in_force=out_of_force(profile, c.wall.now().date()) is None,
+        facts=c.facts,
+    )
+
+
+def _facts(rulebook: Rulebook) -> Iterator[tuple[str, str, str]]:
+    for section in type(rulebook.profile).model_fields:
+        part = getattr(rulebook.profile, section)
+        for key in getattr(type(part), "model_fields", {}):
+            value = getattr(part, key)
+            if isinstance(value, Cited):
+                yield f"{section}.{key}", _words(value.value), value.clause
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list | set | frozenset):
+        return ", ".join(_words(item) for item in value) or "none"
+    return str(value).replace("_", " ")
+
+
+def _lamps(c: Chairs) -> console.LampView:
+    picture = c.lamps.picture
+    status, seen_s = picture.status, picture.seen_at_s
+    if status is None or seen_s is None:
+        return console.LampView(box=picture.fault or "the lamp box has not answered yet")
+    return console.LampView(
+        commanded=tuple(sorted(picture.commanded, key=BIT.__getitem__)),
+        measured=tuple(sorted(status.glowing, key=BIT.__getitem__)),
+        broken=tuple(sorted(status.open_bulbs | status.stuck_bulbs, key=BIT.__getitem__)),
+        phase=picture.phase.value.replace("_", " ") if picture.phase else "",
+        box=picture.fault or f"{status.state.name.lower()}, supply {status.supply_v:.1f} V",
+        age_s=c.monotonic() - seen_s,
+    )
+
+
+def _motor(c: Chairs) -> console.MotorView:
+    figures = c.motion.figures()
+    trace, last = figures.trace, c.last_run()
+    trouble = c.link.trouble()
+    return console.MotorView(
+        rpm=figures.speed_rpm,
+        duty=figures.duty,
+        is_enabled=figures.activity == "driving",
+        last_toss_rpm=tuple(round(rpm, 1) for _, rpm in trace[:: max(1, len(trace) // 60)]),
+        last_toss_s=trace[-1][0] if trace else None,
+        last_toss_verdict=wording.run(last) if last else "",
+        interlocks=_contacts(c),
+        link="connected" if trouble is None else str(trouble),
+    )
+
+
+def _contacts(c: Chairs) -> tuple[tuple[str, str], ...]:
+    try:
+        contacts = c.motion.contacts()
+    except RefusedError:
+        return ()
+    return (
+        ("compartment", "open" if contacts.compartment_open else "closed and locked"),
+        ("cover", "open" if contacts.cover_open else "closed"),
+        ("e-stop", "pressed" if contacts.estop_pressed else "released"),
+        ("driver fault", "raised" if contacts.driver_fault else "none"),
+        ("button", "pressed" if contacts.button_pressed else "released"),
+    )
+
+
+def _dice(c: Chairs, state: TableState) -> console.DiceView:
+    worn = c.wear.figures()
+    wear = "still being counted" if worn is None else worn.line()
+    tosses = None if worn is None else worn.tosses
+    if state.dice is None:
+        return console.DiceView(tosses=tosses, wear=wear)
+    end = dice_end(state.dice.installed_at, c.rulebook.dice_age)
+    return console.DiceView(
+        serials=state.dice.serials,
+        age_s=(c.wall.now() - state.dice.installed_at).total_seconds(),
+        limit_s=None if end is None else (end - state.dice.installed_at).total_seconds(),
+        tosses=tosses,
+        wear=wear,
+    )

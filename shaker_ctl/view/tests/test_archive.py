@@ -1,0 +1,122 @@
+"""What leaves the table as a file: the records to the byte, and nothing secret beside them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.record import Head, Record, canonical
+from shaker_ctl.view import archive
+from shaker_ctl.view.archive import JournalArchive, JournalState
+
+SETTINGS = '[camera]\ndevice = "http://eye:hunter2@10.0.0.7/video"\n'
+TODAY = ("pa-625a", "5e")
+
+
+def record(sequence: int, **plain: Any) -> Record:
+    body = canonical({"sequence": sequence, "wall": "2026-11-21T02:00:00+00:00", **plain})
+    return Record(sequence, hashlib.sha256(body).digest(), body)
+
+
+class Kept:
+    def __init__(self, *records: Record) -> None:
+        self.records = records
+
+    def head(self) -> Head:
+        last = self.records[-1] if self.records else None
+        return Head(last.sequence, last.hash) if last else Head(0, b"")
+
+    def read(self, first: int = 1, last: int | None = None) -> Iterator[Record]:
+        yield from (r for r in self.records if r.sequence >= first)
+
+    def read_round(self, number: int) -> list[Record]:
+        return [r for r in self.records if r.plain.get("round") == number]
+
+
+def figures(_records: Iterator[Record]) -> Mapping[str, object]:
+    return {}
+
+
+def made(*records: Record) -> JournalArchive:
+    kept = Kept(*records)
+    return JournalArchive(
+        kept,
+        lambda: JournalState(kept.head(), None, ""),
+        figures,
+        settings=SETTINGS,
+        versions="shaker-ctl 1\n",
+        pictures=lambda count: iter([(f"pictures/{count}.jpg", b"\xff\xd8")]),
+        profile=TODAY,
+    )
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(content)) as bundle:
+        return {m.name: bundle.extractfile(m).read() for m in bundle}  # type: ignore[union-attr]
+
+
+def test_a_bundle_holds_records_settings_versions_and_pictures_and_no_secret() -> None:
+    files = unpacked(made(record(1, kind="opening")).bundle().content)
+    assert list(files) == ["journal.jsonl", "settings.toml", "versions.txt", "pictures/2.jpg"]
+    assert b"hunter2" not in b"".join(files.values())
+    assert files["settings.toml"] == b'[camera]\ndevice = "http://...@10.0.0.7/video"\n'
+
+
+def test_the_lines_of_an_export_verify_by_themselves() -> None:
+    records = [record(n, kind="step", text="\u00e9") for n in range(1, 4)]
+    parcel = made(*records).export()
+    assert parcel.name == "shaker-journal-1-3.jsonl.gz"
+    lines = gzip.decompress(parcel.content).splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        found = json.loads(line)
+        assert hashlib.sha256(canonical(found["record"])).hexdigest() == found["hash"]
+
+
+def test_a_long_journal_leaves_over_the_line_by_its_newest_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(archive, "EXPORT_RECORDS", 2)
+    assert (
+        made(*(record(n, kind="step") for n in range(1, 6))).export().name.endswith("-4-5.jsonl.gz")
+    )
+    with pytest.raises(RefusedError, match="empty"):
+        made().export()
+
+
+@pytest.mark.parametrize(
+    ("digest", "shown"), [("5e", "pa-625a"), ("77", "a profile that is not today's")]
+)
+def test_a_round_names_its_profile_or_says_that_it_was_another(digest: str, shown: str) -> None:
+    step = record(
+        1,
+        kind="step",
+        round=4,
+        event={"type": "BetsRequested"},
+        decision=[],
+        digests={"profile": digest},
+    )
+    found = made(step).round(4)
+    assert found is not None
+    assert found.profile == shown
+    assert made(step).round(5) is None
+
+
+def test_a_round_says_who_did_what_and_with_which_values() -> None:
+    entered = {
+        "type": "ValuesEntered",
+        "person": {"type": "Person", "name": "dan", "role": "dealer"},
+        "values": [6, 6, 2],
+    }
+    found = made(record(1, kind="step", round=4, event=entered, decision=[])).round(4)
+    assert found is not None
+    assert [what for _, what in found.events] == ["values entered by dan, dealer: 6 6 2"]
+    assert found.entered == (6, 6, 2)

@@ -1,0 +1,198 @@
+"""The desk's promises: an act is judged by the rules, named as it was given, and on record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from shaker_ctl.console.desk import (
+    Actor,
+    Announcement,
+    CameraView,
+    HealthView,
+    JournalView,
+    Request,
+)
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.reports import JogEnded, MotionFigures, MotionReport
+from shaker_ctl.ports import Interlocks
+from shaker_ctl.rules import commands
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Source, Timer
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.lamp_thread import LampPicture
+from shaker_ctl.service.state_thread import StateThread
+from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.service.wear import Wear
+from shaker_ctl.view.desk import TableDesk
+from shaker_ctl.view.table_view import Chairs
+from shaker_ctl.view.why_due import WhyDue
+
+TOM = Actor("tom", Role.TECHNICIAN, "technician")
+FAY = Actor("fay", Role.FLOORPERSON, "technician")
+SHUT = Interlocks(
+    compartment_open=False,
+    cover_open=True,
+    estop_pressed=False,
+    driver_fault=False,
+    button_pressed=False,
+)
+FIGURES = MotionFigures("idle", 0.0, 0.0, 0.0, tuple((i / 100, 3.0 * i) for i in range(200)))
+
+
+class PromptJournal:
+    """Synced as soon as it is written."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, Mapping[str, Any]]] = []
+
+    def append(self, kind: str, body: Mapping[str, Any], *, synced: Any = None, **_: Any) -> None:
+        self.kept.append((kind, body))
+        if synced is not None:
+            synced(len(self.kept))
+
+
+class Performer:
+    def perform(self, command: commands.Command) -> None:
+        pass
+
+    def timer_length_s(self, timer: Timer) -> float:
+        return 60.0
+
+
+class Room:
+    """A desk with a real state thread and paper devices."""
+
+    def __init__(self) -> None:
+        rules = rulebook(TableParameters())
+        self.journal, self.faults = PromptJournal(), FaultQueue()
+        self.light: list[float] = []
+        self.camera = CameraView(fps=30.0, state="ready", exposure="median grey 100 of 255")
+        self.last_run: MotionReport | None = None
+        self.state = StateThread(
+            state=TableState(Phase.CLOSED),
+            rulebook=rules,
+            journal=self.journal,
+            performer=Performer(),
+            heartbeat=Heartbeat(time.monotonic, 0.05),
+        )
+        clock: Any = SimpleNamespace(monotonic=time.monotonic, wall=time.time)
+        chairs: Any = {
+            "lamps": SimpleNamespace(picture=LampPicture()),
+            "motion": SimpleNamespace(figures=lambda: FIGURES, contacts=lambda: SHUT),
+            "reader": SimpleNamespace(snap=lambda: b""),
+            "camera": SimpleNamespace(camera_view=lambda: self.camera),
+            "archive": SimpleNamespace(view=lambda: JournalView(state="good")),
+            "link": SimpleNamespace(trouble=lambda: None),
+        }
+        self.desk = TableDesk(
+            Chairs(
+                table_name="Table 7",
+                rulebook=rules,
+                state=self.state,
+                faults=self.faults,
+                wall=WallTime(clock, None),
+                journal=self.journal,
+                health=HealthView,
+                digests=(),
+                set_light=self.light.append,
+                motion_parameters=MotionParameters(),
+                last_run=lambda: self.last_run,
+                wear=Wear(),
+                why_due=WhyDue(),
+                **chairs,
+            )
+        )
+
+
+@pytest.fixture
+def room() -> Iterator[Room]:
+    made = Room()
+    made.state.start()
+    yield made
+    made.state.stop()
+
+
+def test_an_act_that_is_taken_says_where_the_table_stands_and_what_comes_next(room: Room) -> None:
+    answer = room.desk.submit(Request("open"), FAY)
+    assert answer.is_ok
+    assert answer.text.startswith("An opening inspection is due. Next: floorperson")
+    assert answer.details["record"] == 1
+
+
+def test_a_refusal_names_the_command_that_was_given_and_is_on_record(room: Room) -> None:
+    answer = room.desk.submit(Request("sign"), FAY)
+    assert (answer.code, answer.text) == ("not-now", "no sign now. The table is closed.")
+    answer = room.desk.submit(Request("jog", {"rpm": 300.0, "seconds": 1.0}), FAY)
+    assert answer.text == "jog: it takes a technician"
+    assert [kind for kind, _ in room.journal.kept] == ["refused", "refused"]
+
+
+def test_a_jog_outside_of_the_motor_s_bounds_never_reaches_the_rules(room: Room) -> None:
+    answer = room.desk.submit(Request("jog", {"rpm": 300.0, "seconds": 90.0}), TOM)
+    assert answer.code == "not-now"
+    assert "a jog is 60 to" in answer.text
+    assert room.journal.kept == []
+
+
+@pytest.mark.parametrize("verb", ["light", "selftest", "calibrate camera"])
+def test_an_act_on_a_device_is_noted_with_who_asked_and_what_came_of_it(
+    room: Room, verb: str
+) -> None:
+    answer = room.desk.submit(Request(verb, {"level": 0.5}), TOM)
+    ((kind, body),) = room.journal.kept
+    assert (kind, body["note"], body["actor"]["name"]) == ("console", verb, "tom")
+    assert body["text"] == f"{answer.code}: {answer.text}"
+
+
+def test_the_light_is_the_technician_s_only_while_nobody_can_play(room: Room) -> None:
+    room.state.state = TableState(Phase.BETTING, round=3)
+    assert room.desk.submit(Request("light", {"level": 0.5}), TOM).code == "not-now"
+    assert room.light == []
+    room.state.state = TableState(Phase.OUT_OF_SERVICE)
+    assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
+    assert room.light == [0.5]
+
+
+def test_a_selftest_fails_by_name(room: Room) -> None:
+    room.faults.raise_(FaultKind.SHAKER, "motor-stall", 0.0)
+    answer = room.desk.submit(Request("selftest"), TOM)
+    assert answer.code == "failed"
+    assert "motor-stall" in answer.text
+    assert "lamp box: the lamp box has not answered yet" in answer.text
+
+
+def test_only_values_of_a_round_are_shown_as_a_result(room: Room) -> None:
+    entered = TableState(Phase.LAMP_ENTRY, purpose=Purpose.INSPECTION, values=(1, 3, 4))
+    room.state.state = entered
+    assert room.desk.view().last_result is None
+    room.state.state = TableState(
+        Phase.COLLECTING, round=3, values=(1, 3, 4), source=Source.VERIFIED
+    )
+    assert room.desk.view().last_result == (1, 3, 4)
+
+
+def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:
+    room.last_run = JogEnded(1.0, Occasion(Purpose.TRIAL, 1))
+    motor = room.desk.view().motor
+    assert motor.last_toss_verdict == "jogged as asked"
+    assert 60 <= len(motor.last_toss_rpm) <= 70
+    assert motor.current_a is None
+    assert ("compartment", "closed and locked") in motor.interlocks
+
+
+def test_everybody_who_listens_hears_an_announcement_until_they_stop(room: Room) -> None:
+    heard: list[Announcement] = []
+    end = room.desk.subscribe(heard.append)
+    room.desk.tell(Announcement("fault", "fault lamp: dark"))
+    end()
+    end()
+    room.desk.tell(Announcement("fault", "again"))
+    assert [said.text for said in heard] == ["fault lamp: dark"]

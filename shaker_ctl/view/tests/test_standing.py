@@ -1,0 +1,150 @@
+"""What screens say of the state: every phase has its words, and nothing is claimed too early."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shaker_ctl.rules import events, machine
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.phases import PASSING
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import (
+    FaultKind,
+    NoRoll,
+    NoRollKind,
+    Part,
+    Person,
+    Purpose,
+    Role,
+    Verdict,
+    Verified,
+)
+from shaker_ctl.service.fault_queue import FaultQueue
+from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view import allowed, standing, wording
+from shaker_ctl.view.why_due import WhyDue
+
+RULES = rulebook(TableParameters())
+FAY = Person("fay", Role.FLOORPERSON)
+
+
+class Clock:
+    def monotonic(self) -> float:
+        return 1.0
+
+    def wall(self) -> float:
+        return 1_790_000_000.0
+
+
+def verbs(state: TableState, faults: FaultQueue | None = None) -> frozenset[str]:
+    return allowed.allowed_verbs(state, RULES, WallTime(Clock(), None), faults or FaultQueue())
+
+
+@pytest.mark.parametrize("phase", [p for p in Phase if p not in PASSING])
+def test_every_phase_has_a_sentence_of_its_own(phase: Phase) -> None:
+    assert standing.says(phase) != standing.says(Phase.CYCLE_DONE)
+
+
+@pytest.mark.parametrize("phase", [Phase.CLOSED, Phase.OUT_OF_SERVICE, Phase.JOGGING])
+def test_no_inspection_counts_as_signed_where_none_is(phase: Phase) -> None:
+    purpose = Purpose.TRIAL if phase is Phase.JOGGING else Purpose.PLAY
+    state = TableState(phase, purpose=purpose)
+    assert standing.inspection(state, RULES).stage == "due"
+    signed = TableState(Phase.READY, signed_by=FAY)
+    assert standing.inspection(signed, RULES).stage == "signed"
+
+
+def test_an_inspection_that_waits_for_its_signature_shows_what_was_done() -> None:
+    state = TableState(
+        Phase.TO_BE_SIGNED,
+        purpose=Purpose.INSPECTION,
+        passed=frozenset({Part.LAMPS}),
+        inspector=FAY,
+    )
+    shown = standing.inspection(state, RULES, because="the controller was started")
+    assert (shown.cycles_good, shown.lamps_proved, shown.lamps_seen_by) == (3, 50, "fay")
+    assert len(shown.entries) == 3
+    assert shown.reasons == ("the controller was started",)
+
+
+def test_the_walk_of_the_lamps_is_counted_lamp_by_lamp() -> None:
+    state = TableState(Phase.EACH_LAMP, purpose=Purpose.INSPECTION)
+    assert standing.inspection(state, RULES, tried=17).lamps_proved == 17
+
+
+def test_device_acts_are_allowed_only_while_nobody_can_play() -> None:
+    closed, ready = TableState(Phase.CLOSED), TableState(Phase.READY, signed_by=FAY)
+    assert verbs(closed) >= allowed.DEVICE_ACTS
+    assert not verbs(ready) & allowed.DEVICE_ACTS
+
+
+def test_work_under_way_may_be_given_up_and_a_round_may_not() -> None:
+    jogging = TableState(Phase.JOGGING, purpose=Purpose.TRIAL)
+    assert "cancel" in verbs(jogging)
+    assert "cancel" in verbs(TableState(Phase.TOSSING, purpose=Purpose.INSPECTION))
+    assert "cancel" not in verbs(TableState(Phase.TOSSING, purpose=Purpose.PLAY, round=3))
+
+
+def test_only_a_fault_that_stands_may_be_cleared() -> None:
+    faults = FaultQueue()
+    state = TableState(Phase.OUT_OF_SERVICE, faults=frozenset({FaultKind.SHAKER}))
+    assert "fault clear" not in verbs(state, faults)
+    faults.raise_(FaultKind.SHAKER, "motor-stall", 0.0)
+    assert "fault clear" in verbs(state, faults)
+
+
+def test_the_reason_of_an_inspection_is_the_event_that_made_it_due() -> None:
+    why = WhyDue()
+    state = replace(TableState(Phase.CLOSED), dice=None)
+    for event, words in (
+        (events.OpenRequested(FAY), "the table was closed"),
+        (events.JogRequested(Person("tom", Role.TECHNICIAN), 300.0, 1.0), "the table was closed"),
+    ):
+        step = machine.step(state, event, RULES)
+        assert step.refused is None
+        why.observe(step, event)
+        state = step.state
+        assert why.words == words
+    finished = events.JogFinished(state.occasion)
+    why.observe(machine.step(state, finished, RULES), finished)
+    assert why.words == "a technician turned the motor"
+
+
+def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
+    stopped = TableState(Phase.OUT_OF_SERVICE)
+    assert "fault clear motor-stall" in standing.next_step(stopped, ["motor-stall", "lamp"])
+    assert standing.next_step(stopped, []).startswith("technician: return-to-service")
+    open_lid = TableState(Phase.INSPECTION_DUE, compartment_open=True)
+    assert standing.next_step(open_lid, []).startswith("close the compartment")
+    assert standing.next_step(TableState(Phase.BETTING), []) == ""
+
+
+@pytest.mark.parametrize(
+    ("entered", "reading", "said"),
+    [
+        ((1, 1, 2), Verified((1, 1, 3)), "dealer: 1 1 2, reader: 1 1 3; decide"),
+        (None, Verified((1, 1, 3)), "dealer: no roll, reader: 1 1 3; decide"),
+        (
+            (1, 1, 2),
+            NoRoll(NoRollKind.LEANING),
+            "dealer: 1 1 2, reader: no roll; decide",
+        ),
+    ],
+)
+def test_who_decides_sees_what_dealer_and_reader_said(
+    entered: Values | None, reading: Verdict, said: str
+) -> None:
+    state = TableState(Phase.DISPUTED, round=4, entered=entered, reading=reading)
+    waits = standing.pending(state)
+    assert waits is not None
+    assert waits.text == said
+
+
+def test_only_contacts_that_stop_motion_are_told_as_such() -> None:
+    assert wording.contact(events.EstopPressed()) == "The emergency stop is pressed."
+    assert wording.contact(events.CompartmentClosed()) == "The compartment is closed and locked."
+    assert wording.contact(events.CoverOpened()) == ""

@@ -1,0 +1,265 @@
+"""A camera's calibration from the dice themselves: they lie flat, and are all of one size.
+
+Owns which of the top faces seen in some pictures are to be trusted, and the least squares over
+them. Must not know files, cameras or people.
+
+Each flat die is a square in the plane of the dice's tops. Where it lies and how it is turned is not
+known; that it is a square, and as large as the others, is. Many of them, all over the floor, give
+tilt and distortion, in the plane that the readers measure in and by the very edges that they use.
+Where the compartment is, and the last percent of the scale, the compartment's rim tells, whose
+radius is known: the bright edge of a die spills outward by one or two tenths of a millimetre. The
+lens's height is a ruler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vision.calibrating.calibrate import CAMERA, Expected, Fit, camera_of, least_squares, sigmas
+from vision.calibration import Calibration, CalibrationError
+from vision.networks.classifier import FoundDie
+from vision.table.edges import refine
+from vision.table.quality import LEAST_RIM_SEEN, QualityGate
+from vision.table.reader import Finder
+
+LEAST_FACES = 18
+"""With fewer the tilt is known no better than a spirit level on the bracket tells it."""
+
+LEAST_SPREAD = 0.35
+"""Root mean square distance of the dice from their middle, as a share of the compartment's radius:
+dice all over a floor have 0.5 to 0.6."""
+
+LEAST_SCORE, LEAST_FLAT = 0.6, 0.5
+SIZE_TOLERANCE = 0.12
+"""A face differs from the median edge by at most so much: perspective and tilt together make 8 %,
+a die that lies on another 6 % more."""
+SQUARE_TOLERANCE = 0.06
+"""Sides of one face among themselves."""
+
+CORNER_PX = 0.5
+"""What a corner of a top face is off by, each way: its edges are rounded."""
+
+SPILL_MM = 0.3
+"""How much larger than a die its top face looks, to begin with."""
+
+EDGES = (0.985, 1.05)
+"""Shares of a die's edge between which its top face must look, by the scale that the rim gives. On
+the virtual rig 1.02 to 1.03 for white dice; outside, a size in the settings is not the table's."""
+
+MOST_ERROR_PX = 1.5
+"""Root mean square of what is left over, above which these are no squares of one size."""
+
+STRAY = 3.0
+"""Faces that fit so many times worse than the median one are left out: a die that leans."""
+
+_RIM_STEP_PX = 16
+_RIM_REACH_PX = 64
+_RIM_ROUNDS = 6
+_SCALE_ROUNDS = 3
+_FACE = 3
+"""Unknowns of a face: its place in mm, and its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """The top face of one die in one picture."""
+
+    picture: int
+    corners: np.ndarray
+    """(4, 2) pixels, in turn around the face."""
+
+    @property
+    def edge_px(self) -> float:
+        return float(self.sides_px.mean())
+
+    @property
+    def sides_px(self) -> np.ndarray:
+        return np.asarray(np.hypot(*(np.roll(self.corners, -1, axis=0) - self.corners).T))
+
+
+def find_faces(pictures: Sequence[np.ndarray], finder: Finder) -> list[Face]:
+    """Return the faces in the (H, W, 3) uint8 pictures that look flat, whole and square."""
+    found = [
+        Face(number, refined)
+        for number, image in enumerate(pictures)
+        for die in finder.find(image)
+        if (refined := _refined(image, die)) is not None
+    ]
+    if not found:
+        return []
+    usual = float(np.median([face.edge_px for face in found]))
+    return [face for face in found if abs(face.edge_px / usual - 1.0) < SIZE_TOLERANCE]
+
+
+def _refined(image: np.ndarray, die: FoundDie) -> np.ndarray | None:
+    if die.score < LEAST_SCORE or die.flat_p < LEAST_FLAT:
+        return None
+    corners, share = refine(image, die.corners)
+    face = Face(0, corners)
+    is_square = float(np.ptp(face.sides_px)) < SQUARE_TOLERANCE * face.edge_px
+    return corners if share == 1.0 and is_square else None
+
+
+def calibrate_by_dice(
+    pictures: Sequence[np.ndarray],
+    finder: Finder,
+    start: Calibration,
+    height_sigma_mm: float = 3.0,
+) -> Fit:
+    """Measure the camera by the dice that lie flat in `pictures`, in different places in each.
+
+    `start` gives the dice's and the compartment's sizes and the lens's height, known to
+    `height_sigma_mm`. Raises CalibrationError with what to do.
+    """
+    height, width = pictures[0].shape[:2]
+    if any(image.shape[:2] != (height, width) for image in pictures):
+        raise CalibrationError("the pictures are of different sizes")
+    faces = find_faces(pictures, finder)
+    base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
+    _require(faces, base)
+    edge_mm = base.die_mm + SPILL_MM
+    for _ in range(_SCALE_ROUNDS):
+        x, covariance, faces = _fitted(faces, base, edge_mm, height_sigma_mm)
+        fitted, larger = _placed(_camera(x, base), pictures)
+        edge_mm /= larger
+    misses = _misses(x, faces, base, edge_mm * larger)
+    error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
+    if error_px > MOST_ERROR_PX:
+        raise CalibrationError(
+            f"the dice fit no camera better than {error_px:.2f} px ({MOST_ERROR_PX:g} at most): "
+            f"are they {start.die_mm:g} mm dice that lie flat, and is the camera in focus?"
+        )
+    if not EDGES[0] < edge_mm / base.die_mm < EDGES[1]:
+        raise CalibrationError(
+            f"by the compartment's rim the dice measure {edge_mm:.2f} mm, and should "
+            f"{base.die_mm:g}: measure both, and correct die_mm or compartment_radius_mm"
+        )
+    return Fit(
+        calibration=fitted,
+        error_px=error_px,
+        corners=len(misses),
+        sigma=sigmas(covariance, error_px, CORNER_PX),
+        found=_shown(faces, misses, len(pictures)),
+    )
+
+
+def _require(faces: Sequence[Face], base: Calibration) -> None:
+    if len(faces) < LEAST_FACES:
+        raise CalibrationError(
+            f"only {len(faces)} dice that lie flat are seen ({LEAST_FACES} needed): take more "
+            "pictures, of dice in other places that touch nothing"
+        )
+    at = np.array([face.corners.mean(axis=0) for face in faces])
+    usual = float(np.median([face.edge_px for face in faces]))
+    spread_mm = float(np.sqrt(at.var(axis=0).sum())) * base.die_mm / usual
+    if spread_mm < LEAST_SPREAD * base.compartment_radius_mm:
+        raise CalibrationError(
+            f"all dice lie within {spread_mm:.0f} mm of one place: lay them all over the floor, "
+            "also near the wall"
+        )
+
+
+def _fitted(
+    faces: list[Face], base: Calibration, edge_mm: float, height_sigma_mm: float
+) -> tuple[np.ndarray, np.ndarray, list[Face]]:
+    """The unknowns, their covariance, and the faces that agree."""
+    expect = Expected(base, height_sigma_mm)
+    for is_last in (False, True):
+
+        def residuals(x: np.ndarray, kept: list[Face] = faces) -> np.ndarray:
+            left = _misses(x, kept, base, edge_mm).ravel() / CORNER_PX
+            return np.concatenate([left, expect(x)])
+
+        x, covariance = least_squares(residuals, _first_guess(faces, base))
+        if is_last:
+            break
+        off = np.sqrt(
+            (_misses(x, faces, base, edge_mm) ** 2).sum(axis=1).reshape(-1, 4).mean(axis=1)
+        )
+        good = off < STRAY * max(float(np.median(off)), CORNER_PX)
+        faces = [face for face, is_good in zip(faces, good, strict=True) if is_good]
+        _require(faces, base)
+    return x, covariance, faces
+
+
+def _first_guess(faces: Sequence[Face], base: Calibration) -> np.ndarray:
+    """Scale by the median edge, everything else as it should be."""
+    width, height = base.image_size
+    middle = np.array([width / 2 - 0.5, height / 2 - 0.5])
+    top = float(np.median([face.edge_px for face in faces])) / base.die_mm
+    places = []
+    for face in faces:
+        right, down = face.corners[1] - face.corners[0]
+        at = (face.corners.mean(axis=0) - middle) / top
+        places += [float(at[0]), float(at[1]), float(np.arctan2(down, right))]
+    scale = top * (base.height_mm - base.die_mm) / base.height_mm
+    return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *places])
+
+
+def _camera(x: np.ndarray, base: Calibration) -> Calibration:
+    return replace(camera_of(x, base), compartment_mm=(0.0, 0.0))
+
+
+def _misses(x: np.ndarray, faces: Sequence[Face], base: Calibration, edge_mm: float) -> np.ndarray:
+    """(4 N, 2) corners seen minus expected, pixels."""
+    camera = _camera(x, base)
+    unknown = x[CAMERA:].reshape(-1, _FACE)
+    half = edge_mm / 2
+    square = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
+    c, s = np.cos(unknown[:, 2]), np.sin(unknown[:, 2])
+    turned = np.stack(
+        [
+            c[:, None] * square[:, 0] - s[:, None] * square[:, 1],
+            s[:, None] * square[:, 0] + c[:, None] * square[:, 1],
+        ],
+        axis=2,
+    )
+    lying = (turned + unknown[:, None, :2]).reshape(-1, 2)
+    seen = np.concatenate([face.corners for face in faces])
+    return np.asarray(seen - camera.to_px(np.c_[lying, np.full(len(lying), base.die_mm)]))
+
+
+def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibration, float]:
+    """The camera with the compartment where its rim is seen, and how many times larger than that
+    camera has it the rim looks. Raises CalibrationError."""
+    greys = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in pictures]
+    steps = range(-_RIM_REACH_PX, _RIM_REACH_PX + 1, _RIM_STEP_PX)
+    tried = sorted(((x, y) for x in steps for y in steps), key=lambda o: np.hypot(*o))
+    scale = camera.px_per_mm()
+    for offset in tried:
+        x, y = np.array(offset) / scale
+        placed = replace(camera, compartment_mm=(float(x), float(y)))
+        shift, seen = QualityGate(placed).rim_shift(greys[0])
+        if shift is None or seen < LEAST_RIM_SEEN or np.abs(shift).max() > _RIM_STEP_PX:
+            continue
+        for _ in range(_RIM_ROUNDS):
+            gate = QualityGate(placed)
+            shifts = [found for grey in greys if (found := gate.rim_shift(grey)[0]) is not None]
+            right, down, outward = np.median(shifts, axis=0) / scale if shifts else np.zeros(3)
+            x, y = placed.compartment_mm
+            placed = replace(placed, compartment_mm=(float(x + right), float(y + down)))
+            if np.hypot(right, down) * scale < 0.02:
+                break
+        return placed, float(1.0 + outward / camera.compartment_radius_mm)
+    raise CalibrationError(
+        "the compartment's rim is not seen where it would be by these dice: correct die_mm or "
+        "compartment_radius_mm in the settings; the picture must show the whole floor"
+    )
+
+
+def _shown(
+    faces: Sequence[Face], misses: np.ndarray, pictures: int
+) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Of each picture the corners seen and expected, (N, 2) pixels."""
+    shown = []
+    off = misses.reshape(-1, 4, 2)
+    for number in range(pictures):
+        mine = [(f.corners, m) for f, m in zip(faces, off, strict=True) if f.picture == number]
+        seen = np.concatenate([corners for corners, _ in mine]) if mine else np.zeros((0, 2))
+        missed = np.concatenate([miss for _, miss in mine]) if mine else np.zeros((0, 2))
+        shown.append((seen, seen - missed))
+    return tuple(shown)

@@ -1,0 +1,470 @@
+"""Fits upright cubes of the calibrated size to what is not floor.
+
+Owns: hypotheses of where a flat die may lie, their refinement to a fraction of a pixel, and the
+choice of the few that together explain the picture. Must not know pips or values.
+
+Theory of operation: a flat die has three unknowns (x, y, turn). Its outline against the floor is
+then known exactly, the strip of side face that perspective shows included; of a rounded die it is
+seen somewhat farther inside, on all sides alike, which is a fourth unknown. Straight pieces of the
+contour propose poses, a search along the outline's normals refines them, and the set that covers
+the contour's inside best wins. What no upright cube can explain is the cue that a die is tilted,
+leaning, stacked, or no die.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.cube_outlines.foreground import Foreground
+
+_SAMPLES = 11
+"""Samples along each edge of the outline."""
+_REACH = 9.0
+"""Search range along a normal, view pixels to either side: a strip of side face at the rim."""
+_STEPS = 25
+_ROUNDS = 5
+_LEAST_FOUND = 6
+_LEAST_INSIDE = 0.4
+"""Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
+_LARGEST_STEP = np.array((3.0, 3.0, 0.2, 1.5))
+_MOST_INSET = 0.11
+"""Edges; how far inside a sharp cube's outline a rounded die's may be seen on all sides at once."""
+_INSET_COST = 0.7
+"""Samples that say there is none: where sides in shadow leave it open, a die is sharp."""
+_MIDDLE_PULL = 0.15
+"""Weight of the middle of a strip of side face, between whose edges anything is right."""
+_NO_FIT_MM = 9.9
+_WALL_SLACK_MM = 0.3
+
+_SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+_NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
+_SIDES = np.repeat(np.arange(4), _SAMPLES)
+_ALONG = np.linspace(-_REACH, _REACH, _STEPS)
+_HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
+"""Of what lies between two samples along a ray, from the present outline."""
+_OUTWARD = np.arange(0.0, 14.0, 0.5)
+_GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """An upright cube on the floor."""
+
+    x_mm: float
+    y_mm: float
+    turn: float
+    """Radians, mod π/2, clockwise in the picture."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A pose, and how well the outline of an upright cube there agrees with the picture."""
+
+    pose: Pose
+    rms_mm: float
+    """Of the distances between outline and contour, at the floor's scale."""
+    worst_side_mm: float
+    """Largest mean distance along one side; positive: the thing is larger than a flat die."""
+    spread_mm: float
+    """How far the sides' mean distances differ from each other: 0 for an upright cube however
+    soft its contour, as that moves all sides alike."""
+    inset_mm: float
+    """How far inside a sharp cube's outline the contour is on all sides alike, 0 or more: rounded
+    edges turn dark before they end."""
+    beyond_mm: float
+    """How much farther than an upright cube's the thing reaches on its worst side, its dimmest
+    parts included: the side face that a tilted die turns towards the eye."""
+    walled_mm: float
+    """How much farther at the least the thing reaches on a side that it covers up to the wall: a
+    die that leans on the wall shows its side there, and no floor behind it. 0: no such side."""
+    support: float
+    """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
+    silhouette: np.ndarray
+    """(N, 2) float, view pixels: the outline."""
+
+
+class CubeOutline:
+    """Outlines of upright cubes under one calibration."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self.calibration = calibration
+        self.half = calibration.die_mm / 2
+        along = np.linspace(-0.84, 0.84, _SAMPLES)
+        tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
+        rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
+        self._rim = rim.reshape(-1, 2)
+        self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2, 0.02])
+        self._prior = np.diag([0.0, 0.0, 0.0, _INSET_COST])
+
+    def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
+        """(P, 4, 2) frame pixels: corners of the top faces, clockwise."""
+        return self._to_px(self._corners_mm(_array(poses)), self.calibration.die_mm)
+
+    def _corners_mm(self, poses: np.ndarray) -> np.ndarray:
+        """(P, 4, 2) mm: the squares of (P, 3) poses, clockwise in the picture."""
+        return np.asarray(_SQUARE @ _turned(poses[:, 2]) * self.half + poses[:, None, :2])
+
+    def _to_px(self, xy_mm: np.ndarray, z_mm: float) -> np.ndarray:
+        """(..., 2) mm in the plane at height z to (..., 2) frame pixels."""
+        points = np.empty((xy_mm.size // 2, 3))
+        points[:, :2] = xy_mm.reshape(-1, 2)
+        points[:, 2] = z_mm
+        return self.calibration.to_px(points).reshape(xy_mm.shape)
+
+    def _silhouettes(self, ground: Foreground, poses: np.ndarray) -> list[np.ndarray]:
+        """(N, 2) view pixels for each pose: the convex outline of the whole cube."""
+        squares = self._corners_mm(poses)
+        solid = np.concatenate(
+            [self._to_px(squares, 0.0), self._to_px(squares, self.calibration.die_mm)], axis=1
+        )
+        view = ground.to_view(solid).astype(np.float32)
+        return [np.asarray(cv2.convexHull(points).reshape(-1, 2)) for points in view]
+
+    # ── Refinement ──────────────────────────────────────────────────────────
+
+    def fit(
+        self,
+        ground: Foreground,
+        starts: Sequence[Pose],
+        others: np.ndarray | None = None,
+        rounds: int = _ROUNDS,
+    ) -> list[Fit]:
+        """Move each pose until its outline lies on the contour; all at once, because a step of
+        ten poses takes hardly longer than a step of one.
+
+        `others`, (P, h, w) bool in the view: where each one's neighbours are; edges there belong
+        to nobody. With `rounds` = 1 the poses stay, and are only judged.
+        """
+        if not starts:
+            return []
+        poses = _array(starts)
+        insets = np.zeros(len(poses))  # view pixels
+        most = _MOST_INSET * 2 * self.half * self.calibration.floor_px_per_mm / ground.scale
+        offsets = np.zeros((len(poses), len(_SIDES)))
+        found = np.zeros(offsets.shape, bool)
+        moving = np.arange(len(poses))
+        for turn in range(rounds):
+            at, strip, normal = self._rim_px(poses[moving], ground.scale)
+            near = None if others is None else others[moving]
+            off, is_found = _search(ground, ground.to_view(at), normal, near)
+            # Where a side face is seen, the step of brightness may be at its top edge (a side in
+            # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
+            # right, and the other sides decide. Of a rounded die both are seen farther inside.
+            inset = insets[moving, None]
+            middle = off - (strip / 2 - inset)
+            off = off - np.minimum(np.maximum(off, -inset), strip - inset)
+            offsets[moving], found[moving] = off, is_found
+            is_seen = is_found.sum(axis=1) >= _LEAST_FOUND
+            if turn == rounds - 1 or not is_seen.any():
+                break
+            moving = moving[is_seen]
+            off, is_found = off[is_seen], is_found[is_seen]
+            strip, normal, middle = strip[is_seen], normal[is_seen], middle[is_seen]
+            weights = is_found / (1.0 + (off / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
+            # Within a strip nothing is wrong, and its middle is the best guess.
+            off = np.where(off == 0.0, _MIDDLE_PULL * middle, off)
+            rows = self._slopes(poses[moving], normal) / ground.scale
+            rows = np.concatenate([rows, np.full((*rows.shape[:2], 1), -1.0)], axis=2)
+            weighted = (rows * weights[..., None]).transpose(0, 2, 1)
+            # Where little is seen (touching dice) the pose stays near its start.
+            pull = (weighted @ off[..., None])[..., 0]
+            pull[:, 3] -= _INSET_COST * insets[moving]
+            step = np.linalg.solve(weighted @ rows + self._damping + self._prior, pull[..., None])[
+                ..., 0
+            ]
+            step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
+            poses[moving] = self._inside(poses[moving] + step[:, :3])
+            insets[moving] = np.minimum(np.maximum(insets[moving] + step[:, 3], 0.0), most)
+            if turn > 0:
+                farthest = np.abs(step[:, :3] * (1.0, 1.0, self.half)).max(axis=1)
+                moving = moving[farthest >= 0.03]
+                if not len(moving):
+                    break
+        return self._judged(ground, poses, insets, offsets, found, others)
+
+    def _judged(
+        self,
+        ground: Foreground,
+        poses: np.ndarray,
+        insets: np.ndarray,
+        offsets: np.ndarray,
+        found: np.ndarray,
+        others: np.ndarray | None,
+    ) -> list[Fit]:
+        """What the offsets (P, N) of the outlines' samples say of each pose."""
+        pixel_mm = ground.scale / self.calibration.floor_px_per_mm
+        means = _side_medians(offsets, found, 3) * pixel_mm
+        beyond, walled = self._beyond(ground, poses, others)
+        fits = []
+        for i, silhouette in enumerate(self._silhouettes(ground, poses)):
+            rms = worst = spread = _NO_FIT_MM
+            seen = found[i]
+            if seen.sum() >= _LEAST_FOUND:
+                rms = float(np.sqrt((offsets[i][seen] ** 2).mean())) * pixel_mm
+                known = means[i][~np.isnan(means[i])]
+                if len(known):
+                    worst = float(known[np.abs(known).argmax()])
+                    spread = float(known.max() - known.min())
+            x, y, turn = (float(v) for v in poses[i])
+            fits.append(
+                Fit(
+                    pose=Pose(x, y, turn % (np.pi / 2)),
+                    rms_mm=rms,
+                    worst_side_mm=worst,
+                    spread_mm=spread,
+                    inset_mm=float(insets[i]) * pixel_mm,
+                    beyond_mm=float(beyond[i]) * pixel_mm,
+                    walled_mm=float(walled[i]) * pixel_mm,
+                    support=float(seen.mean()),
+                    silhouette=silhouette,
+                )
+            )
+        return fits
+
+    def _beyond(
+        self, ground: Foreground, poses: np.ndarray, others: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(P,) view pixels by which the foreground next to the worst side exceeds its strip:
+        where it ends in floor, and at the least where it ends at the wall."""
+        at, strip, normal = self._rim_px(poses, ground.scale)
+        x, y = _inside_view(*_rays(ground.to_view(at), normal, _OUTWARD), ground.distance.shape)
+        is_floor = ground.distance[y, x] < 1.0
+        known = is_inside = ground.inside[y, x]
+        if others is not None:
+            known = is_inside & ~others[np.arange(len(poses))[:, None, None], y, x]
+        ends = is_floor.argmax(axis=2)[..., None]
+        # A sample tells something only if floor is met before a neighbour or the wall.
+        open_so_far = np.logical_and.accumulate(known, axis=2)
+        is_told = is_floor.any(axis=2) & np.take_along_axis(open_so_far, ends, axis=2)[..., 0]
+        excess = _OUTWARD[ends[..., 0]] - strip
+        beyond = _largest(_side_medians(excess, is_told, 4), -9.0)
+        run = np.logical_and.accumulate(known & ~is_floor, axis=2).sum(axis=2)
+        last = np.minimum(run, len(_OUTWARD) - 1)[..., None]
+        at_wall = (run > 0) & ~np.take_along_axis(is_inside, last, axis=2)[..., 0]
+        covered = _OUTWARD[np.maximum(run - 1, 0)] - strip
+        return beyond, _largest(_side_medians(covered, at_wall, 5), 0.0)
+
+    def edge_strengths(self, image: np.ndarray, poses: Sequence[Pose]) -> np.ndarray:
+        """(P,) steps of brightness across the top faces' edges in a (H, W, 3) frame, in grey
+        levels: the sum over the sides of what most of a side has."""
+        at, _, normal = self._rim_px(_array(poses), 1.0)
+        sides = [
+            cv2.remap(
+                image,
+                (at[..., 0] + k * normal[..., 0]).astype(np.float32),
+                (at[..., 1] + k * normal[..., 1]).astype(np.float32),
+                cv2.INTER_LINEAR,
+                borderMode=cv2.BORDER_REPLICATE,
+            )
+            for k in (-2.0, 2.0)
+        ]
+        step = np.abs(sides[1].astype(np.int16) - sides[0])
+        step = step.reshape(-1, 4, _SAMPLES, 3).max(axis=3)
+        return np.asarray(np.sort(step, axis=2)[..., _SAMPLES // 3].sum(axis=1))
+
+    def _inside(self, poses: np.ndarray) -> np.ndarray:
+        """The poses, moved towards the middle until all their corners are within the wall."""
+        corners = self._corners_mm(poses)
+        reach = np.hypot(corners[..., 0], corners[..., 1])
+        each = np.arange(len(poses))
+        farthest = reach.argmax(axis=1)
+        most = reach[each, farthest]
+        over = most - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
+        back = corners[each, farthest] * (np.maximum(over, 0.0) / most)[:, None]
+        moved = poses.copy()
+        moved[:, :2] -= back
+        return moved
+
+    def _rim_px(self, poses: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the samples along the top faces' edges: (P, N, 2) frame pixels; (P, N) view pixels,
+        how far the side face below each is seen beyond it; and (P, N, 2) their normals."""
+        turned = _turned(poses[:, 2])
+        xy = self._rim @ turned + poses[:, None, :2]
+        normal = (_NORMALS @ turned)[:, _SIDES]
+        both = np.zeros((2, *xy.shape[:2], 3))
+        both[..., :2], both[0, ..., 2] = xy, self.calibration.die_mm
+        top, foot = self.calibration.to_px(both).reshape(2, *xy.shape)
+        strip = ((foot - top) * normal).sum(axis=2) / scale
+        return top, np.maximum(strip, 0.0), normal
+
+    def _slopes(self, poses: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """(P, N, 3): how far the samples move along their normals, frame pixels, per mm in x and
+        y and per radian. The distortion's own slope is left out: a few percent of a step."""
+        scale = self.calibration.px_per_mm(self.calibration.die_mm)
+        xy = self._rim @ _turned(poses[:, 2])
+        across = normal[..., 1] * xy[..., 0] - normal[..., 0] * xy[..., 1]
+        return np.concatenate([normal, across[..., None]], axis=2) * scale
+
+    # ── Hypotheses ──────────────────────────────────────────────────────────
+
+    def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
+        """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
+        edge = self.calibration.die_px / ground.scale
+        centres: list[np.ndarray] = []
+        turns: list[float] = []
+        polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
+        following = np.roll(polygon, -1, axis=0)
+        # Shoelace: on which side of its edges the polygon has its inside.
+        area = (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum()
+        for a, b in zip(polygon, following, strict=True):
+            length = float(np.hypot(*(b - a)))
+            if length < 0.3 * edge:
+                continue
+            along = (b - a) / length
+            inward = np.array((-along[1], along[0])) * np.sign(area)
+            places = [a + along * edge / 2, b - along * edge / 2]
+            if abs(length - edge) < 0.2 * edge:
+                places = [(a + b) / 2, *places]
+            turn = float(np.arctan2(along[1], along[0]))
+            centres += [p + inward * edge / 2 for p in places]
+            turns += [turn] * len(places)
+        (x, y), (w, h), angle = cv2.minAreaRect(contour)
+        if max(w, h) < 1.45 * edge:
+            centres.append(np.array((x, y)))
+            turns.append(float(np.radians(angle)))
+        if not centres:
+            return []
+        mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges
+        places_mm = self.calibration.to_mm(ground.to_frame(np.array(centres)), mid)
+        return [
+            Pose(float(x), float(y), turn % (np.pi / 2))
+            for (x, y), turn in zip(places_mm, turns, strict=True)
+        ]
+
+    def cover(
+        self,
+        mask: np.ndarray,
+        ground: Foreground,
+        poses: Sequence[Pose],
+        insets_mm: Sequence[float] = (),
+    ) -> np.ndarray:
+        """(P,) share of each pose's top face that is foreground, of what lies over the floor.
+        `insets_mm`: how much of each face's border does not count."""
+        if not poses:
+            return np.zeros(0)
+        squares = ground.to_view(self.tops_px(poses))
+        inset = np.array(insets_mm or [0.0] * len(poses))[:, None, None] / (2 * self.half)
+        grid = inset + _GRID * (1 - 2 * inset)
+        points = (
+            squares[:, None, 0]
+            + grid[..., :1] * (squares[:, None, 1] - squares[:, None, 0])
+            + grid[..., 1:] * (squares[:, None, 3] - squares[:, None, 0])
+        )
+        x, y = _inside_view(points[..., 0], points[..., 1], mask.shape)
+        inside = ground.inside[y, x]
+        covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
+        return np.asarray(np.where(inside.mean(axis=1) > _LEAST_INSIDE, covered, 0.0))
+
+
+def _array(poses: Sequence[Pose]) -> np.ndarray:
+    """(P, 3): x, y, turn."""
+    return np.array([(pose.x_mm, pose.y_mm, pose.turn) for pose in poses], float).reshape(-1, 3)
+
+
+def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndarray:
+    """(P, 4) median offsets of the sides of each pose, from (P, N) samples; NaN where fewer than
+    `least` were found."""
+    shape = (-1, 4, _SAMPLES)
+    ordered = np.sort(np.where(found, offsets, np.inf).reshape(shape), axis=2)
+    count = found.reshape(shape).sum(axis=2)
+    middle = np.minimum(count // 2, _SAMPLES - 1)[..., None]
+    medians = np.take_along_axis(ordered, middle, axis=2)[..., 0]
+    return np.asarray(np.where(count >= least, medians, np.nan))
+
+
+def _largest(medians: np.ndarray, least: float) -> np.ndarray:
+    """(P,) the largest of each row that is known, and `least` at the least."""
+    return np.asarray(np.where(np.isnan(medians), least, medians).max(axis=1, initial=least))
+
+
+def _turned(turn: np.ndarray) -> np.ndarray:
+    """(P, 2, 2): rows times such a matrix turn from a die's frame to the compartment's; the matrix
+    times columns turns back."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)
+
+
+def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x and y, (P, N, K) float32 each, of the points `along` the normals from each of (P, N, 2)."""
+    start, way = view.astype(np.float32)[..., None], normal.astype(np.float32)[..., None]
+    far = along.astype(np.float32)
+    return start[:, :, 0] + way[:, :, 0] * far, start[:, :, 1] + way[:, :, 1] * far
+
+
+def _inside_view(
+    x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whole pixels of a view of this shape, inside it, next to its (x, y)."""
+    column, row = (x + 0.5).astype(np.intp), (y + 0.5).astype(np.intp)
+    return (
+        np.minimum(np.maximum(column, 0), shape[1] - 1),
+        np.minimum(np.maximum(row, 0), shape[0] - 1),
+    )
+
+
+def _search(
+    ground: Foreground, view: np.ndarray, normal: np.ndarray, others: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(P, N) offsets of the contour along each normal (outward positive, view pixels), and where
+    one was found. `others`: see `CubeOutline.fit`."""
+    count = view.shape[0] * view.shape[1]
+    x, y = (rays.reshape(count, _STEPS) for rays in _rays(view, normal, _ALONG))
+    profile = cv2.remap(
+        ground.distance, x, y, cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
+    )  # fmt: skip
+    # The die's own level is what lies inside; the contour is where half of it is left.
+    inner = np.sort(profile[:, : _STEPS // 3], axis=1)[:, _STEPS // 6]
+    half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0)[:, None]
+    above = profile > half
+    falls = above[:, :-1] & ~above[:, 1:]
+    # Of several crossings the one nearest to the present outline.
+    far = np.where(falls, _HOW_FAR, np.inf)
+    first = far.argmin(axis=1)
+    rows = np.arange(count)
+    found = falls[rows, first]
+    p0, p1 = profile[rows, first], profile[rows, first + 1]
+    share = (p0 - half[:, 0]) / np.maximum(p0 - p1, 1e-6)
+    offsets = np.where(found, _ALONG[first] + share * (_ALONG[1] - _ALONG[0]), 0.0)
+    offsets, found = offsets.reshape(view.shape[:2]), found.reshape(view.shape[:2])
+    # Beyond the crossing there must be floor, not a neighbour, the wall or a narrow gap.
+    beyond = view + normal * (offsets + 1.5)[..., None]
+    x, y = _inside_view(beyond[..., 0], beyond[..., 1], ground.distance.shape)
+    found &= ground.inside[y, x]
+    if others is not None:
+        found &= ~others[np.arange(len(view))[:, None], y, x]
+    return offsets, found
+
+
+def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
+    """Indices of the subset that explains the mask best: least foreground missed, least area
+    invented, least overlap."""
+    if len(poses) == 1:
+        return [0]
+    silhouettes = []
+    for fit in poses:
+        area = np.zeros(mask.shape, np.uint8)
+        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
+        silhouettes.append(area > 0)
+    solid = mask > 0
+    sizes = [int(s.sum()) for s in silhouettes]
+    one = float(np.median(sizes)) if sizes else 1.0
+    best: tuple[float, list[int]] = (float("inf"), [])
+    for count in range(1, most + 1):
+        for chosen in combinations(range(len(poses)), count):
+            union = silhouettes[chosen[0]].copy()
+            for i in chosen[1:]:
+                union |= silhouettes[i]
+            overlap = (sum(sizes[i] for i in chosen) - int(union.sum())) / one
+            missed = int((solid & ~union).sum()) / one
+            invented = int((union & ~solid).sum()) / one
+            cost = missed + invented + 1.5 * overlap + 0.08 * count
+            if cost < best[0]:
+                best = (cost, list(chosen))
+    return best[1]

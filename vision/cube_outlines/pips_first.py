@@ -1,0 +1,79 @@
+"""The second reader's other way to find dice at a table: by their pips, whatever the floor does.
+
+Owns: which faces, found by their pips alone, are dice that the outline missed or could not read.
+Must not know the model.
+
+A die on a floor of its own colour, one in a patch of light, one with bright reflections on its
+edges: the outline against the floor fails there, but pips of the calibrated size in a legal layout
+do not come about by chance. This way takes several times as long as the outline, so it is gone only
+where the outline leaves a question. It says where a top face is and what it shows; that a die lies
+flat it cannot say, so what it finds has an outline that proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.cube_outlines.outline import Pose
+from vision.faces_by_pips.faces import PhotoDie, read_sized
+
+_NEAREST_WALL = 0.3
+"""Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
+_LEAST_SURE = 0.35
+_MARGIN_PX = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipFace:
+    """A top face that its pips show."""
+
+    pose: Pose
+    """As an upright die's would be."""
+    face: PhotoDie
+
+
+def find_by_pips(image: np.ndarray, calibration: Calibration) -> list[PipFace]:
+    """Top faces of the calibrated size inside the compartment of a (H, W, 3) uint8 BGR frame."""
+    left, top, right, bottom = _compartment(calibration)
+    found = []
+    for die in read_sized(image[top:bottom, left:right], calibration.die_px):
+        moved = replace(die, corners=die.corners + np.array((left, top), float))
+        place = calibration.to_mm(moved.centre, calibration.die_mm)[0]
+        reach = calibration.compartment_radius_mm - _NEAREST_WALL * calibration.die_mm
+        if die.face.confidence < _LEAST_SURE or float(np.hypot(*place)) > reach:
+            continue
+        found.append(PipFace(_pose(moved.corners, calibration), moved))
+    return found
+
+
+def _compartment(calibration: Calibration) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of the part of a frame in which tops of dice can be."""
+    turn = np.linspace(0, 2 * np.pi, 60)
+    ring = np.c_[np.cos(turn), np.sin(turn)] * calibration.compartment_radius_mm
+    px = calibration.to_px(np.c_[ring, np.full(len(turn), calibration.die_mm)])
+    width, height = calibration.image_size
+    left, top = np.maximum(px.min(axis=0) - _MARGIN_PX, 0).astype(int)
+    right, bottom = np.minimum(px.max(axis=0) + _MARGIN_PX, (width, height)).astype(int)
+    return int(left), int(top), int(right), int(bottom)
+
+
+def _pose(corners: np.ndarray, calibration: Calibration) -> Pose:
+    mm = calibration.to_mm(corners, calibration.die_mm)
+    edges = np.roll(mm, -1, axis=0) - mm
+    ways = np.arctan2(edges[:, 1], edges[:, 0])
+    turn = float(np.angle(np.exp(4j * ways).mean()) / 4)
+    x, y = mm.mean(axis=0)
+    return Pose(float(x), float(y), turn % (np.pi / 2))
+
+
+def nearest(pose: Pose, others: Sequence[Pose], within_mm: float) -> int | None:
+    """Index of the nearest of the poses, if it is that near."""
+    if not others:
+        return None
+    gaps = [np.hypot(pose.x_mm - other.x_mm, pose.y_mm - other.y_mm) for other in others]
+    index = int(np.argmin(gaps))
+    return index if gaps[index] < within_mm else None

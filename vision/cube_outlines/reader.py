@@ -1,0 +1,388 @@
+"""The second reader at a table: frame and calibration in, dice out.
+
+Owns: the order of its steps and what counts as a die to it. Must not know the model, consensus or
+rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.cube_outlines.foreground import FloorView, Foreground
+from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
+from vision.cube_outlines.pips_first import PipFace, find_by_pips, nearest
+from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
+from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+
+_LEAST_AREA = 0.12
+"""Foreground smaller than this share of a die is dirt or grain."""
+_LEAST_MARK = 0.025
+"""The same of one of several marks: in 138 flat tosses of the rig all such marks together had 0.07
+at the most, the six of a chip in the felt's own green 0.58."""
+_MOST_AREA = 7.0
+"""Foreground larger than this many dice is no die: a hand, a cloth."""
+_HYPOTHESES = 9
+_LEAST_OF_TWO = 1.4
+"""Foreground smaller than this many dice is one die at most."""
+_MOST_GUESSES = 30
+"""Guesses of one piece of foreground that are followed up: four dice in a heap suggest twenty."""
+_LEAST_COVER_BEFORE = 0.8
+_LEAST_COVER = 0.86
+"""Share of a top face that must be foreground, before and after its pose was refined."""
+_GOOD_FIT_MM = 0.45
+_WELL_SUPPORTED = 0.8
+_WELL_CENTRED = 0.045
+_FULL_STEPS = 2.2
+"""Steps of colour from the floor at which a piece of foreground counts in full. Things, a coin, a
+ridge, a chip, reach 4 and more; a glint on the floor 1.7, and counts for less than its area."""
+_RIDGE_DICE = 0.75
+"""How far a ridge or a rib may stand out from the wall, in dice; the rough compartment's, with
+its shadow, 0.67."""
+_DICE = 3
+"""Dice of a toss: where the outline shows so many that can be read, nothing is asked of the pips
+alone."""
+_SAME_PLACE = 0.4
+"""Dice; nearer than this an outline and a face found by its pips are one die."""
+_IN_THE_WAY = 0.72
+"""Dice; an outline without pips that is nearer to a real face is its shadow, or a part of it."""
+_MOST_MOVED = 0.12
+"""Dice by which an outline may differ from the place that the pips say, to be believed."""
+_SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondDie:
+    """A flat die that the second reader sees, or the nearest thing to one."""
+
+    pose: Pose
+    corners: np.ndarray
+    """(4, 2) float, frame pixels: top face, clockwise."""
+    face: Face
+    fit: Fit
+    sides: Sides = NOTHING_SEEN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondReading:
+    """All that the second reader says of one frame."""
+
+    dice: tuple[SecondDie, ...]
+    unexplained: float
+    """The largest piece of foreground that belongs to no die and lies free, in dice; faint ones
+    count less, and several small ones count together."""
+    unexplained_at_wall: float
+    """The largest that touches the wall and stands out from it no farther than ridges and ribs,
+    which belong to the compartment."""
+    foreground: float
+    """All foreground, in dice."""
+    ground: Foreground
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """One piece of foreground."""
+
+    area: float
+    """In dice."""
+    mask: np.ndarray
+    guesses: list[Pose]
+    """Where dice may lie in it, likely ones first."""
+
+    @property
+    def is_small(self) -> bool:
+        """Too small for two dice."""
+        return self.area < _LEAST_OF_TWO
+
+
+class SecondReader:
+    """Reads frames of one calibrated camera. One instance per thread."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self.calibration = calibration
+        self._floor = FloorView(calibration)
+        self._outline = CubeOutline(calibration)
+        self._one = (calibration.die_px / self._floor.scale) ** 2
+        floor = self._floor.inside.astype(np.uint8)
+        self._rim = (floor - cv2.erode(floor, np.ones((5, 5), np.uint8))) > 0
+        self._near_rim = cv2.dilate(self._rim.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+        self._from_wall_mm = self._distances_from_wall()
+
+    def _distances_from_wall(self) -> np.ndarray:
+        """(h, w) of the view: millimetres from the wall, on the floor."""
+        shape = self._floor.inside.shape
+        y, x = np.mgrid[0 : shape[0], 0 : shape[1]]
+        view = np.stack([x.ravel(), y.ravel()], axis=1)
+        frame = (view + 0.5) * self._floor.scale + self._floor.origin - 0.5
+        places = self.calibration.to_mm(frame)
+        reach = np.hypot(places[:, 0], places[:, 1]).reshape(shape)
+        return np.asarray(self.calibration.compartment_radius_mm - reach)
+
+    def read(self, image: np.ndarray, by_pips: bool = True) -> SecondReading:
+        """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size. Without
+        `by_pips`, what the outline leaves open stays open, in a third of the time."""
+        ground = self._floor.separate(image)
+        contours, _ = cv2.findContours(ground.mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        pieces: list[np.ndarray] = []
+        total = 0.0
+        for contour in contours:
+            area = cv2.contourArea(contour) / self._one
+            if area < _LEAST_AREA:
+                continue
+            total += area
+            if area < _MOST_AREA:
+                pieces.append(contour)
+        fits = self._settle(ground, self._explain(ground, pieces))
+        dice = [self._read_die(image, ground, fit) for fit in fits]
+        if by_pips and (len(dice) != _DICE or any(die.face.value is None for die in dice)):
+            dice = self._with_pips(ground, dice, find_by_pips(image, self.calibration))
+        dice.sort(key=lambda die: die.fit.pose.x_mm)
+        free, at_wall = self._unexplained(ground, [die.fit for die in dice])
+        return SecondReading(self._measured(image, ground, dice), free, at_wall, total, ground)
+
+    def _with_pips(
+        self, ground: Foreground, dice: list[SecondDie], faces: Sequence[PipFace]
+    ) -> list[SecondDie]:
+        """The dice, with what their pips alone say where the outline left a question.
+
+        What an outline that fits shows stays, a legal face or none: the pips alone may be those of
+        the bottom face, seen through a translucent ace, or leave out the one too many. Where it
+        fits badly and pips say another value, there is none.
+        """
+        edge = self.calibration.die_mm
+        kept = list(dice)
+        added: list[SecondDie] = []
+        for found in faces:
+            at = nearest(found.pose, [die.pose for die in kept], _SAME_PLACE * edge)
+            there = None if at is None else kept[at]
+            if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
+                continue
+            if there is not None and there.face.value is not None:
+                if there.face.value != found.face.face.value:
+                    note = f"{there.face.value} pips in the outline, {found.face.face.value} else"
+                    kept[kept.index(there)] = replace(
+                        there, face=replace(there.face, value=None, note=note)
+                    )
+                continue
+            if there is not None:
+                kept.remove(there)
+            added.append(self._die_by_pips(ground, found))
+        places = [die.pose for die in added]
+        free = [
+            die
+            for die in kept
+            if die.face.value is not None or nearest(die.pose, places, _IN_THE_WAY * edge) is None
+        ]
+        return free + added
+
+    def _die_by_pips(self, ground: Foreground, found: PipFace) -> SecondDie:
+        """A die at the place that its pips say, with the outline there, however well it fits."""
+        pose, edge = found.pose, self.calibration.die_mm
+        fit = self._outline.fit(ground, [pose])[0]
+        if nearest(pose, [fit.pose], _MOST_MOVED * edge) is None:
+            fit = self._outline.fit(ground, [pose], rounds=1)[0]
+        x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
+        off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
+        face = replace(found.face.face, offset=(float(off[0] / edge), float(off[1] / edge)))
+        return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
+
+    def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:
+        """Upright dice that explain the pieces of foreground with these contours."""
+        pieces = [self._piece(ground, contour) for contour in contours]
+        # Of a single die the likeliest guess is nearly always right: the others cost more.
+        first = [piece.guesses[:1] if piece.is_small else piece.guesses for piece in pieces]
+        fitted = self._fit_each(ground, first)
+        found = [self._distinct(ground, *both) for both in zip(pieces, fitted, strict=True)]
+        rest = [
+            piece.guesses[1:] if piece.is_small and not _is_explained(fits) else []
+            for piece, fits in zip(pieces, found, strict=True)
+        ]
+        chosen: list[Fit] = []
+        for piece, before, more, fits in zip(
+            pieces, fitted, self._fit_each(ground, rest), found, strict=True
+        ):
+            if more:
+                fits = self._distinct(ground, piece, before + more)
+            if fits:
+                most = min(len(fits), max(1, round(piece.area * 1.15)), 4)
+                chosen += [fits[i] for i in choose(fits, piece.mask, most)]
+        return chosen
+
+    def _fit_each(self, ground: Foreground, poses: Sequence[list[Pose]]) -> list[list[Fit]]:
+        """Fits of several lists of poses, in one go."""
+        fits = iter(self._outline.fit(ground, [pose for some in poses for pose in some]))
+        return [[next(fits) for _ in some] for some in poses]
+
+    def _piece(self, ground: Foreground, contour: np.ndarray) -> _Piece:
+        mask = np.zeros_like(ground.mask)
+        cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
+        poses = self._outline.propose(ground, contour)
+        covers = self._outline.cover(mask, ground, poses)
+        order = np.argsort(-covers, kind="stable")[:_MOST_GUESSES]
+        guesses = [poses[i] for i in order if covers[i] >= _LEAST_COVER_BEFORE]
+        return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
+
+    def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
+        """The fits, each of the guess at its place, that cover foreground and differ."""
+        covers = self._outline.cover(
+            piece.mask, ground, [fit.pose for fit in fitted], [fit.inset_mm for fit in fitted]
+        )
+        fits: list[Fit] = []
+        for guess, fit, cover in zip(piece.guesses, fitted, covers, strict=False):
+            if len(fits) >= _HYPOTHESES:
+                break
+            if cover < _LEAST_COVER or any(
+                _is_same(guess, other.pose, 2.0, 0.1) or _is_same(fit.pose, other.pose, 1.0, 0.06)
+                for other in fits
+            ):
+                continue
+            fits.append(fit)
+            if piece.is_small and _is_explained(fits):
+                break
+        return fits
+
+    def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
+        """Fit once more, now that each die knows where its neighbours are."""
+        if len(fits) < 2:
+            return fits
+        areas = np.array([self._area(ground, fit) for fit in fits])
+        around = [np.asarray(np.delete(areas, i, axis=0).any(axis=0)) for i in range(len(fits))]
+        near = [
+            i
+            for i, others in enumerate(around)
+            if (others & areas[i]).any() or _has_neighbour(others, areas[i])
+        ]
+        again = self._outline.fit(
+            ground, [fits[i].pose for i in near], np.array([around[i] for i in near])
+        )
+        settled = dict(zip(near, again, strict=True))
+        return [settled.get(i, fit) for i, fit in enumerate(fits)]
+
+    def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
+        area = np.zeros(ground.mask.shape, np.uint8)
+        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
+        return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
+
+    def _unexplained(self, ground: Foreground, fits: list[Fit]) -> tuple[float, float]:
+        """See `SecondReading.unexplained` and `unexplained_at_wall`."""
+        left = ground.mask.copy()
+        for fit in fits:
+            left[self._area(ground, fit)] = 0
+        # The soft edges of dice leave a thin seam that is nothing.
+        whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(whole)
+        largest = [0.0, 0.0]
+        for i in range(1, count):
+            area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
+            if area < _LEAST_AREA:
+                continue
+            piece = labels == i
+            steps = float(np.quantile(ground.distance[piece], 0.9))
+            is_of_the_wall = (piece & self._rim).any() and (
+                self._from_wall_mm[piece].max() < _RIDGE_DICE * self.calibration.die_mm
+            )
+            place = int(is_of_the_wall)
+            largest[place] = max(largest[place], area * min(1.0, steps / _FULL_STEPS) ** 2)
+        return max(largest[0], self._scattered(ground, left)), largest[1]
+
+    def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
+        """All small pieces of `left` (h, w) that lie free and stand out clearly, together, in dice:
+        the marks of a chip whose body has the floor's own colour."""
+        left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)))
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(left)
+        total = 0.0
+        for i in range(1, count):
+            area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
+            if not _LEAST_MARK < area < _LEAST_AREA:
+                continue
+            piece = labels == i
+            is_clear = float(np.quantile(ground.distance[piece], 0.9)) > _FULL_STEPS
+            if is_clear and not (piece & self._near_rim).any():
+                total += area
+        return total
+
+    def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
+        die = self._face_at(image, fit)
+        if fit.support < _WELL_SUPPORTED and _off_middle(die.face) > _WELL_CENTRED:
+            # Between a neighbour and the wall nothing holds the outline along one axis.
+            slid = self._slide(image, ground, fit)
+            other = die if slid is None else self._face_at(image, slid)
+            if _off_middle(other.face) < _off_middle(die.face):
+                return other
+        return die
+
+    def _measured(
+        self, image: np.ndarray, ground: Foreground, dice: list[SecondDie]
+    ) -> tuple[SecondDie, ...]:
+        """The same with what the side faces of each say; its pips say where its top face is."""
+        edge = self.calibration.die_mm
+        areas = [self._area(ground, die.fit) for die in dice]
+        measured = []
+        for i, die in enumerate(dice):
+            if die.face.value is None:
+                measured.append(die)
+                continue
+            others = None
+            if len(dice) > 1:
+                near = np.logical_or.reduce([area for j, area in enumerate(areas) if j != i])
+                others = cv2.dilate(near.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            (u, v), turn = die.face.offset, die.pose.turn
+            x = die.pose.x_mm + edge * (u * np.cos(turn) - v * np.sin(turn))
+            y = die.pose.y_mm + edge * (u * np.sin(turn) + v * np.cos(turn))
+            sides = measure_sides(image, ground, others, (x, y, turn), self.calibration)
+            measured.append(replace(die, sides=sides))
+        return tuple(measured)
+
+    def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
+        corners = self._outline.tops_px([fit.pose])[0]
+        return SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
+
+    def _slide(self, image: np.ndarray, ground: Foreground, fit: Fit) -> Fit | None:
+        """The same die moved along one of its axes to where its edges are in the picture."""
+        pose = fit.pose
+        places = [
+            pose,
+            *(
+                Pose(
+                    pose.x_mm + by * float(np.cos(turn)),
+                    pose.y_mm + by * float(np.sin(turn)),
+                    pose.turn,
+                )
+                for turn in (pose.turn, pose.turn + np.pi / 2)
+                for by in _SLIDES_MM
+            ),
+        ]
+        best = int(self._outline.edge_strengths(image, places).argmax())
+        return None if best == 0 else self._outline.fit(ground, [places[best]], rounds=1)[0]
+
+
+def _is_explained(fits: Sequence[Fit]) -> bool:
+    """Whether the newest of the fits is so good that a single die needs no other."""
+    return bool(fits) and fits[-1].rms_mm < _GOOD_FIT_MM
+
+
+def _off_middle(face: Face) -> float:
+    """How far the pips are from the middle of the face, in edges; far where there is no value."""
+    return 1.0 if face.value is None else float(np.hypot(*face.offset))
+
+
+def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """(FACE_PX, FACE_PX, 3): the quadrilateral (4, 2) as a square."""
+    size = FACE_PX
+    target = np.array([(0, 0), (size, 0), (size, size), (0, size)], np.float32) - 0.5
+    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
+    return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
+
+
+def _is_same(a: Pose, b: Pose, within_mm: float, within_turn: float) -> bool:
+    turn = abs((a.turn - b.turn + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+    return np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < within_mm and turn < within_turn
+
+
+def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:
+    grown = cv2.dilate(area.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    return bool((grown & others).any())

@@ -1,0 +1,202 @@
+"""Lone spots that may be aces: each in the middle of an even square or disc that ends on all sides.
+
+Owns: where the ground around a spot ends, along rays, also beyond letters around the pip. Must not
+know which other faces a picture has, beyond the places that they cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vision.faces_by_pips.pips import SPOTS
+from vision.faces_by_pips.proposals import (
+    LIKE_INNER,
+    PLAIN,
+    SIZE_RATIO,
+    SPACING,
+    Proposal,
+    view_of,
+)
+from vision.faces_by_pips.spots import Spots, sample
+
+_PRINT, _PRINT_RUN = (1.2, 1.55), 7
+"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its
+middle, and over how many steps outward a ray must have left it to be off the die: letters are
+narrower."""
+_EDGE_OF_BLOB = 0.76
+"""Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
+_EDGES_OF_DISC = (1.0, 1.3)
+"""Edge of a top face in diameters of the disc that its pips lie on: a worn die's whole face, or one
+of another colour that is let into the face."""
+_BLOB_ANGLES = np.arange(4) * (np.pi / 8)
+_RAYS = 48
+_STEPS = 40
+_ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
+_HALVES = np.arange(1.05, 3.7, 0.1)
+_LEAST_SQUARE = 0.45
+_END_SHARES = (0.22, 0.11, 0.06)
+"""Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
+pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
+
+
+def _squares() -> tuple[np.ndarray, np.ndarray]:
+    """Angles (N,), and where 48 rays meet a square of half edge 1 at that angle (N, 48): with
+    slightly rounded corners, and with much rounded ones; the last is a circle."""
+    angles = np.repeat(np.arange(0, 90, 7.5) * np.pi / 180, 2)
+    turned = _ANGLES - angles[:, None]
+    square = 1.0 / np.maximum(np.abs(np.cos(turned)), np.abs(np.sin(turned)))
+    roundings = np.tile((1.38, 1.15), len(angles) // 2)
+    shapes = np.minimum(square, roundings[:, None])
+    return np.append(angles, 0.0), np.concatenate([shapes, np.ones((1, _RAYS))])
+
+
+_SQUARES = _squares()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What surrounds the pip of an ace up to an edge on all sides."""
+
+    share: float
+    """Of the rays that end there, less those that end before."""
+    half: float
+    """Half its edge or its radius, in diameters of the pip."""
+    angle: float
+    is_round: bool
+    """A circle: a worn die's whole face, or a disc let into one."""
+    is_printed: bool = False
+    """With letters around the pip."""
+
+
+def propose_aces(
+    lab: np.ndarray, spots: Spots, others: Sequence[np.ndarray], usual: float | None
+) -> list[Proposal]:
+    """Aces that spots of a (H, W, 3) float32 Lab picture may be the pips of.
+
+    `others`: (4, 2) corners of the faces that were found already; `usual`: edge of the picture's
+    dice in pixels, if known.
+    """
+    hulls = [cv2.convexHull(corners.astype(np.float32)) for corners in others]
+    lone = [
+        i
+        for i, (x, y) in enumerate(spots.xy)
+        if not any(cv2.pointPolygonTest(hull, (float(x), float(y)), False) > 0 for hull in hulls)
+    ]
+    if not lone:
+        return []
+    size, contrast = spots.diameter[lone], spots.contrast[lone]
+    radii = np.linspace(0.8, 4.4, _STEPS)
+    turns = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
+    views = np.array([view_of(spots, (i,)) for i in lone])
+    rays = np.einsum("nij,rj->nri", views, turns)[:, :, None] * radii[:, None]
+    colours = sample(lab, spots.xy[lone][:, None, None] + size[:, None, None, None] * rays)
+    body = np.median(colours[:, :, 1:4].reshape(len(lone), -1, 3), axis=1)
+    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    noise = np.median(away[:, :, :5], axis=(1, 2))
+    ends = []  # in diameters, by how much colour counts as the face's end
+    for share in _END_SHARES:
+        limit = np.clip(np.maximum(4 * noise, share * contrast), 4.0, 16.0)
+        is_off = away > limit[:, None, None]
+        is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
+        ends.append(np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf))
+    beyond_print = _ends_beyond_print(colours, contrast, radii)
+    found = []
+    for n, i in enumerate(lone):
+        if _has_neighbour(spots, i):
+            continue
+        d = float(size[n])
+        if contrast[n] > PLAIN:
+            ground = _fit_square(beyond_print[n], None if usual is None else usual / d)
+            if ground is not None and not ground.is_round:
+                found += _on_ground(spots, i, replace(ground, is_printed=True), views[n])
+        if noise[n] > 0.25 * contrast[n]:
+            continue
+        fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
+        known = [fit for fit in fits if fit is not None]
+        if known:
+            found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
+        for edge in _blobs_around(spots, i, usual):
+            found += [_ace(spots, i, edge, angle, np.eye(2), 0.5) for angle in _BLOB_ANGLES]
+    return found
+
+
+def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[Proposal]:
+    """Aces whose ground ends where that does."""
+    across = 2 * ground.half * float(spots.diameter[i])
+    if not ground.is_round:
+        ace = _ace(spots, i, across, ground.angle, view, ground.share)
+        return [replace(ace, is_printed=ground.is_printed)]
+    return [
+        _ace(spots, i, edges * across, angle, view, ground.share)
+        for edges in _EDGES_OF_DISC
+        for angle in _BLOB_ANGLES
+    ]
+
+
+def _ends_beyond_print(colours: np.ndarray, contrast: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """(N, 48) where the rays of (N, 48, 40, 3) colours leave the face for good, in diameters of the
+    pip: letters around the pip are narrower than what lies beyond a die."""
+    ring = (radii > _PRINT[0]) & (radii < _PRINT[1])
+    body = np.median(colours[:, :, ring].reshape(len(colours), -1, 3), axis=1)
+    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    noise = np.median(away[:, :, ring], axis=(1, 2))
+    limit = np.clip(np.maximum(3 * noise, 0.22 * contrast), 4.0, 24.0)
+    is_off = away > limit[:, None, None]
+    total = np.cumsum(np.pad(is_off, ((0, 0), (0, 0), (1, 0))), axis=2)
+    run = total[:, :, _PRINT_RUN:] - total[:, :, :-_PRINT_RUN] >= _PRINT_RUN - 1
+    run &= (radii[: run.shape[2]] > _PRINT[0]) & is_off[:, :, : run.shape[2]]
+    return np.where(run.any(axis=2), radii[run.argmax(axis=2)], np.inf)
+
+
+def _has_neighbour(spots: Spots, i: int) -> bool:
+    """True if another such pip is so near that both are on one face."""
+    d = float(spots.diameter[i])
+    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+    alike = (gaps > 0.8 * d) & (gaps < 2.4 * d)
+    alike &= (spots.diameter > d / SIZE_RATIO) & (spots.diameter < d * SIZE_RATIO)
+    contrast = float(spots.contrast[i])
+    for colours in (spots.inner, spots.outer):
+        alike &= np.linalg.norm(colours - colours[i], axis=1) < LIKE_INNER * contrast
+    return bool(alike.any())
+
+
+def _ace(
+    spots: Spots, i: int, edge: float, angle: float, view: np.ndarray, share: float
+) -> Proposal:
+    cos, sin = np.cos(angle), np.sin(angle)
+    u, v = edge * SPACING * np.array(((cos, sin), (-sin, cos))) @ view
+    return Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
+
+
+def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
+    """Edges of the dice that large spots around spot i may be."""
+    ratio = spots.diameter / spots.diameter[i]
+    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+    is_die = (ratio > 2.4) & (ratio < 9.0) & (gaps < 0.22 * spots.diameter)
+    edges = _EDGE_OF_BLOB * spots.diameter[is_die]
+    return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
+
+
+def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
+    """The best square or circle, if any.
+
+    `ends`: (48,) where each ray leaves the face's colour, in diameters of the pip; inf: nowhere.
+    `usual`: edge of the other dice, in the same unit.
+    """
+    halves = _HALVES
+    if usual is not None:
+        halves = halves[(2 * halves > 0.55 * usual) & (2 * halves < 1.7 * usual)]
+        if not len(halves):
+            return None
+    edges = halves[:, None, None] * _SQUARES[1]
+    inside = (ends < 0.80 * edges).mean(axis=2)
+    worth = (np.abs(ends - edges) < 0.14 * edges).mean(axis=2) - 1.5 * inside
+    i, j = np.unravel_index(int(worth.argmax()), worth.shape)
+    if worth[i, j] < _LEAST_SQUARE:
+        return None
+    is_round = bool(j == len(_SQUARES[0]) - 1)
+    return _Ground(float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j]), is_round)

@@ -1,0 +1,393 @@
+"""The second reader without a calibration: dice of unknown size in any photograph.
+
+Owns: the examination of proposed faces, how sure each is, and which of them are dice. Must not know
+the model's findings.
+
+Theory of operation: pips are the one thing that all dice have. Two, three or four spots that look
+alike (size, colour, colour around them) span a lattice and so propose a face, a lone spot in an
+even square or disc proposes an ace, letters around it or none. Each proposal is sampled on a grid
+and has to look like its own pattern: pips full, every other place of the lattice and the ground
+between empty, in colours that the proposal itself states. What is left of proposals that share
+ground is the one that explains most spots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from vision.faces_by_pips.aces import propose_aces
+from vision.faces_by_pips.pips import Face
+from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
+from vision.faces_by_pips.spots import Spots, find_spots, sample, to_lab
+
+_LONG_SIDE = 1024
+_MOST_ENLARGED = 2.0
+_FINE_SIDE = 2048
+_SMALL_EDGE = 30.0
+"""Dice smaller than this at `_LONG_SIDE` are looked at again at `_FINE_SIDE`, if there is more to
+see there."""
+_SIZED_EDGE = 60.0
+"""Edge to which dice of known size are brought: the smallest pips then measure five pixels."""
+_LARGEST_PIP = 0.5
+_MOST_OFF_SIZE = 1.3
+"""Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
+_PRINT_REACH = 1.3
+"""Spacings of the lattice from the middle beyond which there are no letters."""
+_REACH = 1.62
+"""How far the grid reaches, in lattice spacings; the edge of the face is at about 1.96."""
+_CELLS = 27
+_FLAT = np.linspace(-_REACH, _REACH, _CELLS, dtype=np.float32)
+_GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
+"""(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
+_FROM_MIDDLE = np.hypot(_GRID[..., 0], _GRID[..., 1])
+_DISC_REACH, _LESS_SURE = 1.6, 0.8
+"""What of a face is looked at where it may be a disc let into a die of another colour, and what
+that counts."""
+_ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
+_AROUND = np.concatenate(
+    [
+        np.stack(np.broadcast_arrays(*place), axis=-1)
+        for reach in (2.5, 3.0, -2.5, -3.0)
+        for place in ((np.float32(reach), _ACROSS), (_ACROSS, np.float32(reach)))
+    ]
+)
+"""(56, 2): places beyond the edges of the face."""
+_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+
+_RADII = (0.27, 0.68)
+_ACE_RADII = (0.19, 1.05)
+"""Radii of pips, in spacings of the lattice."""
+_LEAST_CONTRAST = 7.0
+_LEAST_FULL = 0.50
+_LEAST_FULL_UNSEEN = 0.75
+"""Of a face some of whose pips are no round spots of their own."""
+_MOST_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
+"""Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
+_BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
+"""How far the estimated face may reach out of the picture, in its diagonals."""
+_MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
+_MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
+"""Four pips and more in their places prove a die by themselves."""
+_MOST_PRINTED = (0.60, 0.22, 0.36)
+"""The same three of an ace with letters around its pip: what passes is seldom sure."""
+_LETTERS = 0.35
+"""Edges of an ace; faces that letters make on it are smaller."""
+_LEAST_LIKENESS = 0.60
+
+_LEAST_SLANT = 0.12
+"""Stretch of the pips from which a view counts as slanted."""
+_MOST_UNLIKE = 1.9
+"""Largest ratio between a die's edge and the usual one of its picture."""
+_PROVES_SIZE = 3
+"""Pips of a face that says how large the dice of its picture are."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoDie:
+    """A face that passed."""
+
+    corners: np.ndarray
+    """(4, 2) float, picture pixels, clockwise: estimated from the pips."""
+    face: Face
+    aspect: float
+    """Shorter over longer side of the pips' lattice; 1 seen from straight above."""
+    pip: np.ndarray
+    """(3,) CIE Lab: colour of the pips."""
+    body: np.ndarray
+    """(3,) CIE Lab: colour of the face."""
+    members: frozenset[int]
+    """Which of the picture's spots are its pips: no two faces share one."""
+    has_pips_above: bool = False
+    """True if like pips, of no face that was found, lie just above this one in the picture: then
+    it may be the side of a die whose top was missed, as photographs are taken upright."""
+
+    @property
+    def centre(self) -> np.ndarray:
+        return np.asarray(self.corners.mean(axis=0))
+
+    @property
+    def edge_px(self) -> float:
+        sides = np.roll(self.corners, -1, axis=0) - self.corners
+        return float(np.linalg.norm(sides, axis=1).mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoReading:
+    """All that the second reader sees in a photograph."""
+
+    dice: tuple[PhotoDie, ...]
+    """From left to right."""
+    spots: np.ndarray
+    """(N, 4) float, picture pixels: x, y and diameter of every round spot, pip or not, and its
+    contrast in CIE Lab units."""
+
+
+def photo_scale(image: np.ndarray) -> float:
+    """By how much a picture is enlarged or shrunk before it is read."""
+    return min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
+
+
+def read_photo(image: np.ndarray) -> PhotoReading:
+    """Every die face in a (H, W, 3) uint8 BGR picture."""
+    scale = photo_scale(image)
+    seen = _read_at(image, scale)
+    fine = min(1.0, _FINE_SIDE / max(image.shape[:2]))
+    usual = _usual_edge(seen.dice)
+    if fine > 1.3 * scale and (usual is None or usual * scale < _SMALL_EDGE):
+        finer = _read_at(image, fine)  # a large photograph of small dice
+        if _sureness(finer.dice) > _sureness(seen.dice):
+            return finer
+    return seen
+
+
+def _sureness(dice: Sequence[PhotoDie]) -> float:
+    return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
+
+
+def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
+    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
+    scale = _SIZED_EDGE / edge_px
+    faces = _read_at(image, scale, edge_px * scale)
+    return [
+        die for die in faces.dice if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE
+    ]
+
+
+def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
+    """What is read of a picture that is brought to this scale first; in the picture's pixels.
+
+    `edge`: of its dice at that scale, if known; spots too large for pips are not looked for then.
+    """
+    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
+    spots = find_spots(lab, largest=np.inf if edge is None else _LARGEST_PIP * edge)
+    if not len(spots):
+        return PhotoReading((), np.zeros((0, 4)))
+    passed = _examine(lab, spots, propose(spots))
+    usual = edge or _usual_edge(_without_overlap(passed))
+    if usual is not None:
+        passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
+    kept = _without_overlap(passed)
+    aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
+    faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
+    kept = _without_overlap(faces)
+    hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in kept]
+    is_free = np.array(
+        [
+            all(cv2.pointPolygonTest(hull, (float(x), float(y)), False) < 0 for hull in hulls)
+            for x, y in spots.xy
+        ]
+    )
+    free = spots.take(np.nonzero(is_free)[0])
+    dice = sorted(
+        (
+            replace(
+                die,
+                corners=(die.corners + 0.5) / scale - 0.5,
+                has_pips_above=_has_pips_above(die, free),
+            )
+            for die in kept
+        ),
+        key=lambda die: float(die.centre[0]),
+    )
+    places = (spots.xy + 0.5) / scale - 0.5
+    return PhotoReading(tuple(dice), np.c_[places, spots.diameter / scale, spots.contrast])
+
+
+def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
+    """The edge of most dice in the picture, those counting most that are surest to be dice: two
+    dice on an even table look like the pips of a giant two. None where no face has three pips and
+    more: two spots of a side face or of a floor's grain look like a small two anywhere."""
+    dice = [die for die in dice if (die.face.value or 0) >= _PROVES_SIZE]
+    if not dice:
+        return None
+    edges = np.array([die.edge_px for die in dice])
+    weights = np.array([(die.face.value or 0) ** 2 * die.face.confidence**2 for die in dice])
+    order = np.argsort(edges)
+    half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+    return float(edges[order][min(int(half), len(dice) - 1)])
+
+
+def _is_print_on(die: PhotoDie, ace: PhotoDie) -> bool:
+    """True if a face is so small and few in pips, and lies so beside the pip of an ace, that it is
+    made of the letters around it."""
+    gap = float(np.hypot(*(die.centre - ace.centre))) / ace.edge_px
+    is_small = die.edge_px < _LETTERS * ace.edge_px and (die.face.value or 0) <= 2
+    return is_small and ace.face.pip_diameter / 2 < gap < 0.5
+
+
+def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
+    x, y = (free.xy - die.centre).T / die.edge_px
+    size = die.face.pip_diameter * die.edge_px
+    alike = (free.diameter < 1.4 * size) & (free.diameter > 0.62 * size)
+    for mine, theirs in ((die.pip, free.inner), (die.body, free.outer)):
+        alike &= np.linalg.norm(theirs - mine, axis=1) < 0.3 * die.face.contrast
+    return bool((alike & (np.abs(x) < 0.45) & (y < -0.5) & (y > -1.05)).any())
+
+
+# ── Examination ─────────────────────────────────────────────────────────────
+
+
+def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[Proposal]) -> list[PhotoDie]:
+    """The proposals whose ground shows what was proposed and nothing else."""
+    dice: list[PhotoDie] = []
+    for start in range(0, len(proposals), 512):
+        batch = proposals[start : start + 512]
+        frames = np.array([(p.u, p.v) for p in batch], np.float32)
+        middles = np.array([p.middle for p in batch], np.float32)
+        places = middles[:, None, None] + np.einsum("ijk,nkl->nijl", _GRID, frames)
+        colours = sample(lab, places)
+        around = sample(lab, middles[:, None] + np.einsum("jk,nkl->njl", _AROUND, frames))
+        for proposal, patch, rim in zip(batch, colours, around, strict=True):
+            die = _judge(lab, spots, proposal, patch, rim)
+            if die is not None:
+                dice.append(die)
+    return dice
+
+
+def _judge(
+    lab: np.ndarray, spots: Spots, proposal: Proposal, patch: np.ndarray, rim: np.ndarray
+) -> PhotoDie | None:
+    members = list(proposal.members)
+    corners = _corners(proposal)
+    height, width = lab.shape[:2]
+    margin = _BEYOND[proposal.value] * float(np.hypot(*(corners[2] - corners[0])))
+    if (
+        corners.min() < -margin
+        or corners[:, 0].max() > width + margin
+        or corners[:, 1].max() > height + margin
+    ):
+        return None
+    pip = np.median(spots.inner[members], axis=0)
+    lu, lv = float(np.hypot(*proposal.u)), float(np.hypot(*proposal.v))
+    radius = float(np.median(spots.diameter[members])) / 2 / np.sqrt(lu * lv)
+    low, high = _ACE_RADII if proposal.value == 1 else _RADII
+    if not low < radius < high:
+        return None
+    if proposal.value == 4 and _is_part_of_six(spots, proposal):
+        return None
+    # Where the whole face does not pass, it may be a disc let into one, and that end within reach.
+    face = _face(proposal, patch, rim, pip, radius) or _face(
+        proposal, patch, rim, pip, radius, _DISC_REACH
+    )
+    if face is None:
+        return None
+    body, shown = face
+    return PhotoDie(corners, shown, min(lu, lv) / max(lu, lv), pip, body, frozenset(members))
+
+
+def _face(
+    proposal: Proposal,
+    patch: np.ndarray,
+    rim: np.ndarray,
+    pip: np.ndarray,
+    radius: float,
+    reach: float = np.inf,
+) -> tuple[np.ndarray, Face] | None:
+    """Colour and face of a proposal, if its (27, 27, 3) patch shows its pips of that colour and
+    radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
+    layout = np.array(proposal.layout, np.float32)
+    gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
+    looked_at = reach > _FROM_MIDDLE
+    ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
+    if not ground.any():
+        return None
+    body = np.median(patch[ground], axis=0)
+    contrast = float(np.linalg.norm(pip - body))
+    if contrast < _LEAST_CONTRAST:
+        return None
+    off = np.linalg.norm(patch - body, axis=-1) / contrast
+    share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
+    full, empty = 1.0, 0.0
+    disc = max(0.20, min(0.75 * radius, 0.4))
+    for x, y in _LATTICE:
+        near = looked_at & ((_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2)
+        if (x, y) in proposal.layout:
+            full = min(full, float(share[near].mean()))
+        elif np.hypot(x, y) > radius + disc:
+            empty = max(empty, float(off[near].mean()))
+    kinds = _MOST_EMPTY, _MOST_ODD, _MOST_GRAIN
+    most_empty, most_odd, most_grain = (
+        _MOST_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
+    )
+    is_whole = len(proposal.members) == proposal.value
+    if full < (_LEAST_FULL if is_whole else _LEAST_FULL_UNSEEN) or empty > most_empty:
+        return None
+    odd = float((off[ground] > 0.5).mean())
+    grain = float(np.median(off[ground]))
+    if odd > most_odd or grain > most_grain:
+        return None
+    drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
+    told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at
+    likeness = float(np.corrcoef(drawn[told], np.clip(share[told], -0.5, 1.5))[0, 1])
+    if likeness < _LEAST_LIKENESS:
+        return None
+    ends = float((np.linalg.norm(rim - body, axis=-1) > max(0.2 * contrast, 5.0)).mean())
+    confidence = max(0.0, min(1.0, (full - empty) * likeness))
+    if proposal.value <= 3:  # so few pips occur by chance: that the face ends counts as well
+        confidence *= 0.6 + 0.4 * min(1.0, 2 * ends)
+    if proposal.value == 1:
+        confidence *= 0.6 + 0.4 * proposal.square
+    if reach < np.inf:
+        confidence *= _LESS_SURE
+    return body, Face(
+        value=proposal.value,
+        confidence=confidence,
+        contrast=contrast,
+        spacing=SPACING,
+        pip_diameter=2 * radius * SPACING,
+        grain=grain,
+        spots=len(proposal.members),
+    )
+
+
+def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:
+    """True if two more such pips continue the rows of a four: it is part of a slanted six.
+
+    Seen from above the rows of a six are too near each other for that; there it is the next die.
+    """
+    slant = np.hypot(*np.median(spots.stretch[list(proposal.members)], axis=0))
+    if slant < _LEAST_SLANT:
+        return False
+    near = spots.xy - proposal.middle
+    size = float(np.median(spots.diameter[list(proposal.members)]))
+    alike = (spots.diameter < SIZE_RATIO * size) & (spots.diameter > size / SIZE_RATIO)
+    places = near[alike] @ np.linalg.inv(np.stack([proposal.u, proposal.v]))
+
+    def has(x: float, y: float) -> bool:
+        return bool((np.hypot(places[:, 0] - x, places[:, 1] - y) < 0.45).any())
+
+    return any(
+        (has(1, 3 * side) and has(-1, 3 * side)) or (has(3 * side, 1) and has(3 * side, -1))
+        for side in (-1, 1)
+    )
+
+
+def _corners(proposal: Proposal) -> np.ndarray:
+    a, b = proposal.u / SPACING / 2, proposal.v / SPACING / 2
+    m = proposal.middle
+    return np.array([m - a - b, m + a - b, m + a + b, m - a + b])
+
+
+def _without_overlap(dice: Sequence[PhotoDie]) -> list[PhotoDie]:
+    """Of faces that share ground, the one with most pips, then the surest."""
+    order = sorted(dice, key=lambda d: (-(d.face.value or 0), -d.face.confidence * d.aspect))
+    centres = np.array([die.centre for die in order]).reshape(-1, 2)
+    edges = np.array([die.edge_px for die in order])
+    kept: list[int] = []
+    taken: set[int] = set()
+    for i in range(len(order)):
+        if taken & order[i].members:
+            continue
+        gaps = np.hypot(*(centres[kept] - centres[i]).T)
+        reach = np.maximum(
+            0.62 * np.minimum(edges[kept], edges[i]), 0.45 * np.maximum(edges[kept], edges[i])
+        )
+        if (gaps > reach).all():
+            kept.append(i)
+            taken |= order[i].members
+    return [order[i] for i in kept]

@@ -1,0 +1,432 @@
+"""Reads one rectified top face by the shape, colour and layout of its pips.
+
+Owns: what a legal face looks like, in which orientations, and how sure one can be. Must not know
+where the face came from, nor any colour in advance: a face is whatever colour most of it has, and
+pips are round spots of one other colour. That covers dark on light, light on translucent, and
+the large red ace alike.
+
+Positions are shares of the face's edge, origin in its middle, x right and y down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.faces_by_pips.lattice import (
+    MIDDLE_OFF,
+    PLACES,
+    Pattern,
+    fit_layout,
+    middle_off,
+    spacing_of,
+)
+
+FACE_PX = 72
+"""Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
+rectifying neither loses nor invents detail."""
+
+_LEAST_CONTRAST = 22.0
+"""Lab distance between face and pips below which nothing is called a pip; grain and JPEG stay
+under 8, worn ivory with brown pips has 45."""
+
+_DIAMETERS = (0.085, 0.31)
+_ACE_DIAMETER = 0.50
+_LARGE = 0.20
+_ROUNDNESS = 0.88
+"""Least area of a large spot, as a share of the ellipse with its second moments: pips have 0.98 and
+more, also out of focus, digits and letters 0.55-0.78."""
+_RING_SIDES = 1.25
+"""Longest width beside its height of a ring taken for a pip: the digit 0 is narrower."""
+_RING_ROUNDNESS = 0.93
+_RING_OFF = 0.07
+"""Farthest of the hole's middle from the ring's, in widths of the ring: a 6 or 9 has 0.1."""
+_PARTINGS = tuple(
+    cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * r + 1, 2 * r + 1)) for r in (2, 3, 4)
+)
+"""What pips are parted with that run into each other, or into the dark bevel: a bridge is narrower
+than a pip (11 pixels of `FACE_PX` usually, 6 at the least)."""
+_PARTED_SHARE = 0.8
+"""Least share of a free piece that its parts cover: of letters and digits little is left."""
+_CORE = 0.85
+"""Share of a piece's largest half width from which on it is the core of a pip."""
+_FARTHEST = 0.38
+"""Edges; what is parted from the dark bevel farther from the middle is the bevel's corner."""
+
+_SPACINGS = (0.17, 0.32)
+"""Distance of the outer pips from the middle along one axis. Casino dice 0.24-0.27; narrow
+Asian fours reach 0.18, cheap dice 0.30."""
+
+_OFF_LATTICE = 0.26
+"""Largest distance of a pip from its place, in spacings."""
+
+_MIDDLE_SIZE = 1.35
+"""The middle pip of a three or five: diameter beside that of the others. Of 379 on the rig and
+path-traced none was beyond 1.31 (a smaller one); a house's emblem that both readers took for a pip
+had 1.51."""
+
+_EMBLEM = "the spot in the middle is no pip like the others"
+
+_LATTICE_OFF = 0.10
+"""Edges; spots whose middle is so far from that of the face may be only a part of its pips."""
+
+_COLOUR_SPREAD = 0.45
+"""Largest difference between pips of one face, as a share of their contrast."""
+
+_MARGIN = 0.045
+"""Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
+
+MOST_ODD = 0.035
+"""Share of a face that may be neither face nor round pip: a serial number, a scratch."""
+
+SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
+    1: (((0, 0),),),
+    2: (((-1, -1), (1, 1)), ((1, -1), (-1, 1))),
+    3: (((-1, -1), (0, 0), (1, 1)), ((1, -1), (0, 0), (-1, 1))),
+    4: (((-1, -1), (1, -1), (-1, 1), (1, 1)),),
+    5: (((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),),
+    6: (
+        ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
+        ((-1, -1), (0, -1), (1, -1), (-1, 1), (0, 1), (1, 1)),
+    ),
+}
+"""Legal faces in all their orientations, on a lattice of -1, 0, 1."""
+
+_RAMPS = np.stack(
+    [
+        np.ones((FACE_PX, FACE_PX)),
+        *(np.mgrid[0:FACE_PX, 0:FACE_PX] / FACE_PX - 0.5),
+    ],
+    axis=-1,
+).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What a rectified face shows."""
+
+    value: int | None
+    """1..6, or None: no legal face."""
+    confidence: float
+    """0..1: by how much the weakest pip stands out over the strongest empty place."""
+    contrast: float
+    """Lab distance between pips and face."""
+    offset: tuple[float, float] = (0.0, 0.0)
+    """Middle of the pattern from the middle of the face. A flat face has it within 0.03."""
+    spacing: float = 0.0
+    pip_diameter: float = 0.0
+    grain: float = 0.0
+    """Typical unevenness of the face itself, as a share of the contrast."""
+    spots: int = 0
+    """Round spots that were counted."""
+    note: str = ""
+    is_strange: bool = False
+    """No round spots at all, or much that is neither face nor round spot."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    x: float
+    y: float
+    diameter: float
+    colour: np.ndarray
+
+
+def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
+    """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face.
+
+    `most_odd`: share of the face that may be neither face nor round pip.
+    """
+    lab = cv2.cvtColor(cv2.GaussianBlur(patch, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
+    away = _distance_from_face(lab)
+    rim = round(_MARGIN * FACE_PX)
+    inner = away[rim:-rim, rim:-rim]
+    contrast = _share(inner, 0.985)
+    if contrast < _LEAST_CONTRAST:
+        return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
+    spots, odd, away = _spots(away, lab, contrast, rim, most_odd)
+    if not spots:
+        return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
+    if odd:
+        return Face(None, 0.0, contrast, spots=len(spots), note=odd, is_strange=True)
+    face = _match(spots, away, contrast)
+    # A spot far from the middle may be all that one level leaves of a two.
+    is_clear = face.value is not None and np.hypot(*face.offset) < _LATTICE_OFF
+    pattern = None if is_clear or face.note == _EMBLEM else fit_layout(lab, SPOTS)
+    return face if pattern is None else _of_pattern(pattern, away, contrast)
+
+
+def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:
+    """The face whose pips were found place by place."""
+    return Face(
+        value=pattern.value,
+        confidence=pattern.margin,
+        contrast=contrast,
+        offset=pattern.middle,
+        spacing=pattern.spacing,
+        pip_diameter=pattern.pip_diameter,
+        grain=_share(away[::2, ::2], 0.40) / contrast,
+        spots=len(pattern.layout),
+    )
+
+
+def _distance_from_face(lab: np.ndarray) -> np.ndarray:
+    """Lab distance of each pixel from the face's own colour, with a linear shading removed."""
+    core = lab[6:-6:2, 6:-6:2].reshape(-1, 3)
+    middle = np.median(core, axis=0)
+    residual = lab - middle
+    away = np.sqrt(np.einsum("yxc,yxc->yx", residual, residual))
+    # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
+    near = away < max(10.0, _share(away[::2, ::2], 0.40))
+    if near.sum() > 400:
+        y, x = np.nonzero(near)
+        sample = slice(None, None, max(1, len(x) // 300))
+        y, x = y[sample], x[sample]
+        base = _RAMPS[y, x]
+        slope = np.linalg.solve(base.T @ base, base.T @ residual[y, x, 0])
+        residual[..., 0] -= _RAMPS @ slope
+        away = np.sqrt(np.einsum("yxc,yxc->yx", residual, residual))
+    return np.asarray(away, np.float32)
+
+
+def _share(values: np.ndarray, share: float) -> float:
+    """The value below which that share of them lies."""
+    flat = values.ravel()
+    index = min(len(flat) - 1, int(share * len(flat)))
+    return float(np.partition(flat, index)[index])
+
+
+def _spots(
+    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, most_odd: float
+) -> tuple[list[_Spot], str, np.ndarray]:
+    """Round spots of a pip's size; why the face is illegal, if something else is on it; and the
+    distances from the face, in which pips that are rings have no hole."""
+    mask = (away > 0.5 * contrast).astype(np.uint8)
+    mask[:rim] = mask[-rim:] = 0
+    mask[:, :rim] = mask[:, -rim:] = 0
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
+    spots: list[_Spot] = []
+    odd_area = 0
+    for i in range(1, count):
+        x, y, w, h, area = (int(v) for v in stats[i])
+        if _diameter(area) < _DIAMETERS[0] * 0.6:
+            continue
+        is_edge = x <= rim or y <= rim or x + w >= FACE_PX - rim or y + h >= FACE_PX - rim
+        box = np.s_[y : y + h, x : x + w]
+        piece = labels[box] == i
+        if not is_edge and (disc := _disc_of_a_ring(piece)) is not None:
+            spots.append(_spot(disc, (x, y), lab[box], piece))
+            away = away.copy()
+            away[box][disc & ~piece] = away[box][piece].mean()
+        elif not is_edge and _is_pip(piece):
+            spots.append(_spot(piece, (x, y), lab[box]))
+        elif parts := _parts(piece, is_edge):
+            found = [_spot(part, (x, y), lab[box]) for part in parts]
+            spots += [spot for spot in found if max(abs(spot.x), abs(spot.y)) < _FARTHEST]
+        elif not is_edge:
+            odd_area += area
+    odd = ""
+    if odd_area > most_odd * FACE_PX * FACE_PX:
+        odd = f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
+    return spots, odd, away
+
+
+def _spot(
+    piece: np.ndarray, at: tuple[int, int], lab: np.ndarray, ink: np.ndarray | None = None
+) -> _Spot:
+    """The spot that a (h, w) bool piece is, whose box begins `at` (x, y) and has the colours `lab`;
+    `ink`: where it has its colour."""
+    moments = cv2.moments(piece.astype(np.uint8), True)
+    area = moments["m00"]
+    inked = (piece if ink is None else ink).astype(np.uint8)
+    return _Spot(
+        x=(moments["m10"] / area + at[0] + 0.5) / FACE_PX - 0.5,
+        y=(moments["m01"] / area + at[1] + 0.5) / FACE_PX - 0.5,
+        diameter=_diameter(int(area)),
+        colour=np.array(cv2.mean(lab, inked)[:3]),
+    )
+
+
+def _diameter(area: int) -> float:
+    """Of a disc of so many pixels, in edges."""
+    return float(2.0 * np.sqrt(area / np.pi) / FACE_PX)
+
+
+def _is_pip(piece: np.ndarray) -> bool:
+    """True of a (h, w) bool piece, cut out as tight as it is, that is round and of a pip's size."""
+    h, w = piece.shape
+    area = int(piece.sum())
+    diameter = _diameter(area)
+    return (
+        _DIAMETERS[0] <= diameter <= _ACE_DIAMETER
+        and 0.72 <= area / (np.pi / 4 * w * h) <= 1.2
+        and 0.62 <= w / h <= 1.6
+        and (diameter < _LARGE or _roundness(piece) > _ROUNDNESS)
+    )
+
+
+def _disc_of_a_ring(piece: np.ndarray) -> np.ndarray | None:
+    """The (h, w) bool disc that a ring surrounds; None where the piece is no round ring."""
+    h, w = piece.shape
+    if not 1 / _RING_SIDES < w / h < _RING_SIDES:
+        return None
+    outer, _ = cv2.findContours(piece.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    disc = np.zeros(piece.shape, np.uint8)
+    cv2.drawContours(disc, outer, -1, 1, cv2.FILLED)
+    is_disc = disc > 0
+    hole = is_disc & ~piece
+    # A larger ring may be a letter: O, Q and D are as round.
+    is_small = _diameter(int(is_disc.sum())) < _LARGE
+    if not (is_small and hole.any() and _is_pip(is_disc)) or _roundness(is_disc) < _RING_ROUNDNESS:
+        return None
+    # A digit's loop is off its middle, and its line is not as wide all around.
+    gap = np.mean(np.nonzero(hole), axis=1) - np.mean(np.nonzero(is_disc), axis=1)
+    is_ring = np.hypot(*gap) < _RING_OFF * max(w, h)
+    return is_disc if is_ring and _roundness(hole) > _ROUNDNESS else None
+
+
+def _parts(piece: np.ndarray, is_edge: bool) -> list[np.ndarray]:
+    """Pips that run into each other, or into what lies at the edge of the face, each for itself,
+    (h, w) bool; none where a (h, w) bool piece is something else."""
+    border = 5
+    wide = np.pad(piece.astype(np.uint8), border)
+    inner = np.s_[border:-border, border:-border]
+    for tool in _PARTINGS:
+        opened = cv2.morphologyEx(wide, cv2.MORPH_OPEN, tool)[inner]
+        parts = _labelled(opened)
+        pips = [part for part in parts if _is_surely_pip(part)]
+        if pips and (is_edge or (len(pips) == len(parts) and _are_all(pips, piece))):
+            return pips
+    if is_edge:
+        return []
+    # Where the bridges are hardly narrower than the pips, the pips are where the piece is widest; a
+    # bar is as wide everywhere.
+    inside = cv2.distanceTransform(wide, cv2.DIST_L2, 5)[inner]
+    cores = _labelled((inside > _CORE * inside.max()).astype(np.uint8))
+    y, x = np.nonzero(piece)
+    middles = np.array([[v.mean() for v in np.nonzero(core)] for core in cores])
+    nearest = np.hypot(y[:, None] - middles[:, 0], x[:, None] - middles[:, 1]).argmin(axis=1)
+    parts = [np.zeros(piece.shape, bool) for _ in cores]
+    for number, part in enumerate(parts):
+        part[y[nearest == number], x[nearest == number]] = True
+    return parts if len(parts) > 1 and all(map(_is_surely_pip, parts)) else []
+
+
+def _labelled(mask: np.ndarray) -> list[np.ndarray]:
+    """The pieces of a (h, w) uint8 mask, each (h, w) bool."""
+    count, labels = cv2.connectedComponents(mask, connectivity=4)
+    return [labels == i for i in range(1, count)]
+
+
+def _are_all(parts: list[np.ndarray], piece: np.ndarray) -> bool:
+    return len(parts) > 1 and sum(int(part.sum()) for part in parts) > _PARTED_SHARE * piece.sum()
+
+
+def _is_surely_pip(part: np.ndarray) -> bool:
+    """True of a part that is round, whatever its size, and no ace."""
+    if not part.any():
+        return False  # two cores around the same middle: a ring and what is inside it
+    rows, columns = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
+    tight = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return (
+        _is_pip(tight) and _roundness(tight) > _ROUNDNESS and _diameter(tight.sum()) < _DIAMETERS[1]
+    )
+
+
+def _roundness(spot: np.ndarray) -> float:
+    """Area of a (h, w) bool spot as a share of the ellipse that has its second moments."""
+    moments = cv2.moments(spot.astype(np.uint8), True)
+    area = moments["m00"]
+    u, v = moments["mu20"] / area + 1 / 12, moments["mu02"] / area + 1 / 12
+    spread = max(u * v - (moments["mu11"] / area) ** 2, 1e-9)
+    return float(area / (4.0 * np.pi * np.sqrt(spread)))
+
+
+def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
+    count = len(spots)
+    points = np.array([(s.x, s.y) for s in spots])
+    diameters = np.array([s.diameter for s in spots])
+
+    def refuse(note: str) -> Face:
+        return Face(None, 0.0, contrast, spots=count, note=note)
+
+    if count not in SPOTS:
+        return refuse(f"{count} spots")
+    if count > 1 and diameters.max() > _DIAMETERS[1]:
+        return refuse("a spot is too large to be one of several")
+    if diameters.max() > 1.7 * diameters.min():
+        return refuse("spots of different size")
+    colours = np.array([s.colour for s in spots])
+    if np.linalg.norm(colours - np.median(colours, axis=0), axis=1).max() > (
+        _COLOUR_SPREAD * contrast
+    ):
+        return refuse("spots of different colour")
+    middle = points.mean(axis=0)  # of every legal face it is the middle of the lattice
+    best: tuple[float, float, tuple[tuple[int, int], ...]] | None = None
+    for layout in SPOTS[count]:
+        places = np.array(layout, float)
+        spacing = 0.25 if count == 1 else spacing_of(points, places)
+        gaps = np.linalg.norm(((points - middle) / spacing)[:, None] - places[None], axis=2)
+        nearest = gaps.argmin(axis=1)
+        if len(set(nearest)) < count:
+            continue
+        worst = float(gaps.min(axis=1).max())
+        if best is None or worst < best[0]:
+            best = (worst, spacing, layout)
+    if best is None or best[0] > _OFF_LATTICE:
+        return refuse("the spots form no legal face")
+    _, spacing, layout = best
+    if not _SPACINGS[0] <= spacing <= _SPACINGS[1]:
+        return refuse(f"spacing {spacing:.2f} of the edge")
+    if count in (3, 5) and not _is_like_the_others(points, diameters, middle, spacing):
+        return refuse(_EMBLEM)
+    diameter = float(np.median(diameters))
+    confidence = _standing_out(away, middle, spacing, diameter, layout, contrast)
+    return Face(
+        value=count,
+        confidence=confidence,
+        contrast=contrast,
+        offset=(float(middle[0]), float(middle[1])),
+        spacing=spacing,
+        pip_diameter=diameter,
+        grain=_share(away[::2, ::2], 0.40) / contrast,
+        spots=count,
+    )
+
+
+def _is_like_the_others(
+    points: np.ndarray, diameters: np.ndarray, middle: np.ndarray, spacing: float
+) -> bool:
+    """False where what lies between the pips of a two or a four is an emblem printed there: of
+    another size than they are, or not in their middle."""
+    inner = int(np.linalg.norm(points - middle, axis=1).argmin())
+    outer = np.arange(len(points)) != inner
+    size = float(diameters[inner] / diameters[outer].mean())
+    return 1 / _MIDDLE_SIZE < size < _MIDDLE_SIZE and middle_off(points) < MIDDLE_OFF * spacing
+
+
+def _standing_out(
+    away: np.ndarray,
+    middle: np.ndarray,
+    spacing: float,
+    diameter: float,
+    layout: tuple[tuple[int, int], ...],
+    contrast: float,
+) -> float:
+    """Weakest place that must hold a pip, less the strongest that must not, 0..1."""
+    radius = max(1.5, 0.33 * min(diameter, 0.2) * FACE_PX)
+    reach = int(np.ceil(radius))
+    at = np.rint((middle + 0.5 + PLACES * spacing) * FACE_PX - 0.5).astype(np.intp)
+    counts = ((at >= reach) & (at < FACE_PX - reach)).all(axis=1)
+    is_pip = (PLACES[:, None] == np.array(layout)).all(axis=2).any(axis=1)
+    if len(layout) == 1 and diameter > 0.25:
+        counts &= is_pip  # the large ace reaches where other faces have their pips
+    dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    disc = dx * dx + dy * dy <= radius * radius
+    x, y = at[counts].T[..., None]
+    levels = away[y + dy[disc], x + dx[disc]].mean(axis=1) / contrast
+    full = float(levels[is_pip[counts]].min(initial=1.0))
+    empty = float(levels[~is_pip[counts]].max(initial=0.0))
+    return max(0.0, min(1.0, full - empty))

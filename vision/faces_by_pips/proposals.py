@@ -1,0 +1,156 @@
+"""Which faces round spots may form: two, three or four alike that span a lattice.
+
+Owns: which spots are alike, which lattices can be a die's, and how a view stretches them. Must not
+know the picture's own colours beyond those of its spots: whether a face is there, `photo` examines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.faces_by_pips.pips import SPOTS
+from vision.faces_by_pips.spots import Spots
+
+SPACING = 0.255
+"""Distance of the outer pips from the middle, in edges: the middle of what dice have."""
+SIZE_RATIO = 1.5
+"""Largest ratio between the diameters of two spots of one face."""
+_NEIGHBOURS = 10
+_LEAST_ASPECT = 0.42
+_LEAST_UPRIGHT_ASPECT = 0.66
+"""Shorter over longer side of a lattice, as seen and seen from straight above."""
+_LEAST_SIX_ASPECT = 0.5
+"""The same of a six: cheap dice have its rows nearer to each other than the corners of a four, and
+pips that run into each other along the rows look stretched."""
+LIKE_INNER = 0.45
+_LIKE_OUTER = 0.60
+"""Largest difference between spots of one face, as a share of their contrast."""
+PLAIN, _SAME = 35.0, 8.0
+"""Contrast of spots, and difference between their colours, in Lab units, from and up to which they
+may be pips of one face whatever is around them: large pips reach the edge of a clear die, and
+around them are felt, glints and the other pips."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """A face that may be there: its value, its place, and the spots that would be its pips."""
+
+    value: int
+    """1..6"""
+    layout: tuple[tuple[int, int], ...]
+    """Places of its pips on the lattice of -1, 0, 1."""
+    middle: np.ndarray
+    """(2,) float, picture pixels."""
+    u: np.ndarray
+    v: np.ndarray
+    """(2,) float: from one place of the lattice to the next."""
+    members: tuple[int, ...]
+    """Indices of its spots."""
+    square: float = 1.0
+    """Of aces: share of the rays that end where a square's edge would be."""
+    is_printed: bool = False
+    """An ace with letters around its pip."""
+
+
+def propose(spots: Spots) -> list[Proposal]:
+    """Faces of two pips and more that spots may form."""
+    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
+    found: list[Proposal] = []
+    for i in range(len(spots)):
+        away = np.hypot(*(xy - xy[i]).T)
+        least = np.minimum(contrast, contrast[i])
+        is_plain = (least > PLAIN) & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _SAME)
+        like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
+        alike = (
+            (away < 5.4 * size[i])
+            & (np.maximum(size, size[i]) < SIZE_RATIO * np.minimum(size, size[i]))
+            & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < LIKE_INNER * least + 4)
+            & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
+        )
+        alike[i] = False
+        near = np.nonzero(alike)[0]
+        near = near[np.argsort(away[near], kind="stable")][:_NEIGHBOURS]
+        if len(near):
+            found += _with_spot(spots, i, near)
+    return found
+
+
+def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
+    """The faces that have spot i as a corner of their lattice."""
+    found: list[Proposal] = []
+    xy, size, contrast = spots.xy, spots.diameter, spots.contrast
+    p, d = xy[i], float(size[i])
+
+    def at(place: np.ndarray, within: float) -> int | None:
+        gaps = np.hypot(*(xy[near] - place).T)
+        index = int(gaps.argmin())
+        return int(near[index]) if gaps[index] < within else None
+
+    for j in near:
+        diagonal = xy[j] - p
+        length = float(np.hypot(*diagonal))
+        if j < i or not 1.8 * d < length < 5.4 * d:
+            continue
+        middle = (p + xy[j]) / 2
+        view = view_of(spots, (i, int(j)))
+        upright = np.linalg.solve(view, diagonal)
+        across = view @ np.array((-upright[1], upright[0]))
+        u, v = (diagonal - across) / 4, (diagonal + across) / 4
+        between = at(middle, 0.14 * length)
+        if between is None:
+            found.append(Proposal(2, SPOTS[2][0], middle, u, v, (i, int(j))))
+        else:
+            found.append(Proposal(3, SPOTS[3][0], middle, u, v, (i, between, int(j))))
+    for a, j in enumerate(near):
+        for k in near[a + 1 :]:
+            u, v = xy[j] - p, xy[k] - p
+            lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
+            if not (1.25 * d < lu < 4.6 * d and 1.25 * d < lv < 4.6 * d):
+                continue
+            if min(lu, lv) < _LEAST_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
+                continue
+            opposite = at(p + u + v, 0.20 * max(lu, lv))
+            if opposite is None or opposite < i:
+                continue
+            if u[0] * v[1] - u[1] * v[0] < 0:
+                u, v, j_, k_ = v, u, k, j
+            else:
+                j_, k_ = j, k
+            corners = (i, int(j_), int(k_), opposite)
+            aspect = _upright_aspect(spots, corners, u, v)
+            if aspect < _LEAST_SIX_ASPECT:
+                continue
+            middle = xy[list(corners)].mean(axis=0)
+            inside = [at(middle, 0.15 * max(lu, lv))]
+            on_u = [at(p + u / 2, 0.15 * lu), at(p + u / 2 + v, 0.17 * lu)]
+            on_v = [at(p + v / 2, 0.15 * lv), at(p + v / 2 + u, 0.17 * lv)]
+            for value, layout, more in (
+                (4, SPOTS[4][0], []),
+                (5, SPOTS[5][0], inside),
+                (6, SPOTS[6][1], on_u),
+                (6, SPOTS[6][0], on_v),
+            ):
+                # Pips of a six that touch in a row are no round spots: those in the middle of the
+                # rows must then be seen all the more clearly (`photo`).
+                if value == 6 and contrast[i] > PLAIN:
+                    more = [m for m in more if m is not None]
+                if None not in more and (value == 6 or aspect > _LEAST_UPRIGHT_ASPECT):
+                    members = corners + tuple(m for m in more if m is not None)
+                    found.append(Proposal(value, layout, middle, u / 2, v / 2, members))
+    return found
+
+
+def view_of(spots: Spots, members: Sequence[int]) -> np.ndarray:
+    """(2, 2): how the view stretches circles on a face, from the shape of its pips."""
+    c, s = np.median(spots.stretch[list(members)], axis=0)
+    return np.array(((1 + c, s), (s, 1 - c)))
+
+
+def _upright_aspect(spots: Spots, corners: Sequence[int], u: np.ndarray, v: np.ndarray) -> float:
+    """Shorter over longer side of a lattice once its pips are round; 0 where it is no rectangle."""
+    a, b = np.linalg.solve(view_of(spots, corners), np.stack([u, v], axis=1)).T
+    la, lb = float(np.hypot(*a)), float(np.hypot(*b))
+    return min(la, lb) / max(la, lb) if abs(float(a @ b)) < 0.42 * la * lb else 0.0

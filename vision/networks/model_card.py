@@ -1,0 +1,126 @@
+"""The model's manifest, and the proof that the file beside it is the one it describes.
+
+Owns: reading `models/manifest.toml`, the SHA-256 check, the thresholds that were chosen on
+data. Must not know: inference, images, cameras.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vision.errors import ModelError
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+MANIFEST = MODELS / "manifest.toml"
+
+CLASSES = (1, 2, 3, 4, 5, 6)
+"""Order of the value channels. A manifest that says otherwise is refused: a permuted class
+order would read every die wrong with full confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Chosen on data by `models.training.evaluate`; the curves are in `models/figures/`."""
+
+    score: float
+    """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file, and the digest that its manifest promises."""
+
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """One model and what its manifest promises about it."""
+
+    path: Path
+    sha256: str
+    """The network that finds all dice of a picture."""
+    name: str
+    multiple: int
+    """Width and height of the network's input are multiples of this, pixels."""
+
+    thresholds: Thresholds
+    near: ModelFile | None
+    """The network that looks at each die again, for how it lies; None where there is none."""
+    photo: ModelFile | None
+    """The network that looks at each thing on a photograph; None where there is none."""
+
+    manifest: dict[str, Any]
+    """The whole manifest: training data, licences, measured figures."""
+
+
+def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
+    """The manifest, checked against the file it names.
+
+    Raises ModelError when either file is missing, a key is missing or of the wrong type, the
+    classes are in another order, or the file's SHA-256 is not the manifest's.
+    """
+    try:
+        content = tomllib.loads(manifest.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"no model manifest at {manifest}: restore models/ from the release, "
+            "or train a model with `make model`"
+        ) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ModelError(f"cannot read the model manifest {manifest}: {error}") from error
+    try:
+        model, thresholds = content["model"], content["thresholds"]
+        card = ModelCard(
+            path=manifest.parent / str(model["file"]),
+            sha256=str(model["sha256"]).lower(),
+            name=str(model["name"]),
+            multiple=int(content["input"]["multiple"]),
+            thresholds=Thresholds(score=float(thresholds["score"])),
+            near=_file(manifest, content["near"]) if "near" in content else None,
+            photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
+            manifest=content,
+        )
+        classes = tuple(content["output"]["classes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"the model manifest {manifest} lacks or garbles {error}: export the model again"
+        ) from error
+    if classes != CLASSES:
+        raise ModelError(
+            f"the model manifest {manifest} lists the classes {classes}; needed: {CLASSES}"
+        )
+    for file in (ModelFile(card.path, card.sha256), card.near, card.photo):
+        if file is not None:
+            _check_digest(file)
+    return card
+
+
+def _file(manifest: Path, entry: dict[str, Any]) -> ModelFile:
+    return ModelFile(manifest.parent / str(entry["file"]), str(entry["sha256"]).lower())
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_digest(file: ModelFile) -> None:
+    try:
+        found = digest_of(file.path)
+    except OSError as error:
+        raise ModelError(
+            f"cannot read the model {file.path}: {error.strerror}; restore models/ from the "
+            "release, or train a model with `make model`"
+        ) from error
+    if found != file.sha256:
+        raise ModelError(
+            f"{file.path} is not the model that its manifest describes: SHA-256 {found[:16]}…, "
+            f"expected {file.sha256[:16]}…; restore models/ from the release"
+        )

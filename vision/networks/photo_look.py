@@ -1,0 +1,78 @@
+"""What a thing on a photograph is, from a close look at it: the model's third, small network.
+
+Owns: the window around what may be a die, and its network's session. Must not know how such things
+are found, nor when a reading may be trusted.
+
+The first network has to find dice of any size at any place in one pass, and where a camera looks
+from aside it hesitates: a die shows three faces there, and nothing in the middle of one says that
+it is not the top. Here one thing at a time is shown, as the picture stands, in the size it seems to
+have. What is left to say is whether that is a die, where its top face lies, and what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.networks import probability
+from vision.networks.model_card import ModelFile
+from vision.networks.session import WindowNetwork
+from vision.networks.windows import cut
+
+SIDE = 96
+"""Side of the window, pixels."""
+EDGE = 34.0
+"""Edge of the top face in it: a die's own sides are in sight, and most of its neighbours."""
+CHANNELS = 3
+_SCALES = (1.0, 0.82)
+"""Each thing is seen at these sizes, and mirrored at both."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoLook:
+    """What a close look says of one thing."""
+
+    die_p: float
+    """Probability, 0..1, that a die with a value is here, of about the size that was said."""
+    value_p: np.ndarray
+    """(6,) float64: probabilities of the values 1..6 of its top face."""
+    offset: np.ndarray
+    """(2,) float64, pixels: from the middle of the window to that of the top face."""
+
+
+class PhotoLooker:
+    """The network, loaded and warm. One instance per thread."""
+
+    def __init__(self, file: ModelFile, threads: int = 1) -> None:
+        """Raises ModelError when the file does not load or run."""
+        # (N, 9): the logit of a die, the logits of six values, and where its top face is, in edges
+        # from the window's middle.
+        self._tell = WindowNetwork(file.path, threads, (SIDE, SIDE, CHANNELS))
+
+    def look(
+        self, image: np.ndarray, things: Sequence[tuple[np.ndarray, float]]
+    ) -> list[PhotoLook]:
+        """One answer for each thing, middle (2,) and edge, in pixels of a (H, W, 3) uint8 BGR
+        picture."""
+        if not things:
+            return []
+        shown = []
+        for centre, edge in things:
+            for scale in _SCALES:
+                at = (float(centre[0]), float(centre[1]))
+                window, _ = cut(image, at, scale * EDGE / edge, 0.0, SIDE)
+                shown += [window, window[:, ::-1]]
+        told = self._tell(np.stack(shown)).reshape(len(things), len(_SCALES), 2, -1)
+        told[:, :, 1, 7] *= -1  # a mirrored window's x
+        told[..., 7:] /= np.array(_SCALES)[:, None, None]
+        answers = told.mean(axis=(1, 2))
+        return [
+            PhotoLook(
+                die_p=probability.of_logit(float(answer[0])),
+                value_p=probability.of_logits(answer[1:7]),
+                offset=answer[7:9] * edge,
+            )
+            for answer, (_, edge) in zip(answers, things, strict=True)
+        ]

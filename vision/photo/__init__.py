@@ -1,0 +1,1 @@
+"""Photographs without a calibration: a reader for pictures of dice from anywhere."""

@@ -1,0 +1,391 @@
+"""Any photograph to one observation: no calibration, any number of dice of any size.
+
+Owns: the scales at which the model looks, and what both readers must say together before a
+photograph may state values. Must not know tables, tosses or `shaker_ctl`.
+
+Without a calibration there is no plane and no scale, so geometry proves less here than at a table:
+the plain reading is the model's alone, but for the faintest of its findings, which count only where
+the second reader sees pips too; the verified one needs both readers, die by die.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import cv2
+import numpy as np
+
+from vision.faces_by_pips.faces import PhotoDie, PhotoReading, read_photo
+from vision.frame import Frame
+from vision.networks.classifier import FoundDie
+from vision.parameters import PhotoThresholds
+from vision.photo.finder import PhotoFinder, ScoredFinder, is_slanted, worth
+from vision.quads import match, turn_deg
+from vision.reading import (
+    DieEvidence,
+    ModelVote,
+    Reason,
+    SecondVote,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision.table.reader import Seen, Stopwatch, observe
+
+_REACH = 0.42
+"""Largest distance between what both readers call one top face, in its edges."""
+_NEAREST = 0.95
+_LEAST_SIDE_PX, _LONGEST = 8, 40
+"""A picture with a shorter side has no room for a die; nor has a strip so many times longer than
+wide, which no camera takes and which at the readers' scales would be no pixel wide."""
+_LEAST_SEEN_PX = 26.0
+"""Edge of a die below which the second reader cannot be expected to see its pips."""
+_LEAST_SPOTTED_PX = 15.0
+"""The same below which it cannot be expected to see that there are any."""
+_WHOLE = 0.10
+"""Edges by which a top face may reach beyond the border and still show all of its pips: they begin
+an eighth of an edge inside it. Of 35 such pictures of `n3v-round` that nothing else refuses none is
+wrong, of 15 with more than that cut off one is."""
+_PIPS, _PIP = 3, 0.35
+"""So many things, each at most so many dice large, may be pips."""
+_SPOT, _SPOT_CONTRAST, _WIDER = (0.08, 0.5), 12.0, 1.1
+"""Diameters in edges, and least contrast in Lab units, of what may be a pip on a face that is
+hardly seen and so made a tenth wider. In five sets 107 of 111 faint things that are dice show one,
+and 137 of 293 others."""
+_BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
+"""The same of the round spot that a whole die makes where it stands out from what it lies on."""
+_LEAST_BELOW = 0.15
+"""Edges by which the bottom face of a die seen from aside, with another one just above it in the
+picture, must lie below its top."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoEvidence:
+    """What both readers say of one photograph, before anything is concluded."""
+
+    dice: tuple[DieEvidence, ...]
+    """Of the model's dice, from left to right, each with the second reader's vote on it."""
+    found: tuple[FoundDie, ...]
+    """The same dice, as the model found them."""
+    below_pips: tuple[bool, ...]
+    """Of the same dice: if the second reader sees pips above this face that are on no face."""
+    faint: tuple[FoundDie, ...]
+    """What else the model takes for a die, though not surely."""
+    alone: tuple[PhotoDie, ...]
+    """Faces that the second reader alone sees."""
+    is_cut_off: tuple[bool, ...]
+    """Of the model's dice: if the top face goes on beyond the picture's border."""
+    spots: np.ndarray
+    """(N, 4) The second reader's round spots, as `PhotoReading` has them."""
+
+
+class PhotoReader:
+    """Reads photographs. One instance per thread."""
+
+    def __init__(self, finder: ScoredFinder, thresholds: PhotoThresholds | None = None) -> None:
+        self._finder = PhotoFinder(finder)
+        self.thresholds = thresholds or PhotoThresholds()
+
+    def look(self, frame: Frame, dice: int | None = None) -> Seen:
+        """All that both readers say of a picture. `dice`: how many there must be; None: any."""
+        clock = Stopwatch()
+        evidence = settle(self._gather(frame.image, clock), self.thresholds)
+        opinion = judge(evidence, self.thresholds, dice)
+        clock.lap("verdict")
+        return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
+
+    def gather(self, image: np.ndarray) -> PhotoEvidence:
+        """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
+        return self._gather(image, Stopwatch())
+
+    def _gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
+        if min(image.shape[:2]) < max(_LEAST_SIDE_PX, max(image.shape[:2]) / _LONGEST):
+            return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
+        found, faint = self._finder.find(image, self.thresholds.found)
+        clock.lap("model")
+        second = read_photo(image)
+        clock.lap("second reader")
+        return compare(found, faint, second, _size(image))
+
+
+def compare(
+    found: Sequence[FoundDie],
+    faint: Sequence[FoundDie],
+    second: PhotoReading,
+    size: tuple[int, int],
+) -> PhotoEvidence:
+    """Both readers' findings in a picture of `size` (width, height), matched by place."""
+    centres = np.array([die.centre for die in found]).reshape(-1, 2)
+    others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
+    reach = _REACH * max((die.edge_px for die in found), default=0.0)
+    pairs = {
+        i: j
+        for i, j in match(centres, others, reach).items()
+        if np.hypot(*(centres[i] - others[j])) < _REACH * found[i].edge_px
+    }
+    dice = []
+    for i, die in enumerate(found):
+        other = second.dice[pairs[i]] if i in pairs else None
+        dice.append(
+            DieEvidence(
+                corners=tuple((float(x), float(y)) for x, y in die.corners),
+                x_mm=0.0,
+                y_mm=0.0,
+                turn_deg=turn_deg(die.corners),
+                model=ModelVote(
+                    die.value, float(die.value_p.max()), float(die.flat_p), float(die.score)
+                ),
+                second=None
+                if other is None
+                else SecondVote(other.face.value, other.face.confidence, None, other.face.note),
+                measured=None,
+            )
+        )
+    return PhotoEvidence(
+        dice=tuple(dice),
+        found=tuple(found),
+        below_pips=tuple(
+            i in pairs and second.dice[pairs[i]].has_pips_above for i in range(len(found))
+        ),
+        faint=tuple(faint),
+        alone=tuple(die for j, die in enumerate(second.dice) if j not in pairs.values()),
+        is_cut_off=tuple(_is_cut_off(die, size) for die in found),
+        spots=second.spots,
+    )
+
+
+def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
+    """The same, but what the model sees only faintly is no die found, only something that may be
+    one, if the second reader does not see it at all or if it is much smaller or larger than the
+    picture's sure dice: the key of a keyboard, a mesh in a net, a letter on a label."""
+    usual = _usual_edge(evidence.found, t)
+    keep = [
+        worth(die) >= t.sure
+        or (
+            _is_of_size(die, usual, t.size_ratio)
+            and (
+                worth(die) >= t.alone
+                or (die.edge_px < _LEAST_SEEN_PX and worth(die) >= t.small)
+                or (vote.second is not None and vote.second.value is not None)
+            )
+        )
+        for die, vote in zip(evidence.found, evidence.dice, strict=True)
+    ]
+    unseen = [die for die, is_kept in zip(evidence.found, keep, strict=True) if not is_kept]
+    return replace(
+        evidence,
+        dice=tuple(compress(evidence.dice, keep)),
+        found=tuple(compress(evidence.found, keep)),
+        below_pips=tuple(compress(evidence.below_pips, keep)),
+        is_cut_off=tuple(compress(evidence.is_cut_off, keep)),
+        faint=(*evidence.faint, *unseen),
+    )
+
+
+def _usual_edge(found: Sequence[FoundDie], t: PhotoThresholds) -> float | None:
+    """Middle edge of the dice that the model is sure of, pixels; None where there is none."""
+    edges = [die.edge_px for die in found if worth(die) >= t.sure]
+    return float(np.median(edges)) if edges else None
+
+
+def _is_of_size(die: FoundDie, usual: float | None, ratio: float) -> bool:
+    """True if its size may be that of a die: not so many times smaller or larger than the sure."""
+    return usual is None or 1 / ratio < die.edge_px / usual < ratio
+
+
+def _are_pips(faint: Sequence[FoundDie], usual: float, t: PhotoThresholds) -> bool:
+    """True if so many small things that look a little like dice lie within one die's size: pips of
+    a die that the model does not see as a whole."""
+    small = np.array(
+        [d.centre for d in faint if worth(d) >= t.faint_to_both and d.edge_px < _PIP * usual]
+    ).reshape(-1, 2)
+    gaps = np.hypot(*(small[:, None] - small[None]).transpose(2, 0, 1))
+    return bool(((gaps < usual / 2).sum(axis=1) >= _PIPS).any())
+
+
+def _has_spots(die: FoundDie, spots: np.ndarray) -> bool:
+    """True if the second reader sees anything on this face that may be a pip, readable or not."""
+    reach = ((die.corners - die.centre) * _WIDER + die.centre).astype(np.float32)
+    low, high = np.array(_SPOT) * die.edge_px
+    clear = spots[(spots[:, 2] > low) & (spots[:, 2] < high) & (spots[:, 3] > _SPOT_CONTRAST)]
+    return any(cv2.pointPolygonTest(reach, (x, y), False) >= 0 for x, y in clear[:, :2].tolist())
+
+
+def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
+    """True if the second reader sees a round thing of a die's size here, and spots on it."""
+    gaps = np.hypot(*(spots[:, :2] - die.centre).T)
+    size = spots[:, 2] / die.edge_px
+    clear = spots[:, 3] > _BODY_CONTRAST
+    has_body = (clear & (size > _BODY[0]) & (size < _BODY[1]) & (gaps < 0.35 * die.edge_px)).any()
+    return bool(has_body) and _has_spots(die, spots)
+
+
+def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
+    """True if the second reader, too, sees a face here, or a round thing with a spot on it."""
+    has_face = any(_are_one(die, face) for face in evidence.alone)
+    return has_face or _has_body(die, evidence.spots)
+
+
+def _are_one(die: FoundDie, face: PhotoDie) -> bool:
+    """True if a face of the second reader's lies where the model takes something for a die."""
+    gap = float(np.hypot(*(die.centre - face.centre)))
+    return gap < _REACH * max(die.edge_px, face.edge_px)
+
+
+def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:
+    """What the evidence proves under these thresholds. `wanted`: how many dice there must be."""
+    dice = evidence.dice
+    if not dice:
+        return Unreadable(Reason.COUNT, "no dice")
+    if wanted is not None and len(dice) != wanted:
+        return Unreadable(Reason.COUNT, f"{len(dice)} dice")
+    for number, is_cut_off in enumerate(evidence.is_cut_off, 1):
+        if is_cut_off:
+            return Unreadable(
+                Reason.COUNT,
+                f"the border cuts off die {number} from the left, and there may be more behind it",
+            )
+    for number, die in enumerate(dice, 1):
+        doubt = _doubt(die, t, f"die {number} from the left")
+        if doubt is not None:
+            return doubt
+        if evidence.below_pips[number - 1]:
+            return Unreadable(
+                Reason.DOUBTFUL,
+                f"die {number} from the left may be seen from the side: it has pips above",
+            )
+    slants = is_slanted(evidence.found)
+    if slants and _may_be_upside_down(evidence.found):
+        return Unreadable(
+            Reason.DOUBTFUL,
+            "the picture may be upside down: of most dice a lower face looks more like the top",
+        )
+    for number, found in enumerate(evidence.found, 1):
+        if any(_are_too_near(found, other) for other in evidence.found[: number - 1]):
+            return Unreadable(
+                Reason.DOUBTFUL, f"die {number} from the left may be the side of another"
+            )
+        others = [other for other in evidence.found if other is not found]
+        if slants and any(_may_be_front_of(found, other) for other in others):
+            return Unreadable(
+                Reason.DOUBTFUL, f"die {number} from the left may be the front of another"
+            )
+    missed = _missed(evidence, t)
+    if missed:
+        return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
+    confidence = min(
+        min(die.model.value_p, die.model.score, die.second.confidence)
+        for die in dice
+        if die.model and die.second
+    )
+    return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _size(image: np.ndarray) -> tuple[int, int]:
+    return image.shape[1], image.shape[0]
+
+
+def _is_cut_off(die: FoundDie, size: tuple[int, int]) -> bool:
+    """True if a corner of the top face lies so far beyond the picture that the pips that are in
+    sight may form another face, as a six without its last row is a four."""
+    width, height = size
+    x, y = die.corners.T
+    beyond = max(-x.min(), -y.min(), x.max() - (width - 1), y.max() - (height - 1))
+    return bool(beyond > _WHOLE * die.edge_px)
+
+
+def _doubt(die: DieEvidence, t: PhotoThresholds, place: str) -> Unreadable | None:
+    """Why one die proves nothing, if so."""
+    model, second = die.model, die.second
+    assert model is not None
+    if model.flat_p < t.flat_p:
+        return Unreadable(
+            Reason.NOT_FLAT_DOUBTFUL, f"{place} may not lie flat ({model.flat_p:.2f})"
+        )
+    if model.value_p < t.value_p or model.score < t.score:
+        return Unreadable(Reason.DOUBTFUL, f"{place}: {model.value_p:.2f} sure of {model.value}")
+    if second is None or second.value is None:
+        return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
+    if second.value != model.value:
+        return Unreadable(
+            Reason.READERS_DISAGREE,
+            f"{place}: the model reads {model.value}, the second reader {second.value}",
+        )
+    if second.confidence < t.pip_confidence:
+        return Unreadable(
+            Reason.DOUBTFUL, f"{place}: pips stand out by {second.confidence:.2f} only"
+        )
+    return None
+
+
+def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
+    """What else in the picture may be a die, in words; empty: nothing. What has not the size of the
+    sure dice must be likely to be one: a key, a knot in the wood, a letter never is."""
+    usual = _usual_edge(evidence.found, t)
+    for die in evidence.faint:
+        least = t.faint
+        if not _is_of_size(die, usual, t.faint_size_ratio):
+            least = t.alone
+        elif _is_seen_by_both(die, evidence):
+            least = t.faint_to_both
+        elif die.edge_px > _LEAST_SPOTTED_PX and not _has_spots(die, evidence.spots):
+            least = t.faint_blank
+        if worth(die) >= least:
+            return f"something else may be a die ({worth(die):.2f} sure)"
+    if usual is not None and _are_pips(evidence.faint, usual, t):
+        return "several small things side by side may be the pips of one more"
+    for face in evidence.alone:
+        if face.face.confidence >= t.above_confidence and _is_just_above(face, evidence.found):
+            return f"one may be the side of a die that shows a {face.face.value}"
+        if face.face.confidence >= t.missed_confidence and _is_die_apart(face, evidence.found):
+            return f"the second reader sees one more, a {face.face.value}"
+    return ""
+
+
+def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
+    """True if two top faces are nearer than two dice can lie."""
+    gap = float(np.hypot(*(a.centre - b.centre)))
+    return gap < _NEAREST * (a.edge_px + b.edge_px) / 2
+
+
+def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
+    """True if most faces are tops only because photographs are taken upright. Of two dice seen
+    steeply aside on a board of checks, turned round, both readers read the fives in front."""
+    return sum(die.is_overruled for die in found) > len(found) / 2
+
+
+def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
+    """True if another face lies just above one whose own bottom face is nowhere below it, as that
+    of a die seen from aside is: both may be faces of one die."""
+    edge = (die.edge_px + other.edge_px) / 2
+    x, y = (die.centre - other.centre) / edge
+    return bool(abs(x) < 0.6 and 0.4 < y < 1.3 and die.down[1] < _LEAST_BELOW * die.edge_px)
+
+
+def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
+    """True if a face of the second reader's may be the top of a found die, of which the model then
+    saw a side: photographs are taken upright."""
+    for die in found:
+        x, y = (face.centre - die.centre) / die.edge_px
+        if abs(x) < 0.6 and -1.15 < y < -0.4 and 0.4 < face.edge_px / die.edge_px < 1.5:
+            return True
+    return False
+
+
+def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
+    """True if a face of the second reader's is as large as the dice that the model found, and
+    neither one of them nor the side of one."""
+    if not found:
+        return True
+    edge = float(np.median([die.edge_px for die in found]))
+    if not 0.5 < face.edge_px / edge < 1.6:
+        return False
+    x, y = (float(v) for v in face.centre)
+    for die in found:
+        bottom = die.corners + 1.3 * die.down
+        body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
+        if cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px:
+            return False
+    return True

@@ -1,0 +1,181 @@
+"""One frame of a calibrated camera to one observation: quality, both readers, evidence, opinion.
+
+Owns: the order of the steps, and which of the model's findings can be dice of this table. Must not
+know cameras, consensus, tosses or `shaker_ctl`. What the findings amount to is `evidence`, what
+that proves is `opinion`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.cube_outlines.reader import SecondReader, SecondReading
+from vision.frame import Frame
+from vision.networks.classifier import FoundDie
+from vision.networks.near_look import NearLook, NearReader
+from vision.parameters import ReadingThresholds
+from vision.reading import DieEvidence, Observation, Quality, Reason, Unreadable, Verdict
+from vision.table.edges import refine
+from vision.table.evidence import Gatherer
+from vision.table.model_view import ModelView
+from vision.table.opinion import Judge, blocked
+from vision.table.quality import QualityGate
+
+_SIZES = (0.66, 1.5)
+"""Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
+die on its edge 0.85, one three dice high and at the rim 1.2."""
+_NEAREST_DICE = 0.8
+"""Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
+_NEAREST_WALL = 0.3
+"""Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
+
+
+class Finder(Protocol):
+    """The first reader: `networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
+
+    def find(self, image: np.ndarray) -> Sequence[FoundDie]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """An observation together with what it was made from, for pictures that explain it."""
+
+    observation: Observation
+    model: tuple[FoundDie, ...]
+    second: SecondReading | None
+
+
+class TableReader:
+    """Reads the frames of one table. One instance per thread.
+
+    With `threads` = 2 the model runs beside the second reader, which knows nothing of it: a
+    reading then takes as long as the slower of the two, with the same result.
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        calibration: Calibration,
+        thresholds: ReadingThresholds | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.calibration = calibration
+        self.thresholds = thresholds or ReadingThresholds()
+        self._finder = finder
+        # Without a near look, as fakes are, a die is judged by the first look alone.
+        self._near: NearReader | None = getattr(finder, "near", None)
+        self._gate = QualityGate(calibration)
+        self._second = SecondReader(calibration)
+        self._evidence = Gatherer(calibration, self.thresholds)
+        self._opinion = Judge(calibration, self.thresholds)
+        self.view = ModelView(calibration)
+        self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
+
+    def read(self, frame: Frame, dice: int | None = 3) -> Observation:
+        """All that this frame says. `dice`: how many there must be; None: any number."""
+        return self.look(frame, dice).observation
+
+    def look(self, frame: Frame, dice: int | None = 3) -> Seen:
+        """Like `read`, with the raw findings beside the observation."""
+        clock = Stopwatch()
+        quality = self._gate.judge(frame.image)
+        clock.lap("quality")
+        if quality.fault is Reason.WRONG_SIZE:
+            unfit = Unreadable(quality.fault, quality.detail)
+            return Seen(observe(frame, quality, (), unfit, clock), (), None)
+        # What will be refused for its light anyway is not worth the longer way by pips.
+        found, second = self._read_twice(frame.image, quality.fault is None, clock)
+        evidence = self._evidence.gather(found, second)
+        if (
+            quality.fault is Reason.CAMERA_MOVED
+            and second.foreground > self.thresholds.blocked_dice
+        ):
+            opinion: Verdict = blocked(second)  # a hand's outline was taken for the rim
+        elif quality.fault is not None:
+            opinion = Unreadable(quality.fault, quality.detail)
+        else:
+            opinion = self._opinion.judge(evidence, second, dice)
+        clock.lap("verdict")
+        return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
+
+    def _read_twice(
+        self, image: np.ndarray, is_fit: bool, clock: Stopwatch
+    ) -> tuple[tuple[FoundDie, ...], SecondReading]:
+        """What either reader finds, neither knowing of the other."""
+        if self._beside is None:
+            found = self._find(image)
+            clock.lap("model")
+            second = self._second.read(image, is_fit)
+            clock.lap("second reader")
+            return found, second
+        model = self._beside.submit(self._find, image)
+        second = self._second.read(image, is_fit)
+        clock.lap("second reader")
+        found = model.result()
+        clock.lap("model, after the second reader")
+        return found, second
+
+    def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
+        moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
+        possible = [die for die in moved if self._can_be_a_die(die)]
+        dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
+        edges = [refine(image, die.corners)[0] for die in dice]
+        looks: Sequence[NearLook | None] = (
+            [None] * len(dice)
+            if self._near is None
+            else self._near.look(image, edges, self.calibration)
+        )
+        return tuple(
+            replace(die, edges=edge, near=look)
+            for die, edge, look in zip(dice, edges, looks, strict=True)
+        )
+
+    def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
+        """Without the sides of dice that lean: two dice cannot be nearer than their own size."""
+        nearest = _NEAREST_DICE * self.calibration.die_px
+        kept: list[FoundDie] = []
+        for die in sorted(dice, key=lambda d: -d.score):
+            if all(np.hypot(*(die.centre - other.centre)) > nearest for other in kept):
+                kept.append(die)
+        return kept
+
+    def _can_be_a_die(self, die: FoundDie) -> bool:
+        """False for what is no die of this table wherever it lay: in the wall, or of another size
+        (a screw, a glint). Dice that stand up or lie on others stay well inside these bounds."""
+        size = die.edge_px / self.calibration.die_px
+        if not _SIZES[0] < size < _SIZES[1]:
+            return False
+        place = self.calibration.to_mm(die.centre, self.calibration.die_mm)[0]
+        reach = self.calibration.compartment_radius_mm - _NEAREST_WALL * self.calibration.die_mm
+        return float(np.hypot(*place)) < reach
+
+
+def observe(
+    frame: Frame,
+    quality: Quality | None,
+    dice: tuple[DieEvidence, ...],
+    opinion: Verdict,
+    clock: Stopwatch,
+) -> Observation:
+    """The parts of an observation in one."""
+    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, tuple(clock.laps))
+
+
+class Stopwatch:
+    """What each step took."""
+
+    def __init__(self) -> None:
+        self.laps: list[tuple[str, float]] = []
+        self._at = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps.append((name, (now - self._at) * 1e3))
+        self._at = now

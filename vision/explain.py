@@ -20,13 +20,14 @@ from vision.cube_outlines.reader import rectify
 from vision.errors import VisionError
 from vision.faces_by_pips.faces import photo_scale, read_photo
 from vision.faces_by_pips.spots import find_spots, to_lab
+from vision.findings import Findings
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.overlay import colour_of, describe, draw_reading, enlargement
 from vision.photo.reader import PhotoReader
 from vision.pictures import check_kind, load, save, shown
 from vision.reading import DieEvidence
-from vision.table.reader import Seen, TableReader
+from vision.table.reader import TableReader
 
 _PANEL = (640, 480)
 _FACE_PX = 132
@@ -40,7 +41,7 @@ _SURE = 0.45
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 
 
-def explain(image: np.ndarray, seen: Seen) -> np.ndarray:
+def explain(image: np.ndarray, seen: Findings) -> np.ndarray:
     """One picture of all steps; `image` is what `seen` was made from."""
     observation = seen.observation
     times = enlargement(image)
@@ -66,7 +67,7 @@ def explain(image: np.ndarray, seen: Seen) -> np.ndarray:
     return np.concatenate([*rows, foot])
 
 
-def _small_print(seen: Seen) -> str:
+def _small_print(seen: Findings) -> str:
     parts = [f"{name} {ms:.0f} ms" for name, ms in seen.observation.cost_ms]
     quality = seen.observation.quality
     if quality is not None:
@@ -108,7 +109,7 @@ def _model_view(image: np.ndarray, dice: Sequence[FoundDie], times: int) -> np.n
     return picture
 
 
-def _second_view(image: np.ndarray, seen: Seen, times: int) -> np.ndarray:
+def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
     picture = (image * 0.45).astype(np.uint8)
     thick = max(1, image.shape[1] // 500)
     if seen.second is not None:

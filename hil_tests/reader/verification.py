@@ -36,13 +36,14 @@ from hil_tests.reader.reading import RigCamera, Toss, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from hil_tests.rig.optics import Lens
 from vision.calibration import Calibration
+from vision.findings import Findings
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import ReadingThresholds
 from vision.reading import NoRoll, Observation, Verdict, Verified
 from vision.table import flatness
 from vision.table.consensus import FRAMES, agree, refuse
-from vision.table.reader import Seen, TableReader
+from vision.table.reader import TableReader
 
 _MOST_FRAMES = 6
 _VISIBLE = 0.97
@@ -176,7 +177,7 @@ def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
 
 def examine(reader: TableReader, case: Case, frames: int) -> Outcome:
     """Read one case."""
-    first: Seen | None = None
+    first: Findings | None = None
     seen: list[Observation] = []
     verdict: Verdict | None = None
     for number in range(1 if frames == 1 else _MOST_FRAMES):

@@ -18,8 +18,9 @@ from shaker_ctl import settings
 from shaker_ctl.errors import PhotoError, RefusedError, SettingsError
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
+    from vision.findings import Findings
     from vision.photo.reader import PhotoReader
-    from vision.table.reader import Seen, TableReader
+    from vision.table.reader import TableReader
 
 REFUSED_STATUS = 1
 
@@ -116,7 +117,7 @@ def _say(line: str) -> None:
     sys.stdout.write(shown(line) + "\n")
 
 
-def to_text(photo: Path, seen: Seen) -> str:
+def to_text(photo: Path, seen: Findings) -> str:
     """One line for a person."""
     from vision.overlay import describe
 
@@ -125,7 +126,7 @@ def to_text(photo: Path, seen: Seen) -> str:
     return f"{photo}: {describe(seen.observation.opinion)}   [model alone: {plain}; {took:.0f} ms]"
 
 
-def to_json(photo: Path, seen: Seen) -> dict[str, Any]:
+def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
     """One object for a program: the verdict, and each die with both votes."""
     from vision.reading import NoRoll, Verified
 

@@ -44,12 +44,13 @@ from shaker_ctl.reading.messages import (
     RestoreLight,
     TossWatched,
 )
+from vision.findings import Findings
 from vision.frame import Frame
 from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.motion import RestWatch, is_same_pose, poses_changed
 from vision.table.quality import digest
-from vision.table.reader import Seen, TableReader
+from vision.table.reader import TableReader
 
 _DIP_SEEN_RATIO = 0.95
 """Brightness of the compartment below which the dip counts as seen. Grain moves the median by
@@ -106,7 +107,7 @@ class Finished:
     t_dip_seen: float | None
     t_verdict: float
     frame: Frame | None
-    seen: Seen | None
+    seen: Findings | None
     observations: tuple[Observation, ...]
     frames_looked_at: int
     unchanged: bool
@@ -144,7 +145,7 @@ class _Work:
     """The last thumbnail in full light."""
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
-    last: tuple[Frame, Seen, bytes] | None = None
+    last: tuple[Frame, Findings, bytes] | None = None
     """The last frame that was read, as it is kept."""
 
 
@@ -435,7 +436,7 @@ class TossSession:
             and frame.t_capture >= max(dip.t_seen, work.t_read - _LOOK_BACK_S)
         )
 
-    def _look(self, work: _Work, frame: Frame) -> Seen:
+    def _look(self, work: _Work, frame: Frame) -> Findings:
         jpeg, image = keep(frame.image, self._jpeg_quality)
         kept = replace(frame, image=image)
         seen = self._reader.look(kept)
@@ -444,7 +445,7 @@ class TossSession:
         return seen
 
     @staticmethod
-    def _observe(work: _Work, seen: Seen) -> None:
+    def _observe(work: _Work, seen: Findings) -> None:
         work.observations.append(seen.observation)
 
     def _conclude(self, work: _Work, now: Callable[[], float]) -> Finished | None:

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 
 from vision.faces_by_pips.faces import PhotoDie, PhotoReading, read_photo
+from vision.findings import Findings, Stopwatch, observe
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import PhotoThresholds
@@ -32,7 +33,6 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.table.reader import Seen, Stopwatch, observe
 
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
@@ -88,13 +88,13 @@ class PhotoReader:
         self._finder = PhotoFinder(finder)
         self.thresholds = thresholds or PhotoThresholds()
 
-    def look(self, frame: Frame, dice: int | None = None) -> Seen:
+    def look(self, frame: Frame, dice: int | None = None) -> Findings:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
         clock = Stopwatch()
         evidence = settle(self._gather(frame.image, clock), self.thresholds)
         opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
-        return Seen(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
+        return Findings(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
 
     def gather(self, image: np.ndarray) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""

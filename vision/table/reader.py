@@ -7,21 +7,21 @@ that proves is `opinion`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondReader, SecondReading
+from vision.findings import Findings, Stopwatch, observe
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.parameters import ReadingThresholds
-from vision.reading import DieEvidence, Observation, Quality, Reason, Unreadable, Verdict
+from vision.reading import Observation, Reason, Unreadable, Verdict
 from vision.table.edges import refine
 from vision.table.evidence import Gatherer
 from vision.table.model_view import ModelView
@@ -41,15 +41,6 @@ class Finder(Protocol):
     """The first reader: `networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]: ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """An observation together with what it was made from, for pictures that explain it."""
-
-    observation: Observation
-    model: tuple[FoundDie, ...]
-    second: SecondReading | None
 
 
 class TableReader:
@@ -82,14 +73,14 @@ class TableReader:
         """All that this frame says. `dice`: how many there must be; None: any number."""
         return self.look(frame, dice).observation
 
-    def look(self, frame: Frame, dice: int | None = 3) -> Seen:
+    def look(self, frame: Frame, dice: int | None = 3) -> Findings:
         """Like `read`, with the raw findings beside the observation."""
         clock = Stopwatch()
         quality = self._gate.judge(frame.image)
         clock.lap("quality")
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
-            return Seen(observe(frame, quality, (), unfit, clock), (), None)
+            return Findings(observe(frame, quality, (), unfit, clock), (), None)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = self._read_twice(frame.image, quality.fault is None, clock)
         evidence = self._evidence.gather(found, second)
@@ -103,7 +94,7 @@ class TableReader:
         else:
             opinion = self._opinion.judge(evidence, second, dice)
         clock.lap("verdict")
-        return Seen(observe(frame, quality, evidence, opinion, clock), found, second)
+        return Findings(observe(frame, quality, evidence, opinion, clock), found, second)
 
     def _read_twice(
         self, image: np.ndarray, is_fit: bool, clock: Stopwatch
@@ -155,27 +146,3 @@ class TableReader:
         place = self.calibration.to_mm(die.centre, self.calibration.die_mm)[0]
         reach = self.calibration.compartment_radius_mm - _NEAREST_WALL * self.calibration.die_mm
         return float(np.hypot(*place)) < reach
-
-
-def observe(
-    frame: Frame,
-    quality: Quality | None,
-    dice: tuple[DieEvidence, ...],
-    opinion: Verdict,
-    clock: Stopwatch,
-) -> Observation:
-    """The parts of an observation in one."""
-    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, tuple(clock.laps))
-
-
-class Stopwatch:
-    """What each step took."""
-
-    def __init__(self) -> None:
-        self.laps: list[tuple[str, float]] = []
-        self._at = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.laps.append((name, (now - self._at) * 1e3))
-        self._at = now

@@ -22,9 +22,9 @@ import cv2
 import numpy as np
 
 from shaker_ctl.adapters.camera.source import make_opener
-from shaker_ctl.adapters.disk.settings_text import with_table
 from shaker_ctl.errors import CameraError, SettingsError
 from shaker_ctl.reading.parameters import CameraParameters
+from shaker_ctl.settings_text import with_table
 from vision.calibrating.calibrate import Fit, View
 from vision.camera import CameraLostError, Grabber
 

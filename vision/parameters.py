@@ -41,9 +41,12 @@ class Limits:
     """Share of the outline that must be seen against the floor for a die to stand free."""
     contact_foreign_dice: float = 0.12
     """Area of an unexplained thing, in dice, from which on it may support a die."""
-    against: tuple[float, float, float, float, float] = (0.0, -0.7, -1.9, -0.5, 0.0)
-    """Odds of looks, top face, outline, pips and side faces below which the witness speaks against
-    flat: one flat die of a hundred is below. Then contact says nothing."""
+    contact_below: float = 2.3
+    """How far any witness may be below its `usual`, odds, where contact is still heard: a witness
+    against flat is never outvoted by contact. One flat die of a hundred is further below."""
+    usual: tuple[float, float, float, float, float] = (4.3, 0.0, -0.5, 1.8, 2.7)
+    """Median odds of looks, top face, outline, pips and side faces on 2,000 flat dice of the rig.
+    The witness that is farthest below names a refusal."""
     flat: float = 2.6
     """Sum of all witnesses, odds, above which a die is flat."""
     flat_each: float = -2.0
@@ -82,8 +85,8 @@ class Limits:
     not lie flat the farthest were 0.31 off; under smears it is 0.34 to 0.38."""
     sides_lean: float = -3.0
     sides_beyond_mm: float = 0.60
-    """Evidence of the side faces below which, and reach of a side face above which, they measure
-    the lean that a no roll states."""
+    """Evidence of the side faces below which, and reach of a side face above which, it is they that
+    measure the lean that a no roll states."""
     plain_fit_mm: float = 0.3
     plain_support: float = 0.7
     """An outline so even and so well seen is not spoilt by a neighbour."""

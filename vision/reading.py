@@ -75,7 +75,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class NoRoll:
-    """A die does not lie flat on the bottom: a fact about the dice, by two independent witnesses."""
+    """A die does not lie flat on the bottom: a fact about the dice, of two witnesses."""
 
     die: int
     """Which die, counted from 0 from left to right in the picture."""
@@ -146,13 +146,17 @@ class SecondVote:
     """Share of the outline that was seen against the floor, 0..1."""
     face_is_strange: bool = False
     """There are no round pips at all on it, or much that is none: a style that it does not know."""
+    oddity: str = ""
+    """What makes the middle of the face look like a speck or a highlight; empty: nothing."""
     sides: float = 0.0
     """How much better a flat die explains the side faces than one that leans, as a difference of
     log-likelihoods; 0: they say nothing."""
     directions: int = 2
     """Of the two directions in which it can lean, how many its side faces were seen in."""
     sides_lean_deg: float = 0.0
-    """Where the side faces show a lean: by how much, degrees; else 0."""
+    sides_beyond_mm: float = 0.0
+    """The lean that explains the side faces, degrees, and how much more than a flat die's shows of
+    the side face that shows most."""
     spread_mm: float = 0.0
     beyond_mm: float = 0.0
     offset: float = 0.0

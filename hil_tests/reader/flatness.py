@@ -4,8 +4,8 @@
     python -m hil_tests.reader flatness var/scenes/traced-shots-… --check
 
 Owns: dice of known lie with both readers' measurements, the logistic regression that gives
-the limits in `vision.parameters` their weights, and the picture of both sums. Fit on some seeds and `--check`
-on others; what is printed then is what the shipped weights do.
+the weights in `vision.parameters`, and the picture of both sums. Fit on some seeds and `--check` on
+others; what is printed then is what the shipped weights do.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def balance(seen: Sequence[Measurement]) -> np.ndarray:
 
 def fit(seen: Sequence[Measurement]) -> tuple[Weights, Weights]:
     """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
-    second reader's on the rig's dice, where there are any (on soft edges in odd light an outline says too little to learn from)."""
+    second reader's on the rig's dice, where there are any: on soft edges in odd light an outline
+    says too little to learn from."""
     known = [
         each
         for each in seen
@@ -141,7 +142,7 @@ def fit(seen: Sequence[Measurement]) -> tuple[Weights, Weights]:
 
 
 def odds(seen: Sequence[Measurement], network: Weights, outline: Weights) -> np.ndarray:
-    """(N, 2) log-odds of both, as `vision.table.witnesses` has them with these weights, without contact."""
+    """(N, 2) log-odds of both, as `vision.table.witnesses` has them with these weights."""
     x, y, is_seen = features(seen)
     first = network[0] + x @ np.array(network[1:])
     second = outline[0] + y @ np.array(outline[1:])

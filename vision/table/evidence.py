@@ -1,7 +1,7 @@
 """What both readers found in one frame to one piece of evidence per die.
 
-Owns: which findings are of one die, and what each witness is given. Must not know what the evidence
-is enough for: that is `judgement`.
+Owns: which findings are of one die, and what was measured of it. Must not know what a measurement
+is worth (`witnesses`), nor what the evidence is enough for (`judgement`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ import numpy as np
 from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
-from vision.parameters import LIMITS
-from vision.quads import gap_px, match, turn_deg
-from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote
+from vision.quads import match, turn_deg
+from vision.reading import DieEvidence, ModelVote, Scene, SecondVote
 from vision.table import tilt
-from vision.table.witnesses import hear
 
 _SAME_DIE = 0.45
 """Farthest that two findings of one die are apart, in dice."""
@@ -49,7 +47,7 @@ def gather(
         dice.append(replace(_evidence(die, other, calibration), is_there=is_there))
     alone = set(range(len(second.dice))) - set(pairs.values())
     dice += [_evidence(None, second.dice[j], calibration) for j in sorted(alone)]
-    return _heard(sorted(dice, key=lambda die: die.x_mm), second, calibration)
+    return tuple(sorted(dice, key=lambda die: die.x_mm))
 
 
 def _evidence(
@@ -85,51 +83,22 @@ def _evidence(
 
 def _second_vote(die: SecondDie) -> SecondVote:
     face, fit, sides = die.face, die.fit, die.sides
-    is_wide = sides.evidence < LIMITS.sides_lean and sides.beyond_mm > LIMITS.sides_beyond_mm
     return SecondVote(
         value=face.value,
         confidence=face.confidence,
         note=face.note,
         support=fit.support,
         face_is_strange=face.is_strange,
+        oddity=face.oddity,
         sides=sides.evidence,
         directions=sides.axes,
-        sides_lean_deg=sides.lean_deg if is_wide else 0.0,
+        sides_lean_deg=sides.lean_deg,
+        sides_beyond_mm=sides.beyond_mm,
         spread_mm=fit.spread_mm,
         beyond_mm=fit.beyond_mm,
         offset=float(np.hypot(*face.offset)),
         contrast=sides.contrast,
     )
-
-
-def _heard(
-    dice: Sequence[DieEvidence], second: SecondReading, calibration: Calibration
-) -> tuple[DieEvidence, ...]:
-    """The dice of a picture, each with its neighbours, its height beside theirs, its witnesses."""
-    heights = sorted(die.measured.layer for die in dice if die.measured is not None)
-    usual = heights[(len(heights) - 1) // 2] if heights else 0.0
-    nearest = LIMITS.contact_gap_mm * calibration.px_per_mm(calibration.die_mm)
-    is_bare = second.unexplained < LIMITS.contact_foreign_dice
-    heard = []
-    for die in dice:
-        beside = tuple(
-            i
-            for i, other in enumerate(dice)
-            if other is not die and gap_px(die.corners, other.corners) < nearest
-        )
-        is_seen = die.second is not None and die.second.support > LIMITS.contact_seen
-        full = replace(
-            die,
-            measured=None if die.measured is None else _raised(die.measured, usual),
-            beside=beside,
-            is_free=is_seen and is_bare and not beside,
-        )
-        heard.append(replace(full, witnesses=hear(full)))
-    return tuple(heard)
-
-
-def _raised(measured: Measured, usual: float) -> Measured:
-    return replace(measured, above=measured.layer - usual)
 
 
 def _is_foreground(die: FoundDie, second: SecondReading) -> bool:

@@ -125,11 +125,11 @@ class _Judgement:
         ]
         if not lying:
             return None
-        index, die = max(lying, key=lambda pair: _lean(pair[1]))
+        index, die = max(lying, key=lambda pair: self._lean_deg(pair[1]))
         assert die.measured is not None
         is_stacked = die.measured.layer > self._limits.stacked_layer_dice
         kind = Kind.STACKED if is_stacked else Kind.TILTED
-        return NoRoll(index, kind, _lean(die), tuple(map(str, die.witnesses)))
+        return NoRoll(index, kind, self._lean_deg(die), tuple(map(str, die.witnesses)))
 
     def _is_proved_not_flat(self, die: DieEvidence) -> bool:
         """True if two independent witnesses prove that a die does not lie flat."""
@@ -257,6 +257,8 @@ class _Judgement:
             )
         if not is_flat_by_all:
             return _not_flat_doubtful(die, limits)
+        if die.second.oddity:
+            return Unreadable(Reason.DOUBTFUL, f"a speck or a highlight: {die.second.oddity}")
         if die.model.value_p < limits.value_p or die.model.score < limits.score:
             return Unreadable(
                 Reason.DOUBTFUL,
@@ -267,6 +269,17 @@ class _Judgement:
                 Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
             )
         return None
+
+    def _lean_deg(self, die: DieEvidence) -> float:
+        """By the side faces if they show a lean: they err by half a degree, the network by 3°."""
+        vote, limits = die.second, self._limits
+        if (
+            vote is not None
+            and vote.sides < limits.sides_lean
+            and vote.sides_beyond_mm > limits.sides_beyond_mm
+        ):
+            return vote.sides_lean_deg
+        return die.measured.lean_deg if die.measured is not None else 0.0
 
     def _is_odd(self, die: DieEvidence) -> bool:
         """True if the second reader reads no face there, or one that is not where the die is."""
@@ -295,7 +308,7 @@ def _verified(dice: Sequence[DieEvidence]) -> Verified:
 
 def _not_flat_doubtful(die: DieEvidence, limits: Limits) -> Unreadable:
     """The refusal by the witness that is farthest from what it says of a flat die."""
-    witness = farthest_below(die)
+    witness = farthest_below(die, limits)
     says = ", ".join(map(str, die.witnesses))
     return Unreadable(
         Reason.NOT_FLAT_DOUBTFUL,
@@ -308,10 +321,3 @@ def _is_upright_but_doubted(doubted: tuple[bool, int, DieEvidence, Unreadable]) 
     """True if only the networks doubt how a die lies, and the second reader sees it upright."""
     _, _, die, doubt = doubted
     return doubt.reason is Reason.NOT_FLAT_DOUBTFUL and side_of(die, SECOND) > 0
-
-
-def _lean(die: DieEvidence) -> float:
-    """By the side faces where they show one: they err by half a degree, the network by three."""
-    if die.second is not None and die.second.sides_lean_deg > 0:
-        return die.second.sides_lean_deg
-    return die.measured.lean_deg if die.measured is not None else 0.0

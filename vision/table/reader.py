@@ -27,6 +27,7 @@ from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import ModelView
 from vision.table.quality import QualityGate
+from vision.table.witnesses import heard
 
 _SIZES = (0.66, 1.5)
 """Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
@@ -79,8 +80,8 @@ class TableReader:
             return Findings(observe(frame, quality, (), unfit, clock), (), None)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = self._read_twice(frame.image, quality.fault is None, clock)
-        evidence = gather(found, second, self.calibration)
         scene = scene_of(second, self.calibration, dice)
+        evidence = heard(gather(found, second, self.calibration), scene)
         if quality.fault is None:
             opinion: Verdict = judge(evidence, scene)
         elif quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:

@@ -19,19 +19,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vision.parameters import LIMITS, Limits
-from vision.reading import DieEvidence, Measured, ModelVote, SecondVote, Witness
+from vision.quads import gap_px
+from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote, Witness
 
 LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT = (
     "looks", "top face", "outline", "pips", "side faces", "contact",
 )  # fmt: skip
 NETWORKS, SECOND = (LOOKS, TOP), (OUTLINE, PIPS, SIDES)
-USUAL = {LOOKS: 4.3, TOP: -0.2, OUTLINE: -0.5, PIPS: 1.8, SIDES: 2.7}
-"""Median odds of 2,000 flat dice of the rig: what is farthest below names a refusal."""
-
 NETWORK_FEATURES = (
     "looks", "skew", "above others", "looks, near", "lean, near", "below others",
 )  # fmt: skip
@@ -89,8 +88,33 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     )  # fmt: skip
 
 
-def hear(die: DieEvidence, limits: Limits = LIMITS) -> tuple[Witness, ...]:
-    """All six witnesses on one die."""
+def heard(
+    dice: Sequence[DieEvidence], scene: Scene, limits: Limits = LIMITS
+) -> tuple[DieEvidence, ...]:
+    """The dice of a picture with their neighbours, their heights beside each other's, and all six
+    witnesses on each."""
+    heights = sorted(die.measured.layer for die in dice if die.measured is not None)
+    usual = heights[(len(heights) - 1) // 2] if heights else 0.0
+    nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
+    is_bare = scene.unexplained < limits.contact_foreign_dice
+    full = []
+    for die in dice:
+        beside = tuple(
+            i
+            for i, other in enumerate(dice)
+            if other is not die and gap_px(die.corners, other.corners) < nearest
+        )
+        is_seen = die.second is not None and die.second.support > limits.contact_seen
+        measured = die.measured
+        if measured is not None:
+            measured = replace(measured, above=measured.layer - usual)
+        is_free = is_seen and is_bare and not beside
+        placed = replace(die, measured=measured, beside=beside, is_free=is_free)
+        full.append(replace(placed, witnesses=_hear(placed, limits)))
+    return tuple(full)
+
+
+def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
     odds = dict.fromkeys((LOOKS, TOP, OUTLINE, PIPS, SIDES), 0.0)
     if die.model is not None and die.measured is not None:
         _add(odds, _NETWORK_SAYS, limits.network, network_features(die.model, die.measured))
@@ -110,8 +134,9 @@ def with_contact(
     witnesses: Sequence[Witness], is_free: bool, limits: Limits = LIMITS
 ) -> tuple[Witness, ...]:
     """The five witnesses and the sixth: contact says nothing where any of them is against flat."""
-    is_heard = is_free and not any(
-        witness.odds < least for witness, least in zip(witnesses, limits.against, strict=True)
+    is_heard = is_free and all(
+        witness.odds > usual - limits.contact_below
+        for witness, usual in zip(witnesses, limits.usual, strict=True)
     )
     return (*witnesses, Witness(CONTACT, limits.contact if is_heard else 0.0))
 
@@ -128,7 +153,7 @@ def side_of(die: DieEvidence, names: Sequence[str]) -> float:
     return sum(witness.odds for witness in die.witnesses if witness.name in names)
 
 
-def farthest_below(die: DieEvidence) -> Witness:
+def farthest_below(die: DieEvidence, limits: Limits = LIMITS) -> Witness:
     """The witness that is farthest below what it says of a usual flat die."""
-    named = [witness for witness in die.witnesses if witness.name in USUAL]
-    return min(named, key=lambda witness: witness.odds - USUAL[witness.name])
+    pairs = list(zip(die.witnesses, limits.usual, strict=False))  # contact is none of them
+    return min(pairs, key=lambda pair: pair[0].odds - pair[1])[0]

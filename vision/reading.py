@@ -34,7 +34,8 @@ class Reason(StrEnum):
     FROZEN = "frozen"
     """The same picture again and again, to the last bit."""
     LOOPED = "looped"
-    """A picture that had been seen before came again, to the last bit."""
+    """A picture that had been seen before came again, to the last bit, or the dice of an earlier
+    toss lie again as they lay then."""
     TORN = "torn"
     """Part of the picture is missing or belongs to another moment."""
     WRONG_SIZE = "wrong-size"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
-from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values
@@ -187,6 +187,9 @@ class JournalStore(Protocol):
         Raises `JournalWriteError` where the medium refuses, `JournalCorruptError` where they do not
         continue this copy's chain.
         """
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        """Return the record with which the next volume begins; the next `write` begins with it."""
 
     def check_tail(self) -> None:
         """Read the newest records back; raises `JournalCorruptError` where they are not whole."""

@@ -89,7 +89,7 @@ def made(folder: Path) -> Crashed:
     assert opened.second is not None
     records = records_after(opened.main.head(), 60)
     opened.main.write(records[:40])
-    opened.main._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    opened.main._file._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for n in range(40, 60):
         opened.main.write(records[n : n + 1])
     opened.second.write(records)

@@ -54,6 +54,8 @@ class JournalState:
     head: Head
     second_behind: int | None
     fault: str
+    volumes: str = ""
+    """How far the closed volumes are verified, in words."""
 
 
 class JournalArchive:
@@ -90,6 +92,7 @@ class JournalArchive:
             head=state.head.hash.hex()[:16],
             second_copy="none" if behind is None else f"{behind} behind" if behind else "equal",
             state=state.fault or "good",
+            volumes=state.volumes,
         )
 
     def round(self, round_id: int) -> RoundView | None:

@@ -92,6 +92,8 @@ class TableDesk:
             )
             if isinstance(event, events.JogRequested):
                 self._check_jog(event)
+            if isinstance(event, events.OpenRequested):
+                c.require_proved_journal()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()

@@ -78,6 +78,8 @@ class Chairs:
     """How the newest powered run ended; None before the first."""
     wear: Wear
     why_due: WhyDue
+    require_proved_journal: Callable[[], None] = lambda: None
+    """Raises RefusedError while a closed volume of the journal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)

@@ -129,7 +129,9 @@ def test_a_half_anchor_is_never_sent(table, head):
 
 def test_a_committed_result_is_read_from_its_registers_as_published():
     words = [0, 4711, 0, 0, 0, 1, 0, 0, 0, 2, 1]
-    assert r.decode_committed(words) == r.Committed(4711, {"small"}, {"big"}, True)
+    assert r.decode_committed(words) == r.Committed(
+        4711, frozenset({"small"}), frozenset({"big"}), True
+    )
 
 
 @pytest.mark.parametrize("words", [[], [0] * 31, [0] * 33])

@@ -20,6 +20,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from hil_tests.reader.by_card import measured
 from hil_tests.rig.dice import Dice, DieAtRest, Lie
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.looks import STYLES
@@ -111,15 +112,19 @@ class RigCamera:
     """The rig's camera over one compartment, without the rig's clock."""
 
     def __init__(
-        self, geometry: Geometry, style: str, seed: int = 0, lens: Lens | None = None
+        self,
+        geometry: Geometry,
+        style: str,
+        seed: int = 0,
+        lens: Lens | None = None,
+        *,
+        calibration: Calibration | None = None,
     ) -> None:
+        """Paint the compartment; measure the camera by a printed card unless `calibration` says
+        what it is."""
         self._scene = Scene(geometry, seed=seed, lens=lens)
         self._view = TableView(1.0, 0.0, False, False, style)
-        self.calibration = Calibration.from_table(
-            self._scene.lens.calibration(
-                compartment_radius_mm=geometry.radius_mm, die_mm=geometry.die_mm
-            )
-        )
+        self.calibration = calibration or measured(self._scene, geometry).calibration
 
     @property
     def style(self) -> str:

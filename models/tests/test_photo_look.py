@@ -16,7 +16,6 @@ from models.training.samples import Source, scene_source
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
 from models.training.targets import Mark
-from vision.networks.classifier import DieFinder
 from vision.networks.model_card import ModelFile, digest_of
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from hil_tests.rig.dice import Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.geometry import Geometry
+from hil_tests.rig.lighting import LightRig
+from hil_tests.rig.looks import STYLES, DiceStyle
 from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
@@ -119,9 +121,16 @@ class RigCamera:
     """The rig's camera over one compartment, without the rig's clock."""
 
     def __init__(
-        self, geometry: Geometry, style: str, seed: int = 0, lens: Lens | None = None
+        self,
+        geometry: Geometry,
+        style: str,
+        seed: int = 0,
+        lens: Lens | None = None,
+        *,
+        lights: LightRig | None = None,
+        styles: Mapping[str, DiceStyle] = STYLES,
     ) -> None:
-        self._scene = Scene(geometry, seed=seed, lens=lens)
+        self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = TableView(1.0, 0.0, False, False, style)
         self.calibration = Calibration.from_table(
             self._scene.lens.calibration(

@@ -3,10 +3,10 @@
 Owns what is shown and in which colour; what is connected with what is read from the rows, so that
 the picture cannot differ from the machine. Must not know where anything stands: Graphviz does.
 
-Two panels: the life of a table with its inspections, and one round. A grey box stands for a phase of
-the other panel. Lines are the ordinary ways. The ways out that malfunctions and interlocks take are
-many and alike: each is a coloured dot on the phase that has it. Restarts, closing, a change of dice,
-and the ways of a technician's trials are left out.
+Two panels: the life of a table with its inspections, and one round. A grey box stands for a phase
+of the other panel. Lines are the ordinary ways. The ways out that malfunctions and interlocks take
+are many and alike: each is a coloured dot on the phase that has it. Restarts, closing, a change of
+dice, and the ways of a technician's trials are left out.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Summary(BaseModel):
     reached: Counter[str]
     """Property to the number of transitions on which it had something to say."""
     rows: set[str]
-    """Rows that were taken."""
+    """Rows that were taken by an event that the product can post."""
     broken: list[Broken]
     stuck: list[str]
     """States from which no path leads home."""

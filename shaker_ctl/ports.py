@@ -11,12 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
-<<<<<<< HEAD
-from shaker_ctl.journal.record import Entry, Head, Record
-=======
 from shaker_ctl.journal.box_memory import BoxMemory
-from shaker_ctl.journal.record import Anchor, Head, Record
->>>>>>> main
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values

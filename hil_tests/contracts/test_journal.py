@@ -303,12 +303,12 @@ def test_two_services_never_write_one_journal(parameters: JournalParameters) -> 
 
 def test_a_survey_changes_no_byte(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    log = parameters.path.with_name(parameters.path.name + "-wal")
-    before = parameters.path.read_bytes(), log.read_bytes()
+    files = [crashed.file(which) for which in bytes_cut.FILES]
+    before = [file.read_bytes() for file in files]
     heads, findings = survey(parameters)
     assert findings == []
     assert [head.sequence for _, head in heads] == [60, 60]
-    assert (parameters.path.read_bytes(), log.read_bytes()) == before
+    assert [file.read_bytes() for file in files] == before
 
 
 def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:
@@ -379,7 +379,7 @@ def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
 ) -> None:
     """A cut log is not quietly folded away: its bytes stand beside the journal, to the last."""
     damaged = bytes_cut.trial(crashed, fast_path / "trial")
-    log = damaged.path.with_name(damaged.path.name + "-wal")
+    log = bytes_cut.file_of(damaged, "log")
     with log.open("r+b") as file:
         file.truncate(log.stat().st_size - 1000)
     found = log.read_bytes()
@@ -390,7 +390,7 @@ def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
 
 def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    log = parameters.path.with_name(parameters.path.name + "-wal")
+    log = crashed.file("log")
     content = bytearray(log.read_bytes())
     content[len(content) // 2] ^= 1
     log.write_bytes(content)
@@ -408,12 +408,12 @@ def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None
     store = SqliteJournal(parameters.path)
     store._file._db.execute("DROP TRIGGER record_stays")
     store._file._db.execute(
-        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 7"
+        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 28"
     )
     store.close()
     _, findings = survey(parameters)
     assert findings[0].trouble is Trouble.MAIN_DAMAGED
-    assert "record 7" in findings[0].text
+    assert "record 28" in findings[0].text
 
 
 def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
@@ -423,19 +423,19 @@ def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
     parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
     store._file._db.execute("DROP TRIGGER record_stays")
-    wrong = crashed.records[6].body.replace(b'"n":6', b'"n":7')
-    store._file._db.execute("UPDATE record SET body = ? WHERE sequence = 7", (wrong,))
+    wrong = crashed.records[27].body.replace(b'"n":6', b'"n":7')
+    store._file._db.execute("UPDATE record SET body = ? WHERE sequence = 28", (wrong,))
     store.close()
-    at = crashed.records[6].body.index(b'"n":6') + 4
+    at = crashed.records[27].body.index(b'"n":6') + 4
     _, findings = survey(parameters)
-    assert f"record 7, byte {at}:" in findings[0].text
+    assert f"record 28, byte {at}:" in findings[0].text
 
 
 def test_a_changed_hash_is_told_from_a_changed_record(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
     store._file._db.execute("DROP TRIGGER record_stays")
-    store._file._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 9")
+    store._file._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 29")
     store.close()
     _, findings = survey(parameters)
-    assert "record 9: its hash is not the one" in findings[0].text
+    assert "record 29: its hash is not the one" in findings[0].text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.bytes_cut import records_after
+from hil_tests.contracts.bytes_cut import records_after, volume_after
 from shaker_ctl.adapters.disk import sqlite_journal, volume_file, volume_proofs
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
@@ -32,15 +32,9 @@ from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, canonical, ch
 EACH = 40
 
 
-def turn(store: SqliteJournal, day: str = "2026-11-23") -> Record:
+def turn(store: SqliteJournal, day: str = "2026-11-22") -> Record:
     """Begin the next volume; return its first record."""
-    record = link(
-        store.head(),
-        store.next_volume(day, {"seal": "unsealed", "boot": "b"}),
-        monotonic_s=0.0,
-        wall=f"{day}T06:00:00.000+00:00",
-        digests={},
-    )
+    record = volume_after(store, day)
     store.write([record])
     return record
 

@@ -23,8 +23,10 @@ from typing import Any
 from shaker_ctl import __version__, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
+from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_watch import REMEDY as BROKEN_REMEDY
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -37,7 +39,6 @@ from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.box_memory import JournalMemory, compare_lamp_box
 from shaker_ctl.journal.proofs import Break
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
-from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
     JogEnded,
@@ -164,8 +165,9 @@ class Table:
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
+        tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
-        wear.start(journal.newest_first(journal.head().sequence))
+        wear.start(partial(tables.worn, journal.head().sequence))
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -209,7 +211,7 @@ class Table:
                 archive=JournalArchive(
                     journal,
                     self._journal_state,
-                    figures,
+                    tables.counted,
                     settings=self._source.read_text("utf-8"),
                     versions=self._versions(),
                     pictures=partial(newest_pictures, p.journal.pictures),

@@ -178,6 +178,19 @@ def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path:
     assert not any(volume_file.has_log(path) for path in tmp_path.iterdir())
 
 
+def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        store = SqliteJournal(tmp_path / "journal.sqlite")
+        grown(store, 2)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        assert set(modes.values()) == {0o640}, modes
+        assert len(modes) == 4
+        store.close()
+    finally:
+        os.umask(before)
+
+
 def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path: Path) -> None:
     store = SqliteJournal(tmp_path / "journal.sqlite")
     store.write(records_after(store.head(), 10))

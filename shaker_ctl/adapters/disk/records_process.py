@@ -1,8 +1,9 @@
 """The records process: `python -P -m shaker_ctl.adapters.disk.records_process`.
 
-Owns what is done with the journal beside the play, at idle priority, by reading alone: every closed
-volume of both copies is verified, again and again. It is started and ended by the service, and ends
-with it: its standard input closes then. What it finds, it leaves in files beside the journal.
+Owns what is done with the journal beside the play, at idle priority, by reading alone. It follows
+the chain and keeps the tables beside it up to date; and it verifies every closed volume of both
+copies, again and again. It is started by the service and ends with it: its standard input closes
+then. What it finds, it leaves in files beside the journal.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk import volume_proofs
+from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
-from shaker_ctl.errors import JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError
 
-PAUSE_S = 5.0
-"""Between two looks at what there is to do."""
+PAUSE_S = 1.0
+"""Between two looks at what there is to do: so far may screens' figures be behind."""
+
+_AGAIN_AFTER_S = 10.0
+"""Between two tries where a file could not be used."""
 
 _REST_SHARE = 3.0
 """Where the system grants no idle priority: rests so many times as long as it worked."""
@@ -87,18 +93,57 @@ def verify_next(paths: list[Path], rest: Rest) -> bool:
     return True
 
 
+class Tables:
+    """The tables beside the chain, and the follower that they are made from."""
+
+    def __init__(self, journal: Path) -> None:
+        """Raises JournalError where there is no journal, or a medium refuses."""
+        with opened([journal]) as copies:
+            identity = copies[0].identity if copies else ""
+        self._tables = RecordTables(place(journal), identity)
+        try:
+            self._follower = Follower(journal, self._tables.cursor, identity=identity)
+        except JournalCorruptError:  # other records than those they were made from
+            self._tables.begin_anew()
+            self._follower = Follower(journal)
+
+    def keep_up(self) -> bool:
+        """Fold in what is new; return whether there may be more. Raises JournalError."""
+        records = self._follower.take()
+        if records:
+            self._tables.fold(records)
+        return len(records) == AT_ONCE
+
+    def close(self) -> None:
+        """Let go of both files."""
+        self._follower.close()
+        self._tables.close()
+
+
 def main() -> None:
     """Run until the service ends. The first line of standard input names the copies."""
     paths = [Path(path) for path in json.loads(sys.stdin.readline())]
     rest = Rest()
     while True:
-        has_more = False
         try:
-            has_more = verify_next(paths, rest)
+            tables = Tables(paths[0])
+            try:
+                _work(paths, tables, rest)
+            finally:
+                tables.close()
         except (JournalError, OSError) as error:
             # The service notices by itself what it needs to know of; here it is tried again.
             sys.stderr.write(f"records: {error}\n")
-        rest.wait(0.0 if has_more else PAUSE_S)
+            rest.wait(_AGAIN_AFTER_S)
+
+
+def _work(paths: list[Path], tables: Tables, rest: Rest) -> None:
+    """Keep up and verify until something cannot be used. Raises JournalError, OSError."""
+    while True:
+        has_more = tables.keep_up()
+        rest()
+        if not has_more and not verify_next(paths, rest):
+            rest.wait(PAUSE_S)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,10 @@ def _as_bytes(value: object) -> bytes:
     return value if isinstance(value, bytes) else b""
 
 
+MODE = 0o640
+"""The service's group may read, whatever the umask; SQLite gives log and shared memory the mode of
+their file."""
+
 _PAGE = 256
 """Records that are read together."""
 
@@ -149,6 +153,7 @@ def _found(path: Path, identity: str, closed: Sequence[Volume], records: Sequenc
         db.executemany("INSERT INTO volume VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT INTO record VALUES (?, ?, ?, ?)", _rows_of(records))
         db.execute("COMMIT")
+    aside.chmod(MODE)
     aside.rename(path)
     sync_folder(path.parent)
 

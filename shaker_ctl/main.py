@@ -1,7 +1,7 @@
 """The way in and out: whatever happens, a person reads one line and a script has a status.
 
-Owns the streams and the wording of every error in one line. The command line is loaded inside `app`,
-so that what can happen meanwhile is answered too.
+Owns the streams and the wording of every error in one line. The command line is loaded inside
+`app`, so that what can happen meanwhile is answered too.
 """
 
 from __future__ import annotations

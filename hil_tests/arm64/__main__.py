@@ -91,7 +91,7 @@ def table_of(
                 continue
             verdict = limit.verdict(millions)
             if verdict == "OVER":
-                over.append(f"{what} on {CORES[core].name}: {millions:.0f} of {limit.most:.0f}")
+                over.append(f"{what} on {CORES[core].name}: {millions:.1f} of {limit.most:.0f}")
             goal = "" if limit.goal is None else f"{limit.goal:.0f}"
             cells += [f"{millions:.0f}", f"{limit.most:.0f}", goal, verdict]
         table.add_row(what, *cells)

@@ -24,7 +24,7 @@ def main(descriptor: int) -> int:
         announce(worker, frame)
         mark(FIRST_FRAME)
 
-    process.CameraWorker._announce_ready = announced  # type: ignore[method-assign]
+    setattr(process.CameraWorker, announce.__name__, announced)
     return process.main(descriptor)
 
 

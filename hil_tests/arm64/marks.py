@@ -27,6 +27,7 @@ class Steps:
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self._case = ""
         self._inside: list[int] = [self._number("")]
 
     def begin(self, case: str) -> None:
@@ -45,9 +46,12 @@ class Steps:
         *parts, name = path.split(".")
         for part in parts:
             holder = getattr(holder, part)
-        function: Callable[..., Any] = getattr(holder, name)
+        setattr(holder, name, self.counted(step, getattr(holder, name)))
 
-        def counted(*arguments: Any, **named: Any) -> Any:
+    def counted(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, counted as `step` of the case that has begun."""
+
+        def run(*arguments: Any, **named: Any) -> Any:
             mark(self._inside[-1])
             self._inside.append(self._number(f"{self._case}/{step}"))
             try:
@@ -55,9 +59,7 @@ class Steps:
             finally:
                 self.end()
 
-        setattr(holder, name, counted)
-
-    _case = ""
+        return run
 
     def _number(self, name: str) -> int:
         if name not in self.names:

@@ -31,7 +31,7 @@ def main(settings: str) -> None:
             mark(READY)
         echo(message, **options)
 
-    typer.echo = told
+    vars(typer)["echo"] = told
     shaker_ctl.main.app()
 
 

@@ -31,6 +31,7 @@ from pathlib import Path
 
 import cv2
 
+from hil_tests.arm64.processors import A72
 from hil_tests.installed import debian
 from vision.tests.drawing import TABLE, Die, draw
 
@@ -43,14 +44,6 @@ LIBRARIES = {
 """What opencv-python links to and no wheel brings."""
 
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
-
-CPUINFO = "".join(
-    f"processor\t: {core}\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
-    "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd08\n"
-    "CPU revision\t: 3\n\n"
-    for core in range(2)
-)
-"""What a Raspberry Pi 4 says of its processor."""
 
 PREFIX = "/opt/shaker-ctl"
 
@@ -134,7 +127,7 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
         (root / "wheel").mkdir()
         (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
         fetch_wheels(suite, wheel, root / "wheel")
-    with debian.mounted(root, source=HERE, cpuinfo=CPUINFO):
+    with debian.mounted(root, source=HERE, cpuinfo=A72.cpuinfo()):
         machine = _inside(root, ["uname", "-m"]).stdout.strip()
         python = _inside(root, ["python3", "--version"]).stdout.strip()
         say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)

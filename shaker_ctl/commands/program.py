@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,7 +23,8 @@ LISTED = {
     "demo": "Play a table on the virtual rig: opening inspection, then round after round.",
     "status": "Show a running table: state, motor, last reading, lamps, faults.",
     "install": "Make this computer a table that starts at power-on. Say first what will be done.",
-    "uninstall": "Take units, scripts and rules away again. The journal, its pictures and /etc stay.",
+    "uninstall": "Take units, scripts and rules away again. "
+    "The journal, its pictures and /etc stay.",
     "doctor": "Check the whole table: computer, disks, people, digests, lamps, consoles, camera, "
     "shaker.",
     "read": "Read dice in photographs: values where both readers agree, or why not.",
@@ -39,7 +40,7 @@ LISTED = {
 MODULES = {"uninstall": "install"}
 """Where the module has another name."""
 
-MARKUP = "rich"
+MARKUP: Literal["rich"] = "rich"
 
 
 class Commands(Mapping[str, Any]):

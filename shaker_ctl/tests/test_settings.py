@@ -13,7 +13,7 @@ import pytest
 
 import shaker_ctl
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.parameters import reasons
+from shaker_ctl.parameters import Parameters, reasons
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.settings import Settings, load, parse, reference
 
@@ -129,7 +129,8 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
     for section, field in Settings.model_fields.items():
         assert f"## [{section}]" in text
         inner = field.annotation
-        assert inner is not None
+        assert isinstance(inner, type)
+        assert issubclass(inner, Parameters)
         for key, member in inner.model_fields.items():
             assert f"`{key}`" in text or f"### {key}" in text
             if not hasattr(member.annotation, "model_fields"):

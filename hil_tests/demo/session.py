@@ -21,6 +21,8 @@ from typing import IO, Any
 
 import tomlkit
 
+from hil_tests.demo.installer import InstallationError, install, known_before
+from hil_tests.rig.control import ask
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.vocabulary import Role
@@ -118,13 +120,8 @@ class Session:
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
         self.started_s = time.monotonic()
-        command = [
-            *_program("shaker_ctl.main"),
-            *("run", "--config", str(self.folder / "settings.toml")),
-        ]
-        if "gpiochip" in self.rig:
-            door = self.rig["gpiochip"]["door"]
-            command = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
+        run = ("run", "--config", str(self.folder / "settings.toml"))
+        command = self._inside(*_program("shaker_ctl.main"), *run)
         self._service = self._spawn(command, "service.log")
         log = self.folder / "service.log"
         self._wait_for(
@@ -203,7 +200,7 @@ class Session:
                 "heartbeat_s": 0.13,
             },
             "gpio": {**_pins(rig), "dead_man_s": 0.12},
-            "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},
+            "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {
                 "device": rig["lamp"]["device"],
@@ -228,7 +225,24 @@ class Session:
                 "pictures": str(self.folder / "pictures"),
             },
         }
-        (self.folder / "settings.toml").write_text(tomlkit.dumps(settings), "utf-8")
+        file = self.folder / "settings.toml"
+        file.write_text(tomlkit.dumps(settings), "utf-8")
+        try:
+            install(file, rig, self._inside(*_program("shaker_ctl.main")), self._hands)
+        except InstallationError as error:
+            raise DemoError(f"the camera is not calibrated: {error}") from error
+
+    def _hands(self, action: str) -> None:
+        answer = ask(Path(self.rig["control"]), f"hands {action}")
+        if not answer["ok"]:
+            raise DemoError(f"hands cannot {action}: {answer['error']}")
+
+    def _inside(self, *command: str) -> list[str]:
+        """The command as it runs where the rig's pins are: a kernel's device has a door."""
+        if "gpiochip" not in self.rig:
+            return list(command)
+        door = self.rig["gpiochip"]["door"]
+        return [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
 
     # ── Stopping ────────────────────────────────────────────────────────────
 

@@ -102,10 +102,10 @@ test-wheel: wheel  ## both wheels in an empty environment, outside the source tr
 	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
 
 test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
-	$(BIN)/python -m hil_tests.installed.booted --wheel dist/*.whl
+	$(BIN)/python -m hil_tests.installed.booted --wheel dist/shaker_ctl-*.whl
 
 test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
-	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/*.whl
+	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl
 
 clean:  ## forget the virtual environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

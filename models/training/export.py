@@ -18,6 +18,7 @@ import numpy as np
 import onnxruntime as ort
 import torch
 
+from models.training.libraries import libraries
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.networks.model_card import CLASSES, digest_of
 from vision.parameters import PhotoThresholds, ReadingThresholds
@@ -137,6 +138,7 @@ def register(path: Path, out: Path, training: dict) -> None:
         },
         **_looks(out, "near", NEAR),
         **_looks(out, "photo_look", PHOTO),
+        "libraries": libraries(),
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "reading": reading_thresholds(),
         "flatness": flatness_weights(),

@@ -3,8 +3,8 @@
     python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-....whl
 
 For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel as the
-page installs it, its libraries from the lock, `shaker-ctl --version`, `shaker-ctl read` on a picture
-of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so figures
+page installs it, its libraries from the lock, `shaker-ctl --version`, `shaker-ctl read` on a
+picture of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so figures
 of speed mean nothing here, and the tests' own time limits are lifted (see `slow_machine`).
 
 The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`

@@ -4,8 +4,8 @@
 
 For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel as the
 page installs it, its libraries from the lock, `shaker-ctl --version`, `shaker-ctl read` on a
-picture of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so figures
-of speed mean nothing here, and the tests' own time limits are lifted (see `slow_machine`).
+picture of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so
+figures of speed mean nothing here, and the tests' own time limits are lifted (see `slow_machine`).
 
 The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`
 goes on where a check of the same wheel was interrupted.
@@ -258,18 +258,8 @@ def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: 
     ]
     words = [
         *("env", "PYTHONPATH=/source", "PYTHONDONTWRITEBYTECODE=1", f"{PREFIX}/bin/python"),
-        *(
-            "-m",
-            "pytest",
-            "-v",
-            "-c",
-            "/source/pyproject.toml",
-            "--rootdir",
-            "/source",
-            "-p",
-            "no:cacheprovider",
-        ),
-        *("-m", "not rig", "-o", "timeout=3600"),
+        *("-m", "pytest", "-v", "-c", "/source/pyproject.toml", "--rootdir", "/source"),
+        *("-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
         *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={processes}"),
         *("--durations=15", *needs_rig, f"/source/{part}"),
     ]

@@ -16,26 +16,15 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from hil_tests.reader.samples import RIG, Sample
 from hil_tests.reader.tosses import FLAT_DEG, NOT_FLAT_DEG, RigCamera, Toss, tosses
 from hil_tests.rig.dice import Lie
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import Lens
 from vision.calibration import Calibration
 
 _VISIBLE = 0.97
 """Share of a top face in sight from which a die is fully visible: masks have whole pixels."""
 _SET_UP_DEG = (6.0, 20.0)
 """Chance leaves few dice at such an angle, so that some are set up there."""
-
-STYLES = ("white", "red", "asian", "ivory", "blue", "green")
-COMPARTMENTS = ("standard", "rough", "narrow")
-LENSES = (
-    Lens(),
-    Lens(width=480, height=480, centre_px=(240.5, 238.0), floor_px_per_mm=3.3),
-    Lens(width=420, height=420, centre_px=(208.0, 211.5), floor_px_per_mm=2.9, k1=-0.03),
-    Lens(height_mm=340.0, floor_px_per_mm=4.3, k1=-0.12),
-)
-"""The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +85,29 @@ def toss_case(
 
 
 def rig_cases(
-    count: int, seed: int, skip: set[int], are_some_set_up: bool = False
+    count: int, seed: int, skip: set[int], are_some_set_up: bool = False, sample: Sample = RIG
 ) -> Iterator[Case]:
-    """Tosses of the rig, half of them in the rough compartment, two pictures of each.
+    """Tosses of the rig, half of them in the second compartment, two pictures of each.
 
     With `are_some_set_up` every second picture of a flat toss shows one die tipped by 6° to 20°.
     """
-    views: dict[tuple[str, int], RigCamera] = {}
-    streams = {name: tosses(GEOMETRIES[name], seed + i) for i, name in enumerate(COMPARTMENTS)}
+    views: dict[tuple[str, int, int], RigCamera] = {}
+    shapes, styles = sample.compartments, list(sample.styles)
+    streams = {name: tosses(shape, seed + i) for i, (name, shape) in enumerate(shapes.items())}
     chance, tilts = np.random.default_rng(seed), np.random.default_rng(seed)
     for number in range(0, count, 2):
-        name = COMPARTMENTS[(0, 1, 2, 1)[number // 2 % 4]]
+        name = list(shapes)[(0, 1, 2, 1)[number // 2 % 4]]
         toss = next(streams[name])
-        looks = [int(chance.integers(len(STYLES))) for _ in range(2)]
-        lenses = [int(chance.integers(len(LENSES))) for _ in range(2)]
+        looks = [int(chance.integers(len(styles))) for _ in range(2)]
+        lenses = [int(chance.integers(len(sample.lenses))) for _ in range(2)]
         lights = [1.0 if chance.random() < 0.6 else float(chance.uniform(0.55, 0.75)), 1.0]
         for k in range(2):
             if number + k in skip:
                 continue
-            key = (name, lenses[k])
+            key = (name, lenses[k], number // 2 % len(sample.lights))
             if key not in views:
-                views[key] = RigCamera(GEOMETRIES[name], "white", seed, LENSES[lenses[k]])
-            view, style = views[key], STYLES[looks[k]]
+                views[key] = sample.camera(*key, seed)
+            view, style = views[key], styles[looks[k]]
             shown = toss
             if are_some_set_up and k and toss.truth == "flat":
                 shown = toss.tilted(float(tilts.uniform(*_SET_UP_DEG)), tilts, view.die_mm)

@@ -8,15 +8,18 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
 import numpy as np
 
+from hil_tests.reader.by_card import measured
 from hil_tests.rig.dice import Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.geometry import Geometry
+from hil_tests.rig.lighting import LightRig
+from hil_tests.rig.looks import STYLES, DiceStyle
 from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
@@ -119,15 +122,21 @@ class RigCamera:
     """The rig's camera over one compartment, without the rig's clock."""
 
     def __init__(
-        self, geometry: Geometry, style: str, seed: int = 0, lens: Lens | None = None
+        self,
+        geometry: Geometry,
+        style: str,
+        seed: int = 0,
+        lens: Lens | None = None,
+        *,
+        lights: LightRig | None = None,
+        styles: Mapping[str, DiceStyle] = STYLES,
+        calibration: Calibration | None = None,
     ) -> None:
-        self._scene = Scene(geometry, seed=seed, lens=lens)
+        """Paint the compartment; measure the camera by a printed card unless `calibration` says
+        what it is."""
+        self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = TableView(1.0, 0.0, False, False, style)
-        self.calibration = Calibration.from_table(
-            self._scene.lens.calibration(
-                compartment_radius_mm=geometry.radius_mm, die_mm=geometry.die_mm
-            )
-        )
+        self.calibration = calibration or measured(self._scene, geometry).calibration
 
     @property
     def style(self) -> str:

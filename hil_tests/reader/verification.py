@@ -24,6 +24,7 @@ import typer
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, bounds, examine
+from hil_tests.reader.samples import BLIND, RIG
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
 from vision.parameters import ReadingThresholds
@@ -133,6 +134,7 @@ def main(
         list[Path] | None, typer.Argument(help="Sets of calibrated shots.", show_default=False)
     ] = None,
     rig: Annotated[int, typer.Option(min=0, help="Pictures of the rig's tosses.")] = 0,
+    blind: Annotated[int, typer.Option(min=0, help="Pictures of the set kept blind.")] = 0,
     seed: Seed = 31,
     frames: Annotated[int, typer.Option(min=1, max=FRAMES, help="Frames that must agree.")] = 1,
     most: Annotated[int, typer.Option(min=1, help="Pictures of each set.")] = 1_000_000,
@@ -144,10 +146,12 @@ def main(
     sets: list[tuple[str, Callable[[set[int]], Iterator[Case]]]] = [
         (folder.name, partial(scene_cases, folder)) for folder in folders or []
     ]
-    if rig:
-        sets.append((f"rig-{seed}", partial(rig_cases, rig, seed)))
+    for sample, count, leaning, which in ((RIG, rig, False, "rig"), (BLIND, blind, True, "blind")):
+        if count:
+            made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
+            sets.append((f"{which}-{seed}", made))
     if not sets:
-        raise typer.BadParameter("name sets of shots, or give --rig a number of pictures")
+        raise typer.BadParameter("name sets of shots, or give --rig or --blind a number")
     wrong = 0
     table = []
     for name, cases in sets:

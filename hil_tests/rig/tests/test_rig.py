@@ -153,7 +153,7 @@ def camera_port(found: dict[str, Any]) -> int:
 def test_the_addresses_are_complete(rig):
     assert set(rig.addresses) == {
         *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth", "lamps"),
-        *("calibration", "geometry", "dice", "seed", "rig", "events", "signals"),
+        *("drawing", "geometry", "dice", "seed", "rig", "events", "signals"),
     }
     assert rig.addresses["pigpiod"]["host"] == "127.0.0.1"
     assert set(rig.addresses["console"]) == {"technician", "dealer"}

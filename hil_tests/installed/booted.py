@@ -575,9 +575,12 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
     """A Debian with the wheel in its environment, and the two programs that stand in."""
     debian.unpack(RECIPE, cache, root)
     (root / wheel.name).write_bytes(wheel.read_bytes())
+    shutil.copyfile(HERE / "shaker_ctl" / "lock.txt", root / "lock.txt")
     with debian.mounted(root):
         debian.inside(root, ["python3", "-m", "venv", PREFIX])
-        debian.inside(root, [f"{PREFIX}/bin/pip", "install", f"/{wheel.name}"])
+        pip = [f"{PREFIX}/bin/pip", "install", "--no-deps"]
+        debian.inside(root, [*pip, "--require-hashes", "-r", "/lock.txt"])
+        debian.inside(root, [*pip, f"/{wheel.name}"])
     for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD)):
         program = root / "usr/bin" / name
         program.write_text(text)

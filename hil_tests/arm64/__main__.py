@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import cv2
 from rich.console import Console
 from rich.table import Table
 
@@ -53,13 +52,11 @@ def count_programs(
     journal = folder / "journal.sqlite"
     if not journal.exists():
         programs.write_journal(journal)
-    picture = cv2.imread(str(folder / "flat" / "0.png"))
-    assert picture is not None
     last = ("journal", "last", "--journal", str(journal))
     works: dict[str, Callable[[], int]] = {
         "--help": lambda: programs.command(emulator, core, folder, "--help"),
         "journal last": lambda: programs.command(emulator, core, folder, *last),
-        FIRST_FRAME: lambda: programs.camera_process(emulator, core, folder, picture),
+        FIRST_FRAME: lambda: programs.camera_process(emulator, core, folder, folder / "flat"),
         READY: lambda: programs.service_to_ready(emulator, core, folder / core.qemu),
     }
     counts: Counts = {}

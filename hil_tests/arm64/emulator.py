@@ -8,32 +8,25 @@ nothing needs root.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import shutil
 import subprocess
-import sys
-import tomllib
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.arm64.processors import Core
+from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError, fetch
 
 SOURCE = Path(__file__).resolve().parents[2]
 COUNTER = Path(__file__).with_name("counter.c")
 CACHE = Path("/var/tmp/shaker-ctl-arm64")
 
 SUITE = "bookworm"
-PYTHON = "3.11"
-"""Debian 12's."""
 PACKAGES = (
     *("base-files", "libc-bin", "python3", "libgl1", "libglib2.0-0", "libstdc++6", "libgomp1"),
 )
 """Python, and what the wheels of OpenCV and onnxruntime link to."""
-OLDEST_GLIBC, NEWEST_GLIBC = 17, 36
-"""Arm64 wheels are for glibc 2.17 and newer (PEP 600); Debian 12 has 2.36."""
-
 PROGRAMS = {"qemu-aarch64": "qemu-user", "mmdebstrap": "mmdebstrap", "cc": "gcc"}
 """Programs, and the Debian packages that bring them."""
 
@@ -96,7 +89,7 @@ class Emulator:
             *("env", "-i", *(f"{name}={value}" for name, value in environment.items())),
             *("qemu-aarch64", "-cpu", core.qemu, "-L", str(prefix)),
             *("-plugin", f"{self._plugin},out={counts}"),
-            str(prefix / f"usr/bin/python{PYTHON}"),
+            str(prefix / f"usr/bin/python{PYTHONS[SUITE]}"),
         ]
 
     def run(self, core: Core, folder: Path, arguments: Sequence[str]) -> list[Mark]:
@@ -135,34 +128,18 @@ def _tree(cache: Path) -> Path:
 
 
 def _site(cache: Path) -> Path:
-    """One folder with the arm64 wheels of everything that an installation brings, in the versions
-    that this environment has."""
-    with (SOURCE / "pyproject.toml").open("rb") as file:
-        wanted = tomllib.load(file)["project"]["dependencies"]
-    installed = sorted(
-        f"{found.name}=={found.version}" for found in importlib.metadata.distributions()
-    )
-    site = cache / f"site-{_short(' '.join([*wanted, *installed]))}"
+    """One folder with the arm64 wheels of everything that is locked."""
+    site = cache / f"site-{_short(LOCK.read_text('utf-8'))}"
     if site.exists():
         return site
     partial = site.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     wheels = partial / "wheels"
     wheels.mkdir(parents=True)
-    constraints = partial / "constraints.txt"
-    constraints.write_text("\n".join(installed) + "\n", "utf-8")
-    platforms = [
-        f"--platform=manylinux_2_{minor}_aarch64"
-        for minor in range(NEWEST_GLIBC, OLDEST_GLIBC - 1, -1)
-    ]
-    _make(
-        "arm64 wheels",
-        [
-            *(sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"),
-            *("--platform=manylinux2014_aarch64", *platforms, "--implementation=cp"),
-            *(f"--python-version={PYTHON}", f"--dest={wheels}", "-c", str(constraints), *wanted),
-        ],
-    )
+    try:
+        fetch(SUITE, wheels, LOCKED)
+    except WheelsError as error:
+        raise EmulationError(str(error)) from error
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(partial)

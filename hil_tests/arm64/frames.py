@@ -12,7 +12,7 @@ from pathlib import Path
 
 import cv2
 
-from hil_tests.reader.reading import RigCamera, tosses
+from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 
 FRAMES = 2

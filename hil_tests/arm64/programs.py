@@ -5,6 +5,7 @@ Owns what each is given to work on. Must not know how counts are judged.
 
 from __future__ import annotations
 
+import json
 import shlex
 import stat
 import sys
@@ -14,14 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from hil_tests.arm64 import camera, service
 from hil_tests.arm64.emulator import EmulationError, Emulator, marks_of
 from hil_tests.arm64.processors import Core
 from hil_tests.demo.session import Plan, Session
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import Lens
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import CameraError
@@ -67,8 +65,11 @@ def write_journal(path: Path) -> None:
     store.close()
 
 
-def camera_process(emulator: Emulator, core: Core, folder: Path, picture: np.ndarray) -> int:
-    """Instructions of the camera process, from its start to its first frame."""
+def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) -> int:
+    """Instructions of the camera process, from its start to its first frame, which shows `scene`
+    (a folder that `frames` wrote)."""
+    picture = cv2.imread(str(scene / "0.png"))
+    assert picture is not None
     film = folder / "film.avi"
     height, width = picture.shape[:2]
     writer = cv2.VideoWriter(str(film), cv2.VideoWriter.fourcc(*"MJPG"), 30, (width, height))
@@ -77,8 +78,7 @@ def camera_process(emulator: Emulator, core: Core, folder: Path, picture: np.nda
     writer.release()
     counts = folder / "counts"
     counts.unlink(missing_ok=True)
-    geometry = GEOMETRIES["standard"]
-    seen = Lens().calibration(compartment_radius_mm=geometry.radius_mm, die_mm=geometry.die_mm)
+    seen = json.loads((scene / "calibration.json").read_text("utf-8"))
     parameters = CameraParameters.model_validate(
         {
             "device": f"file://{film}",

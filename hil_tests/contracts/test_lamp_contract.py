@@ -18,11 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
@@ -47,9 +49,11 @@ LIT = Toss(VALUES).areas(SUPER)
 class Bench:
     """A box at the end of a line."""
 
-    def __init__(self, folder: Path, baudrate: int | None = 115200) -> None:
+    def __init__(
+        self, folder: Path, baudrate: int | None = 115200, map_version: int = MAP_1_1
+    ) -> None:
         self.device = folder / "lamp"
-        self.box = LampBox(memory=folder / "memory.json")
+        self.box = LampBox(memory=folder / "memory.json", map_version=map_version)
         end = BoxEnd()
         self.line = Line("lamp", Terminal(self.device), end, baudrate=baudrate)
         self._unit = ModbusUnit(self.box, end)
@@ -77,13 +81,6 @@ def lamp(bench: Bench) -> Iterator[ModbusLamp]:
     lamp.prove_dark()
     yield lamp
     lamp.close()
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 def _patiently(act: Callable[[], object], tries: int = 5) -> object:
@@ -192,6 +189,20 @@ def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench) -> Non
     with pytest.raises(LampReadbackError, match="should show round 7"):
         lamp.prove_lit(7, VALUES)
     assert lamp.show(7, VALUES) == LIT
+
+
+def test_a_box_of_map_1_0_serves_a_table_as_before(tmp_path) -> None:
+    bench = Bench(tmp_path, map_version=MAP_1_0)
+    lamp = bench.lamp()
+    assert lamp.show(7, VALUES) == LIT
+    lamp.clear(7)
+    assert lamp.correct(7, (2, 2, 6)) == Toss((2, 2, 6)).areas(SUPER)
+    lamp.clear(7)
+    assert not lamp.anchor(Anchor(bytes(8), 7, Head(140, bytes(32))))
+    memory = lamp.memory()
+    assert (memory.last_committed, memory.lit, memory.anchor) == (7, frozenset(), None)
+    lamp.close()
+    bench.close()
 
 
 # ── Damage: one bad reply costs nothing, a bad line is named, nothing wrong is ever taken ──
@@ -349,11 +360,11 @@ def test_a_missing_device_is_named_even_where_the_time_ran_out_over_it(tmp_path)
 def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.line.faults.inject("line_unplugged")
-    _until(lambda: not bench.device.is_symlink())
+    until(lambda: not bench.device.is_symlink())
     with pytest.raises(LampTimeoutError):
         lamp.status()
     bench.line.faults.heal()
-    _until(bench.device.is_symlink)
+    until(bench.device.is_symlink)
     lamp.prove_lit(7, VALUES)
 
 

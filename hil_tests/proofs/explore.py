@@ -17,8 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hil_tests.proofs.alphabet import NOW, UNREADABLE, alphabet
-from hil_tests.proofs.properties import PROPERTIES, Violation, Watch, check, watched
+from hil_tests.proofs.posted import is_posted
+from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.tables import Table
+from hil_tests.proofs.watch import Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import Phase, TableState
@@ -70,7 +72,7 @@ class Exploration:
     """Property to the number of transitions on which it had something to say."""
     violations: list[Violation] = field(default_factory=list)
     rows: set[str] = field(default_factory=set)
-    """Rows that were taken."""
+    """Rows that were taken by an event that the product can post."""
     phases: set[Phase] = field(default_factory=set)
     stuck: list[TableState] = field(default_factory=list)
     """States from which no path leads home."""
@@ -133,7 +135,7 @@ def explore(
             step = machine.step(state, event, table.rules)
             found.transitions += 1
             seen = watched(table, watch, state, event, step)
-            verdicts = check(table, watch, seen, state, event, step) if checked else ()
+            verdicts = check(Case(table, watch, seen, state, event, step)) if checked else ()
             for name, holds in verdicts:
                 if holds:
                     found.reached[name] += 1
@@ -142,10 +144,10 @@ def explore(
             if step.refused is not None and seen is watch:
                 continue
             found.accepted += step.refused is None
-            for row in step.rows:
-                found.rows.add(row.name)
-                if keep:
-                    found.kept_taken.setdefault(row.name, []).append((here, event))
+            if step.rows and is_posted(event):
+                found.rows.update(row.name for row in step.rows)
+            for row in step.rows if keep else ():
+                found.kept_taken.setdefault(row.name, []).append((here, event))
             after: Node = (normal(step.state), seen)
             there = index.get(after)
             if there is None:

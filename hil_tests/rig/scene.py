@@ -8,6 +8,7 @@ of the table go into a picture.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from hil_tests.rig.card import Card
 from hil_tests.rig.die_painter import DiePainter, Patch
 from hil_tests.rig.geometry import Geometry
 from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.looks import STYLES, linear
+from hil_tests.rig.looks import STYLES, DiceStyle, linear
 from hil_tests.rig.optics import Image, Lens, Sensor, Shutter, row_light
 from hil_tests.rig.snapshot import TableView
 
@@ -50,12 +51,15 @@ class Scene:
         seed: int = 0,
         lens: Lens | None = None,
         shutter: Shutter | None = None,
+        lights: LightRig | None = None,
+        styles: Mapping[str, DiceStyle] = STYLES,
     ) -> None:
         self.lens = lens or Lens()
         self.shutter = shutter or Shutter()
         self._geometry = geometry
         self._seed = seed
-        self._lights = LightRig()
+        self._lights = lights or LightRig()
+        self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
         self._sensor = Sensor(self.lens, seed=seed)
         self._painters: dict[str, DiePainter] = {}
@@ -139,9 +143,9 @@ class Scene:
 
     def _painter(self, style: str) -> DiePainter:
         if style not in self._painters:
-            known = STYLES.get(style)
+            known = self._styles.get(style)
             if known is None:
-                raise KeyError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
+                raise KeyError(f"no dice style {style!r}; there are: {', '.join(self._styles)}")
             self._painters[style] = DiePainter(
                 known, self.lens, self._lights, die_mm=self._geometry.die_mm, seed=self._seed
             )
@@ -240,13 +244,14 @@ def _coin_patch(lens: Lens, geometry: Geometry) -> Patch:
 def _hand_picture(lens: Lens, seed: int) -> tuple[Float, Float]:
     """A hand laid over the dome, out of focus: picture in square-root light, and its mask."""
     random = np.random.default_rng(seed + 77)
-    mask: Float = np.zeros((lens.height, lens.width), np.float32)
+    drawn: Float = np.zeros((480, 640), np.float32)
     palm = np.array([[170, 480], [150, 300], [210, 235], [420, 220], [500, 300], [520, 480]])
-    cv2.fillConvexPoly(mask, palm.astype(np.int32), 1.0)
+    cv2.fillConvexPoly(drawn, palm.astype(np.int32), 1.0)
     for x, lean, tip in ((225, -26, 40), (295, -6, 8), (365, 12, 18), (430, 34, 66)):
-        cv2.line(mask, (x, 290), (x + lean, tip), 1.0, 62)
-        cv2.circle(mask, (x + lean, tip), 31, 1.0, -1)
-    cv2.line(mask, (190, 400), (78, 260), 1.0, 66)
+        cv2.line(drawn, (x, 290), (x + lean, tip), 1.0, 62)
+        cv2.circle(drawn, (x + lean, tip), 31, 1.0, -1)
+    cv2.line(drawn, (190, 400), (78, 260), 1.0, 66)
+    mask: Float = cv2.resize(drawn, (lens.width, lens.height), interpolation=cv2.INTER_LINEAR)
     inner: Float = cv2.GaussianBlur(mask, (0, 0), 16.0)
     mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), 4.0))[..., None]
     skin = random.standard_normal((lens.height, lens.width)).astype(np.float32)

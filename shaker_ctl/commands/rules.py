@@ -199,16 +199,14 @@ def paytable(
 
 @app.command()
 def diagram(
-    out: Annotated[Path, typer.Option(help="File to write, ending in .svg.")] = Path("table.svg"),
+    out: Annotated[Path, typer.Option(help="File to write: .svg or .dot.")] = Path("table.svg"),
 ) -> None:
-    """Draw the state diagram from the table itself."""
-    if out.suffix != ".svg":
-        raise RefusedError(
-            f"{out} does not end in .svg, and the diagram is drawn as SVG",
-            remedy="Name another --out",
-        )
+    """Draw the state diagram from the table itself; SVG needs Graphviz."""
+    if out.suffix not in {".svg", ".dot"}:
+        raise RefusedError(f"{out} ends neither in .svg nor in .dot", remedy="Name another --out")
+    drawn = drawing.svg() if out.suffix == ".svg" else drawing.dot()
     try:
-        out.write_text(drawing.svg(), encoding="utf-8")
+        out.write_text(drawn, encoding="utf-8")
     except OSError as error:
         raise RefusedError(
             f"{out} cannot be written: {error.strerror}", remedy="Name another --out"

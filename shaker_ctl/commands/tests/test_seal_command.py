@@ -27,11 +27,15 @@ from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, fault, manifest, place
 from shaker_ctl.settings import load
+from shaker_ctl.tests.installed_library import install_library
 
 RUNNER = CliRunner()
 PROGRAM = "from shaker_ctl.main import app; app()"
 PASSPHRASE = "correct horse battery"
 ROLE = ("--by", "tom", "--reason", "card replaced")
+
+LIBRARY_FILE = "mdurl_of_this_table.py"
+"""A library beside the packages, as in a table's environment."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Sealed:
             sealed.packages / package,
             ignore=shutil.ignore_patterns("__pycache__", "tests", "training", "figures"),
         )
+    install_library(sealed.packages, "mdurl", LIBRARY_FILE, b"ANSWER = 42\n")
     (sealed.folder / "approver").mkdir()
     return sealed
 
@@ -130,10 +135,11 @@ DAMAGED: dict[str, Callable[[Sealed], Path]] = {
     "model": lambda t: t.packages / "models" / "dice.onnx",
     "manifest.toml": lambda t: t.packages / "models" / "manifest.toml",
     "profile": lambda t: t.packages / "shaker_ctl" / "rules" / "profiles" / "ma.toml",
+    "library": lambda t: t.packages / LIBRARY_FILE,
     "own profile": lambda t: t.folder.parent / "house.toml",
     "settings": lambda t: t.config,
     "module": lambda t: t.packages / "shaker_ctl" / "lamp" / "exchange.py",
-    "reader's module": lambda t: t.packages / "vision" / "reader.py",
+    "reader's module": lambda t: t.packages / "vision" / "table" / "reader.py",
     "the seal itself": lambda t: t.config.parent / "seal.json",
 }
 
@@ -199,15 +205,15 @@ def test_the_whole_service_refuses_to_start_and_says_which_file(table: Sealed) -
 
 
 def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
-    """Python would run `vision/reader.so` instead of the sealed `vision/table/reader.py`."""
-    (table.packages / "vision" / "reader.so").write_bytes(b"\x7fELF")
-    with pytest.raises(SealError, match=r"vision/reader\.so is not among the sealed files"):
+    """Python would run `table/reader.so` instead of the sealed `table/reader.py`."""
+    (table.packages / "vision" / "table" / "reader.so").write_bytes(b"\x7fELF")
+    with pytest.raises(SealError, match=r"vision/table/reader\.so is not among the sealed files"):
         table.start()
 
 
 def test_a_missing_module_is_named(table: Sealed) -> None:
-    (table.packages / "vision" / "reader.py").unlink()
-    with pytest.raises(SealError, match=r"vision/reader\.py is missing"):
+    (table.packages / "vision" / "table" / "reader.py").unlink()
+    with pytest.raises(SealError, match=r"vision/table/reader\.py is missing"):
         table.start()
 
 
@@ -305,8 +311,8 @@ def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed
     assert shown["findings"] == []
     assert len(shown["files"]["models/dice.onnx"]) == 64
     assert not load(table.config).journal.path.exists()
-    flip(table.packages / "vision" / "tilt.py")
-    with pytest.raises(SealError, match=r"vision/tilt\.py"):
+    flip(table.packages / "vision" / "table" / "tilt.py")
+    with pytest.raises(SealError, match=r"vision/table/tilt\.py"):
         table.seal(*words)
 
 

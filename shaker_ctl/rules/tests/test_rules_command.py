@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -82,7 +81,7 @@ def test_what_is_wrong_is_one_line_with_the_remedy(shown, tmp_path: Path):
     assert "pa-539" in refused(shown, SettingsError, "show", "nowhere")
     assert "Give --table A" in refused(shown, RefusedError, "paytable", "md", "--table", "B")
     assert "two profiles" in refused(shown, RefusedError, "compare", "md")
-    assert "x.svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "no/x.svg"))
+    assert "x.dot" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "no/x.dot"))
     assert ".svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.png"))
 
 
@@ -127,10 +126,17 @@ def test_words_of_a_profile_are_printed_as_they_are(shown, tmp_path: Path):
     assert "[x].toml" in shown("check", str(file))
 
 
-def test_the_diagram_has_every_phase_and_every_ordinary_way(shown, tmp_path: Path):
-    out = tmp_path / "table.svg"
+def test_the_diagram_has_every_phase_in_a_group(shown, tmp_path: Path):
+    out = tmp_path / "table.dot"
     shown("diagram", "--out", str(out))
-    tree = ElementTree.fromstring(out.read_text(encoding="utf-8"))
-    words = {element.text for element in tree.iter() if element.text}
-    assert {phase.value.replace("_", " ") for phase in Phase} <= words
-    assert diagram.summary().split()[0].isdigit()
+    drawn = out.read_text(encoding="utf-8")
+    grouped = [phase for _, _, members in diagram.GROUPS for phase in members]
+    assert sorted(phase.value for phase in grouped) == sorted(phase.value for phase in Phase)
+    for phase in Phase:
+        assert f"<b>{phase.value.replace('_', ' ')}</b>" in drawn
+
+
+def test_without_graphviz_the_diagram_names_the_package(shown, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.svg"))
+    assert "Graphviz" in said

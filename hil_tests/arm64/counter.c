@@ -19,14 +19,18 @@ typedef struct qemu_info qemu_info_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 typedef void translated(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void called(qemu_plugin_id_t, unsigned, int64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                     uint64_t, uint64_t, uint64_t, uint64_t);
+typedef void executed(unsigned, void *);
 typedef void ended(qemu_plugin_id_t, void *);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, translated *);
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, enum qemu_plugin_op, void *,
                                               uint64_t);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, executed *,
+                                          enum qemu_plugin_cb_flags, void *);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, called *);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, ended *, void *);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
@@ -37,6 +41,7 @@ EXPORT int qemu_plugin_version = 1;
 
 static uint64_t instructions, dots, instructions_before, dots_before;
 static FILE *out;
+static bool first_only;
 
 /* SDOT and UDOT, of vectors and by element (Arm Architecture Reference Manual, C4.1). */
 static bool is_dot(uint32_t word) {
@@ -46,9 +51,19 @@ static bool is_dot(uint32_t word) {
   return family == 0x0f000000u && !(word & (1u << 10)) && ((word >> 12) & 15) == 14;
 }
 
+static void execute(unsigned cpu, void *count) {
+  if (cpu == 0)
+    instructions += (uintptr_t)count;
+}
+
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
   (void)id;
   size_t count = qemu_plugin_tb_n_insns(block);
+  if (first_only) {
+    qemu_plugin_register_vcpu_tb_exec_cb(block, execute, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void *)(uintptr_t)count);
+    return;
+  }
   uint64_t found = 0;
   for (size_t i = 0; i < count; i++) {
     uint32_t word;
@@ -83,7 +98,10 @@ static void end(qemu_plugin_id_t id, void *nothing) {
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int count,
                                char **arguments) {
   (void)info;
-  if (count != 1 || strncmp(arguments[0], "out=", 4) != 0)
+  if (count < 1 || strncmp(arguments[0], "out=", 4) != 0)
+    return 1;
+  first_only = count == 2 && strcmp(arguments[1], "threads=first") == 0;
+  if (count > 2 || (count == 2 && !first_only))
     return 1;
   out = fopen(arguments[0] + 4, "w");
   if (out == NULL)

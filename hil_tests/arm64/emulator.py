@@ -71,9 +71,11 @@ class Emulator:
         self._plugin = _plugin(cache)
         self._bytecode = cache / "bytecode"
 
-    def words(self, core: Core, counts: Path, folder: Path) -> list[str]:
+    def words(
+        self, core: Core, counts: Path, folder: Path, *, first_thread: bool = False
+    ) -> list[str]:
         """The command that runs the arm64 Python and writes its counts to `counts`; its arguments
-        follow. `folder` is the program's home."""
+        follow. `folder` is the program's home. `first_thread`: no other thread is counted."""
         prefix = _prefix(self._tree, core)
         environment = {
             "PATH": "/usr/bin:/bin",
@@ -88,7 +90,7 @@ class Emulator:
         return [
             *("env", "-i", *(f"{name}={value}" for name, value in environment.items())),
             *("qemu-aarch64", "-cpu", core.qemu, "-L", str(prefix)),
-            *("-plugin", f"{self._plugin},out={counts}"),
+            *("-plugin", f"{self._plugin},out={counts}{',threads=first' * first_thread}"),
             str(prefix / f"usr/bin/python{PYTHONS[SUITE]}"),
         ]
 

@@ -134,7 +134,7 @@ class _EmulatedSession(Session):
 
     def start_service(self) -> None:
         counts = self.folder / "counts"
-        words = self.emulator.words(self.core, counts, self.folder)
+        words = self.emulator.words(self.core, counts, self.folder, first_thread=True)
         words.insert(words.index("env") + 2, f"SHAKER_CTL_OWN_PYTHON={sys.executable}")
         self._service = self._spawn(
             [*words, "-m", service.__name__, str(self.folder / "settings.toml")], "service.log"
@@ -150,7 +150,11 @@ class _EmulatedSession(Session):
 
 
 def service_to_ready(emulator: Emulator, core: Core, folder: Path) -> int:
-    """Instructions of the service, from its start to READY, without its camera process."""
+    """Instructions of the service, from its start to READY, without its camera process.
+
+    Of its first thread, which is the one that starts it: the others already watch the table while
+    the first one waits for the camera, the longer the busier this machine is.
+    """
     session = _EmulatedSession(Plan(pace="brisk"), folder)
     session.emulator, session.core = emulator, core
     with session:

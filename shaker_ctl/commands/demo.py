@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -117,7 +117,8 @@ def demo(
 
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    barrier = out_of_force(regulation.load(profile), date.today())
+    text = regulation.load(profile)
+    barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return
     rules = rulebook(TableParameters(profile=profile))

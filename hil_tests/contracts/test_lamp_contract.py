@@ -23,6 +23,7 @@ from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.uart import Framing, Parity
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
@@ -86,13 +87,6 @@ def lamp(bench: Bench) -> Iterator[ModbusLamp]:
     lamp.prove_dark()
     yield lamp
     lamp.close()
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 def _patiently(act: Callable[[], object], tries: int = 5) -> object:
@@ -419,11 +413,11 @@ def test_a_missing_device_is_named_even_where_the_time_ran_out_over_it(tmp_path)
 def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.line.faults.inject("line_unplugged")
-    _until(lambda: not bench.device.is_symlink())
+    until(lambda: not bench.device.is_symlink())
     with pytest.raises(LampTimeoutError):
         lamp.status()
     bench.line.faults.heal()
-    _until(bench.device.is_symlink)
+    until(bench.device.is_symlink)
     lamp.prove_lit(7, VALUES)
 
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+import tomlkit
+
 from hil_tests.demo.installer import InstallationError, install, known_before
 from hil_tests.rig.control import ask
 from shaker_ctl.console import accounts
@@ -224,7 +226,7 @@ class Session:
             },
         }
         file = self.folder / "settings.toml"
-        file.write_text("\n".join(_toml(settings)) + "\n", "utf-8")
+        file.write_text(tomlkit.dumps(settings), "utf-8")
         try:
             install(file, rig, self._inside(*_program("shaker_ctl.main")), self._hands)
         except InstallationError as error:
@@ -297,17 +299,3 @@ def _stop(process: subprocess.Popen[bytes] | None) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _toml(table: dict[str, Any], path: str = "") -> list[str]:
-    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too, but
-    for what JSON leaves bare or writes as two surrogates."""
-    lines = [f"[{path}]"] if path else []
-    for key, value in table.items():
-        if not isinstance(value, dict):
-            spelt = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-            lines.append(f"{key} = {spelt}")
-    for key, value in table.items():
-        if isinstance(value, dict):
-            lines += _toml(value, f"{path}.{key}" if path else key)
-    return lines

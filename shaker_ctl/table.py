@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl import __version__, sealed_start
+from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
@@ -231,6 +231,7 @@ class Table:
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
         lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
+        lines += [f"{name} {line}" for name, line in libraries.deciding(ROOT).items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
@@ -345,6 +346,8 @@ class Table:
             last_end.OPENING,
             {
                 "version": __version__,
+                "python": platform.python_version(),
+                "libraries": libraries.deciding(ROOT),
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),

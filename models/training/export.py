@@ -19,6 +19,7 @@ import onnxruntime as ort
 import tomlkit
 import torch
 
+from models.training.libraries import libraries
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.networks.model_card import CLASSES, digest_of
 from vision.parameters import PhotoThresholds, ReadingThresholds
@@ -114,6 +115,7 @@ def register(path: Path, out: Path, training: dict) -> None:
         },
         **_looks(out, "near", NEAR),
         **_looks(out, "photo_look", PHOTO),
+        "libraries": libraries(),
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "reading": reading_thresholds(),
         "flatness": flatness_weights(),

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shaker_ctl.commands.read import REFUSED_STATUS
 from shaker_ctl.main import program
 from vision.pictures import load, save
 from vision.tests.drawing import Die, draw
@@ -70,5 +69,5 @@ def test_an_overlay_that_cannot_be_written_is_an_error(folder):
 def test_keys_with_a_default_may_be_left_out_of_the_settings(folder):
     (folder / "table.toml").write_text("[camera.calibration]\nheight_mm = 300.0\n")
     result = read(folder / "one" / "toss.jpg", "--config", folder / "table.toml")
-    assert result.exit_code == REFUSED_STATUS, "a drawing of another lens is no table"
+    assert result.exit_code == 0
     assert "toss.jpg:" in result.stdout

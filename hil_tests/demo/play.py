@@ -223,14 +223,14 @@ def invitation(session: Session) -> list[str]:
     """What somebody who plays the table by hand pastes into other terminals, and may say there."""
     program = f"{shlex.quote(sys.argv[0])} console --port"
     ports = session.rig["console"]
-    rig = Path(sys.argv[0]).with_name("shaker-rig")
+    inject = f"{Path(sys.argv[0]).with_name('shaker-rig')} inject --dir {session.folder / 'rig'}"
     return [
         f"dealer's console:       {program} {ports['dealer']['person']}",
         f"technician's console:   {program} {ports['technician']['person']}",
         "log in there:           login floorperson fay · login dealer dan · login technician tom",
         f"passphrase of each:     {EASY_WORD}",
         "what to do next:        type `next`; `help` lists what you may do now",
-        f"break something:        {rig} inject --dir {session.folder / 'rig'} bulb_burnt area=small",
+        f"break something:        {inject} bulb_burnt area=small",
     ]
 
 

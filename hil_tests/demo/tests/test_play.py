@@ -152,7 +152,7 @@ def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(playing, "LOOK_S", 0.0)
     monkeypatch.setattr(playing, "read_status", lambda _folder: view())
     monkeypatch.setattr(playing, "save_screen", lambda *_: None)
-    return SimpleNamespace(folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
+    return SimpleNamespace(plan=Plan(), folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
 
 
 def test_people_speak_and_one_thread_prints(session: Any) -> None:

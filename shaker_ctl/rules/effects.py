@@ -416,7 +416,10 @@ def announce_values(notice: Notice, cites: str) -> Act:
     return act
 
 
-VOID_CITES: dict[Cause | None, str] = {Cause.SHAKER: "void.wagers", Cause.READER: "reader_fault.unattended"}
+VOID_CITES: dict[Cause | None, str] = {
+    Cause.SHAKER: "void.wagers",
+    Cause.READER: "reader_fault.unattended",
+}
 """The words of the texts are about the shaker; any other void rests on a reading."""
 
 

@@ -80,7 +80,7 @@ class Rulebook:
     def cite(self, key: str) -> Citation:
         """Return the clause of a profile key, or `key` itself where it is no key.
 
-        Rows about the device's own duties cite an obligation (O-…) or the architecture in words.
+        Rows about the device's own duties cite an obligation (O-…) or say the duty in words.
         """
         found = self._cited.get(key)
         if found is None:

@@ -26,6 +26,8 @@ class Interlocks:
     estop_pressed: bool
     driver_fault: bool
     button_pressed: bool
+    lid_flag_stands: bool = False
+    """The lid's flag is fitted and has not fallen: nobody has raised the lid since it was set."""
 
 
 class GpioLink(Protocol):
@@ -87,7 +89,7 @@ class InterlockLines(Protocol):
 
 
 class ShakerOutputs(Protocol):
-    """The slow outputs: light, cover drive."""
+    """The slow outputs: light, cover drive, latch."""
 
     def set_light(self, level: float) -> None:
         """Ring light, 0.0 dark to 1.0 full."""

@@ -28,6 +28,7 @@ from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Sour
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.lamp_thread import LampPicture
+from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
@@ -76,6 +77,7 @@ class Room:
         self.light: list[float] = []
         self.camera = CameraView(fps=30.0, state="ready", exposure="median grey 100 of 255")
         self.last_run: MotionReport | None = None
+        self.still_s = 60.0
         self.state = StateThread(
             state=TableState(Phase.CLOSED),
             rulebook=rules,
@@ -105,11 +107,16 @@ class Room:
                 set_light=self.light.append,
                 motion_parameters=MotionParameters(),
                 last_run=lambda: self.last_run,
+                check_lid=self.check_lid,
+                post=self.state.post,
                 wear=Wear(),
                 why_due=WhyDue(),
                 **chairs,
             )
         )
+
+    def check_lid(self) -> None:
+        Lid(Any, lambda: self.still_s, 3.0).check()  # type: ignore[arg-type]
 
 
 @pytest.fixture

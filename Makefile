@@ -66,7 +66,7 @@ bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians 
 	$(BIN)/python -m hil_tests.bench $(BENCH)
 
 bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.reader.speed $(BENCH)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.reader speed $(BENCH)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(PROVE)

@@ -59,18 +59,15 @@ def _make(folder: Path) -> None:
         ) from error
 
 
-UNTIMED = frozenset(
-    {
-        "test_calibration.py", "test_dice.py", "test_flatness_bench.py", "test_physics.py",
-        "test_reading_on_the_rig.py", "test_refusals.py", "test_scene.py", "test_wrong_model.py",
-    }
-)  # fmt: skip
-"""Of pictures and of physics, which no machine is too late for."""
+UNTIMED = frozenset({"test_calibration.py", "test_dice.py", "test_physics.py", "test_scene.py"})
+UNTIMED_FOLDERS = frozenset({"proofs", "reader"})
+"""Of rules, pictures and physics, which no machine is too late for."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """All else here talks to processes in real time; whole stories keep what they saw."""
-    if item.get_closest_marker("rig") is None and item.path.name not in UNTIMED:
+    is_untimed = item.path.name in UNTIMED or item.path.parts[-3] in UNTIMED_FOLDERS
+    if item.get_closest_marker("rig") is None and not is_untimed:
         item.add_marker("timed")
 
 

@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 
 from hil_tests.bounded import at_least
-from hil_tests.reader.reading import RigCamera, tosses
+from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.camera.dice_reader import in_the_rules_words

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hil_tests.proofs.alphabet import NOW, UNREADABLE, alphabet
-from hil_tests.proofs.properties import PROPERTIES, Violation, Watch, check, watched
+from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.tables import Table
+from hil_tests.proofs.watch import Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import Phase, TableState
@@ -133,7 +134,7 @@ def explore(
             step = machine.step(state, event, table.rules)
             found.transitions += 1
             seen = watched(table, watch, state, event, step)
-            verdicts = check(table, watch, seen, state, event, step) if checked else ()
+            verdicts = check(Case(table, watch, seen, state, event, step)) if checked else ()
             for name, holds in verdicts:
                 if holds:
                     found.reached[name] += 1

@@ -24,8 +24,9 @@ from typing import Any
 
 from hil_tests.proofs.alphabet import alphabet
 from hil_tests.proofs.explore import HOME, Exploration, Node, normal
-from hil_tests.proofs.properties import check, watched
+from hil_tests.proofs.properties import Case, check
 from hil_tests.proofs.tables import Table
+from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.guards import negated
@@ -194,7 +195,7 @@ def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[s
     try:
         step = machine.step(state, event, table.rules)
         seen = watched(table, watch, state, event, step)
-        for name, holds in check(table, watch, seen, state, event, step):
+        for name, holds in check(Case(table, watch, seen, state, event, step)):
             if not holds:
                 return name, None
     except Exception as error:  # noqa: BLE001 - a crash of any kind kills the mutant

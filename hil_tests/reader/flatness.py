@@ -1,33 +1,28 @@
-"""What each measurement of a die's lie is worth: `python -m hil_tests.reader.flatness`.
+"""What each measurement of a die's lie is worth: `python -m hil_tests.reader flatness`.
 
-    python -m hil_tests.reader.flatness var/scenes/taught-shots-… --rig 400 --seed 501
-    python -m hil_tests.reader.flatness var/scenes/traced-shots-… --check
+    python -m hil_tests.reader flatness var/scenes/taught-shots-… --rig 400 --seed 501
+    python -m hil_tests.reader flatness var/scenes/traced-shots-… --check
 
 Owns: dice of known lie with both readers' measurements, the logistic regression that gives
-`vision.table.flatness` its weights, and the picture of both sums. Chance seldom leaves a die at 6°
-to 20°, so in every second picture of the rig one is set up there. Fit on some seeds and `--check`
+`vision.table.flatness` its weights, and the picture of both sums. Fit on some seeds and `--check`
 on others; what is printed then is what the shipped weights do.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-import cv2
 import numpy as np
+import typer
 from rich.progress import track
 
-from hil_tests.reader.evidence import tilt_deg
-from hil_tests.reader.reading import FLAT_DEG, NOT_FLAT_DEG, Toss
-from hil_tests.reader.robustness import with_tilted_die
-from hil_tests.reader.verification import rig_cases
-from hil_tests.rig.dice import Lie
+from hil_tests.reader.cases import Case, TrueDie, rig_cases, scene_cases
+from hil_tests.reader.options import Model, Out, Seed
 from vision.calibration import Calibration
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -36,41 +31,11 @@ from vision.table import flatness
 from vision.table.reader import TableReader
 
 RIG = "rig"
-_SET_UP_DEG = (6.0, 20.0)
 _HARD_DEG = 14.0
-"""Dice that lean by more are told apart by any weights, and would draw these to themselves."""
+"""Dice that lean by more are found by any weights, and would draw these to themselves."""
 _NEAR_MM = 5.0
-_VISIBLE = 0.97
 _RIDGE = 3e-3
 _ROUNDS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """One die as it really lies."""
-
-    x_mm: float
-    y_mm: float
-    tilt_deg: float
-    is_stacked: bool
-    visible: float
-
-    @property
-    def is_flat(self) -> bool | None:
-        """None: between the two, or half hidden."""
-        if self.is_stacked or self.tilt_deg >= NOT_FLAT_DEG:
-            return False
-        return True if self.tilt_deg <= FLAT_DEG and self.visible >= _VISIBLE else None
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A picture of dice of known lie."""
-
-    name: str
-    picture: np.ndarray
-    calibration: Calibration
-    dice: tuple[Truth, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,62 +43,26 @@ class Measurement:
     """One die that the model found."""
 
     name: str
-    truth: Truth
+    truth: TrueDie
     evidence: DieEvidence
 
 
-def rig_pictures(count: int, seed: int) -> Iterator[Shown]:
-    """Tosses of the rig; in every second picture of flat dice one is tipped instead."""
-    random = np.random.default_rng(seed)
-    for case in rig_cases(count, seed, set()):
-        toss, picture = case.toss, case.shoot()
-        assert toss is not None
-        assert case.show is not None
-        if toss.truth == "flat" and case.number % 2:
-            tilt = float(random.uniform(*_SET_UP_DEG))
-            toss = with_tilted_die(toss, tilt, random, case.calibration.die_mm)
-            picture = case.show(toss)
-        yield Shown(RIG, picture, case.calibration, tuple(_of_toss(toss)))
-
-
-def _of_toss(toss: Toss) -> Iterator[Truth]:
-    for place, turn, die in zip(toss.position_mm, toss.rotation, toss.dice, strict=True):
-        # The rig's y points up, the picture's down.
-        is_stacked = die.lie is Lie.STACKED
-        yield Truth(float(place[0]), -float(place[1]), tilt_deg(turn), is_stacked, 1.0)
-
-
-def shot_pictures(folder: Path, most: int) -> Iterator[Shown]:
-    """Rendered shots with their calibrations."""
-    lines = (line for part in sorted(folder.glob("*.jsonl")) for line in part.open())
-    for line in itertools.islice(lines, most):
-        row = json.loads(line)
-        image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
-        if image is None:
-            continue
-        calibration = Calibration.from_table(row["calibration"])
-        dice = []
-        for die in row["dice"]:
-            # A pixel of a rendered label has its middle at halves, one of a calibration at wholes.
-            corners = np.array(die["corners"], float) - 0.5
-            x, y = calibration.to_mm(corners, calibration.die_mm).mean(axis=0)
-            dice.append(Truth(float(x), float(y), die["tilt_deg"], die["stacked"], die["visible"]))
-        yield Shown(folder.name.split("-")[0], image, calibration, tuple(dice))
-
-
-def measurements(finder: DieFinder, pictures: Iterator[Shown], total: int) -> Iterator[Measurement]:
-    """Every die that the model finds."""
+def measurements(
+    finder: DieFinder, name: str, cases: Iterator[Case], total: int
+) -> Iterator[Measurement]:
+    """Every die that the model finds in `total` cases of one origin."""
     readers: dict[Calibration, TableReader] = {}
-    for number, shown in enumerate(track(pictures, "measuring", total=total)):
+    shown_cases = track(itertools.islice(cases, total), f"measuring {name}", total=total)
+    for shown in shown_cases:
         if shown.calibration not in readers:
             if len(readers) > 40:
                 readers.clear()
             readers[shown.calibration] = TableReader(finder, shown.calibration)
-        for die in readers[shown.calibration].read(Frame(shown.picture, 0.0, number)).dice:
+        for die in readers[shown.calibration].read(Frame(shown.shoot(), 0.0, shown.number)).dice:
             gaps = [np.hypot(t.x_mm - die.x_mm, t.y_mm - die.y_mm) for t in shown.dice]
             nearest = int(np.argmin(gaps))
             if die.model is not None and gaps[nearest] < _NEAR_MM:
-                yield Measurement(shown.name, shown.dice[nearest], die)
+                yield Measurement(name, shown.dice[nearest], die)
 
 
 def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -286,24 +215,29 @@ def draw(seen: Sequence[Measurement], sums: np.ndarray, path: Path) -> None:
     plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", type=Path, nargs="*", help="sets of calibrated shots")
-    parser.add_argument("--most", type=int, default=1_000_000, help="pictures of each set")
-    parser.add_argument("--rig", type=int, default=0, help="pictures of the rig")
-    parser.add_argument("--seed", type=int, default=501, help="of the rig's tosses")
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    parser.add_argument("--check", action="store_true", help="do not fit; use the shipped weights")
-    parser.add_argument("--out", type=Path, help="folder for flatness.png")
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
-    parts = [(shot_pictures(folder, options.most), options.most) for folder in options.folders]
-    if options.rig:
-        parts.append((rig_pictures(options.rig, options.seed), options.rig))
-    finder = DieFinder(options.model)
-    seen = [m for pictures, total in parts for m in measurements(finder, pictures, total)]
-    weights = (flatness.NETWORK, flatness.OUTLINE) if options.check else fit(seen)
+def main(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Sets of calibrated shots.", show_default=False)
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="Pictures of each set.")] = 1_000_000,
+    rig: Annotated[int, typer.Option(min=0, help="Pictures of the rig.")] = 0,
+    seed: Seed = 501,
+    model: Model = None,
+    check: Annotated[bool, typer.Option(help="Do not fit; use the shipped weights.")] = False,
+    out: Out = None,
+) -> None:
+    """Weigh what each measurement says of a die's lie."""
+    finder = DieFinder(model)
+    seen = [
+        measurement
+        for folder in folders or []
+        for measurement in measurements(
+            finder, folder.name.split("-")[0], scene_cases(folder, set()), most
+        )
+    ]
+    if rig:
+        seen += measurements(finder, RIG, rig_cases(rig, seed, set(), are_some_set_up=True), rig)
+    weights = (flatness.NETWORK, flatness.OUTLINE) if check else fit(seen)
     for name, names, each in zip(
         ("NETWORK", "OUTLINE"),
         (flatness.NETWORK_FEATURES, flatness.OUTLINE_FEATURES),
@@ -317,10 +251,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     sums = odds(seen, *weights)
     report(seen, sums)
-    if options.out:
-        draw(seen, sums, options.out / "flatness.png")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    if out:
+        draw(seen, sums, out / "flatness.png")

@@ -1,4 +1,4 @@
-"""What must be refused, and for which reason: `python -m hil_tests.reader.refusals`.
+"""What must be refused, and for which reason: `python -m hil_tests.reader refusals`.
 
 Owns: seeded cases of everything that is no three readable dice, made from the rig's tosses and its
 camera, and the table of what was accepted and of which reasons were given. Must not know how the
@@ -10,19 +10,19 @@ picture.
 
 from __future__ import annotations
 
-import argparse
-import itertools
 import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import cv2
 import numpy as np
+import typer
 
-from hil_tests.reader.reading import RigCamera, Toss, tosses
-from hil_tests.reader.spoiled import (
+from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.picture_damage import (
     cloth,
     lay_thing,
     over_expose,
@@ -31,6 +31,7 @@ from hil_tests.reader.spoiled import (
     smear,
     with_grain,
 )
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -285,12 +286,6 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
     return refuse(seen)
 
 
-def flat_tosses(geometry: Geometry, seed: int, count: int) -> list[Toss]:
-    """Tosses whose three dice lie flat."""
-    flat = (toss for toss in tosses(geometry, seed) if toss.truth == "flat")
-    return list(itertools.islice(flat, count))
-
-
 def cases(
     kind: str, count: int, seed: int, pool: Sequence[Toss], cameras: Sequence[RigCamera]
 ) -> Iterator[Frames]:
@@ -302,54 +297,52 @@ def cases(
         yield make(Stage(geometry, camera, pool, seed * 100_003 + number))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 if anything was accepted."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kind", choices=KINDS, action="append", help="only these kinds")
-    parser.add_argument("--count", type=int, default=50, help="cases of each kind")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    parser.add_argument("--pictures", type=Path, help="keep one picture of each case here")
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
+def _word(verdict: Verdict) -> str:
+    if isinstance(verdict, Unreadable):
+        return verdict.reason.value
+    return "ACCEPTED" if isinstance(verdict, Verified) else "no roll"
+
+
+def main(
+    kind: Annotated[list[str] | None, typer.Option(help="Only these kinds.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Cases of each kind.")] = 50,
+    seed: Seed = 1,
+    model: Model = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="Keep one picture of each case here.")
+    ] = None,
+) -> None:
+    """Count what must be refused, and for which reason; status 1 if anything was accepted."""
+    for name in kind or ():
+        if name not in KINDS:
+            raise typer.BadParameter(f"no kind {name!r}; there are: {', '.join(KINDS)}")
     geometry = GEOMETRIES["standard"]
-    pool = flat_tosses(geometry, options.seed, 40)
-    first = RigCamera(geometry, STYLES[0], options.seed)
+    pool = flat_tosses(geometry, seed, 40)
+    first = RigCamera(geometry, STYLES[0], seed)
     cameras = [first.with_dice(style) for style in STYLES]
-    reader = TableReader(DieFinder(options.model), cameras[0].calibration)
+    reader = TableReader(DieFinder(model), cameras[0].calibration)
     accepted_all = 0
     sys.stdout.write(
         f"{'kind':<26} {'cases':>5} {'accepted':>8} {'right reason':>13}  other reasons\n"
     )
-    for kind in options.kind or KINDS:
+    for name in kind or KINDS:
         right, accepted = 0, 0
         others: Counter[str] = Counter()
-        made = cases(kind, options.count, options.seed, pool, cameras)
-        for number, frames in enumerate(made):
+        for number, frames in enumerate(cases(name, count, seed, pool, cameras)):
             verdict = judge(reader, frames)
             accepted += isinstance(verdict, Verified)
-            if isinstance(verdict, Unreadable) and verdict.reason in KINDS[kind][1]:
+            if isinstance(verdict, Unreadable) and verdict.reason in KINDS[name][1]:
                 right += 1
             else:
-                said = (
-                    verdict.reason.value
-                    if isinstance(verdict, Unreadable)
-                    else ("ACCEPTED" if isinstance(verdict, Verified) else "no roll")
-                )
-                others[said] += 1
-            if options.pictures:
-                options.pictures.mkdir(parents=True, exist_ok=True)
-                name = kind.replace(" ", "-").replace(",", "")
-                cv2.imwrite(str(options.pictures / f"{name}-{number:03}.jpg"), frames[-1])
+                others[_word(verdict)] += 1
+            if pictures:
+                pictures.mkdir(parents=True, exist_ok=True)
+                file = name.replace(" ", "-").replace(",", "")
+                cv2.imwrite(str(pictures / f"{file}-{number:03}.jpg"), frames[-1])
         accepted_all += accepted
         rest = ", ".join(f"{n} {reason}" for reason, n in others.most_common())
         sys.stdout.write(
-            f"{kind:<26} {options.count:>5} {accepted:>8} {right:>6} {right / options.count:>6.0%}"
-            f"  {rest}\n"
+            f"{name:<26} {count:>5} {accepted:>8} {right:>6} {right / count:>6.0%}  {rest}\n"
         )
         sys.stdout.flush()
-    return 1 if accepted_all else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    raise typer.Exit(1 if accepted_all else 0)

@@ -1,4 +1,4 @@
-"""How much worse pictures may get: `python -m hil_tests.reader.robustness --out FOLDER`.
+"""How much worse pictures may get: `python -m hil_tests.reader robustness`.
 
 Owns: sweeps of contrast, blur, noise, glare, scale, rotation, camera tilt and die tilt over the
 rig's pictures, their counts (also of each reader alone, and of both wrong together) and the curves.
@@ -8,24 +8,26 @@ at a table. The curves need matplotlib, the counts do not.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import cv2
 import numpy as np
+import typer
 
-from hil_tests.reader.reading import NOT_FLAT_DEG, RigCamera, Toss
-from hil_tests.reader.refusals import flat_tosses
-from hil_tests.reader.spoiled import with_grain
+from hil_tests.reader.cases import Case, toss_case
+from hil_tests.reader.options import Model, Out, Seed
+from hil_tests.reader.outcomes import examine
+from hil_tests.reader.picture_damage import with_grain
+from hil_tests.reader.tosses import NOT_FLAT_DEG, RigCamera, Toss, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from hil_tests.rig.optics import Lens
-from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.reading import NoRoll, Verified
 from vision.table.reader import TableReader
 
 STYLES = ("white", "red", "asian")
@@ -36,24 +38,24 @@ DIE_TILT = "tilt of one die, degrees"
 Spoil = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """Counts at one level of one sweep."""
 
     level: float
-    pictures: int = 0
-    model_right: int = 0
+    pictures: int
+    model_right: int
     """Pictures in which the model alone has exactly the true values."""
-    model_wrong: int = 0
+    model_wrong: int
     """Three dice found, and the values are not the true ones."""
-    second_right: int = 0
-    second_wrong: int = 0
-    both_wrong: int = 0
+    second_right: int
+    second_wrong: int
+    both_wrong: int
     """Both wrong with the same values."""
-    accepted: int = 0
-    wrong_accepted: int = 0
+    accepted: int
+    wrong_accepted: int
     """Not the true values, or a die that lies at 6° or more."""
-    no_roll: int = 0
+    no_roll: int
 
 
 def contrast(picture: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:
@@ -119,62 +121,42 @@ SWEEPS: dict[str, tuple[Spoil | None, tuple[float, ...]]] = {
 }
 
 
-def with_tilted_die(toss: Toss, degrees: float, random: np.random.Generator, die_mm: float) -> Toss:
-    """One die tipped about one of its edges, its lowest corner on the floor."""
-    die = int(random.integers(3))
-    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
-    axis = level[int(random.integers(2))] * np.radians(degrees)
-    turn, _ = cv2.Rodrigues(axis)
-    rotation, position = toss.rotation.copy(), toss.position_mm.copy()
-    rotation[die] = np.asarray(turn) @ rotation[die]
-    cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * die_mm / 2
-    position[die, 2] = -float((cube @ rotation[die].T)[:, 2].min())
-    return Toss(position, rotation, toss.dice)
-
-
-def pictures(
+def cases(
     sweep: str,
     level: float,
     cameras: Sequence[RigCamera],
     pool: Sequence[Toss],
     count: int,
     seed: int,
-) -> Iterator[tuple[RigCamera, Toss, np.ndarray]]:
-    """Camera, toss and picture; the same tosses at every level."""
+) -> Iterator[Case]:
+    """The same tosses at every level."""
     random = np.random.default_rng(seed)
     spoil = SWEEPS[sweep][0]
     for number in range(count):
         camera, toss = cameras[number % len(cameras)], pool[number % len(pool)]
         if sweep == DIE_TILT:
-            toss = with_tilted_die(toss, level, random, camera.calibration.die_mm)
+            toss = toss.tilted(level, random, camera.die_mm)
         picture = camera.picture(toss)
-        yield camera, toss, picture if spoil is None else spoil(picture, level, random)
+        if spoil is not None:
+            picture = spoil(picture, level, random)
+        yield toss_case(number, camera, toss, partial(np.copy, picture))
 
 
-def measure(reader: TableReader, level: float, shots: Iterator[tuple[RigCamera, Toss, np.ndarray]],
-            tilt_deg: float = 0.0) -> Point:  # fmt: skip
+def measure(reader: TableReader, level: float, shown: Iterable[Case]) -> Point:
     """Read every picture once and count."""
-    point = Point(level)
-    for number, (_, toss, picture) in enumerate(shots):
-        seen = reader.look(Frame(picture, 0.0, number))
-        point.pictures += 1
-        model = tuple(sorted(die.value for die in seen.model))
-        votes = [die.face.value for die in seen.second.dice] if seen.second is not None else []
-        second = tuple(sorted(value for value in votes if value is not None))
-        point.model_right += model == toss.values
-        model_wrong = len(model) == 3 and model != toss.values
-        second_wrong = len(second) == len(votes) == 3 and second != toss.values
-        point.model_wrong += model_wrong
-        point.second_right += second == toss.values and len(votes) == 3
-        point.second_wrong += second_wrong
-        point.both_wrong += model_wrong and second_wrong and model == second
-        opinion = seen.observation.opinion
-        point.no_roll += isinstance(opinion, NoRoll)
-        if isinstance(opinion, Verified):
-            point.accepted += 1
-            is_true = tuple(sorted(opinion.values)) == toss.values
-            point.wrong_accepted += not is_true or tilt_deg >= NOT_FLAT_DEG
-    return point
+    seen = [examine(reader, case) for case in shown]
+    return Point(
+        level,
+        pictures=len(seen),
+        model_right=sum(o.model == "right" for o in seen),
+        model_wrong=sum(o.model == "wrong" for o in seen),
+        second_right=sum(o.second == "right" for o in seen),
+        second_wrong=sum(o.second == "wrong" for o in seen),
+        both_wrong=sum(o.same_error for o in seen),
+        accepted=sum(o.said in ("right", "WRONG") for o in seen),
+        wrong_accepted=sum(o.wrongly_accepted for o in seen),
+        no_roll=sum(o.said == "no roll" for o in seen),
+    )
 
 
 def run(
@@ -202,8 +184,8 @@ def run(
                 first = RigCamera(geometry, STYLES[0], seed, lens)
                 cameras = [first.with_dice(style) for style in STYLES[:2]]
                 judge = TableReader(finder, cameras[0].calibration)
-            shots = pictures(sweep, level, cameras, pool, count, seed)
-            yield sweep, measure(judge, level, shots, level if sweep == DIE_TILT else 0.0)
+            shown = cases(sweep, level, cameras, pool, count, seed)
+            yield sweep, measure(judge, level, shown)
 
 
 def draw(results: dict[str, list[Point]], path: Path) -> None:
@@ -239,24 +221,25 @@ def draw(results: dict[str, list[Point]], path: Path) -> None:
     plt.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 if anything wrong was accepted."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=12, help="pictures at each level")
-    parser.add_argument("--seed", type=int, default=4)
-    parser.add_argument("--sweep", choices=SWEEPS, action="append", help="only these")
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    parser.add_argument("--out", type=Path, help="folder for robustness.png and robustness.json")
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
+def main(
+    count: Annotated[int, typer.Option(min=1, help="Pictures at each level.")] = 12,
+    seed: Seed = 4,
+    sweep: Annotated[list[str] | None, typer.Option(help="Only these sweeps.")] = None,
+    model: Model = None,
+    out: Out = None,
+) -> None:
+    """Spoil pictures step by step and count; status 1 if anything wrong was accepted."""
+    for name in sweep or ():
+        if name not in SWEEPS:
+            raise typer.BadParameter(f"no sweep {name!r}; there are: {', '.join(SWEEPS)}")
     results: dict[str, list[Point]] = {}
-    for sweep, point in run(DieFinder(options.model), options.count, options.seed, options.sweep):
-        if sweep not in results:
+    for name, point in run(DieFinder(model), count, seed, sweep):
+        if name not in results:
             sys.stdout.write(
-                f"{sweep}\n   level  pictures  model  (wrong)  second  (wrong)  both wrong  "
+                f"{name}\n   level  pictures  model  (wrong)  second  (wrong)  both wrong  "
                 "accepted  (wrong)  no roll\n"
             )
-        results.setdefault(sweep, []).append(point)
+        results.setdefault(name, []).append(point)
         sys.stdout.write(
             f"{point.level:8.2f}  {point.pictures:8}  {point.model_right:5}  "
             f"{point.model_wrong:7}  {point.second_right:6}  {point.second_wrong:7}  "
@@ -264,13 +247,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{point.accepted:8}  {point.wrong_accepted:7}  {point.no_roll:7}\n"
         )
         sys.stdout.flush()
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        table = {sweep: [asdict(point) for point in points] for sweep, points in results.items()}
-        (options.out / "robustness.json").write_text(json.dumps(table, indent=1) + "\n")
-        draw(results, options.out / "robustness.png")
-    return 1 if any(p.wrong_accepted for points in results.values() for p in points) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        table = {name: [asdict(point) for point in points] for name, points in results.items()}
+        (out / "robustness.json").write_text(json.dumps(table, indent=1) + "\n")
+        draw(results, out / "robustness.png")
+    is_wrong = any(p.wrong_accepted for points in results.values() for p in points)
+    raise typer.Exit(1 if is_wrong else 0)

@@ -9,24 +9,22 @@ does: else NumPy takes a second thread for products that take microseconds.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from typing import Annotated
 
 import cv2
 import numpy as np
 import onnxruntime as ort
+import typer
 
-from hil_tests.bounded import at_least
-from hil_tests.reader.reading import RigCamera, tosses
-from hil_tests.reader.yolo_sized import yolo_sized
+from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.tosses import RigCamera, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.cube_outlines.reader import SecondReader
-from vision.errors import ModelError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import Verified
@@ -68,36 +66,30 @@ def _session(model: bytes, threads: int) -> Callable[[np.ndarray], object]:
     return lambda batch: session.run(None, {"image": batch})
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=at_least(1), default=40, help="runs of each")
-    parser.add_argument(
-        "--pictures", type=at_least(1), default=20, help="pictures for the accuracies"
-    )
-    parser.add_argument("--seed", type=at_least(0), default=6)
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    options = parser.parse_args(arguments)
-    try:
-        DieFinder(options.model)  # before anything is rendered for it
-    except ModelError as error:
-        parser.error(f"--model: {error}")
+def main(
+    times: Annotated[int, typer.Option(min=1, help="Runs of each.")] = 40,
+    pictures: Annotated[int, typer.Option(min=1, help="For the accuracies.")] = 20,
+    seed: Seed = 6,
+    model: Model = None,
+) -> None:
+    """Time a reading beside a network of YOLOv8n's size and beside blobs."""
+    from hil_tests.reader.yolo_sized import yolo_sized  # needs onnx, of the train extra
+
     geometry = GEOMETRIES["standard"]
-    camera = RigCamera(geometry, "white", options.seed)
-    flat = (toss for toss in tosses(geometry, options.seed) if toss.truth == "flat")
-    pool = list(itertools.islice(flat, options.pictures))
-    pictures = [camera.picture(toss) for toss in pool]
-    frame = pictures[0]
+    camera = RigCamera(geometry, "white", seed)
+    pool = flat_tosses(geometry, seed, pictures)
+    shown = [camera.picture(toss) for toss in pool]
+    frame = shown[0]
     square = {side: np.ascontiguousarray(cv2.resize(frame, (side, side))) for side in (320, 640)}
     say = sys.stdout.write
     for threads in (1, 2):
         cv2.setNumThreads(threads)
-        finder = DieFinder(options.model, threads)
+        finder = DieFinder(model, threads)
         # The two readers beside each other, on a thread each, are how a table uses two threads.
-        reader = TableReader(DieFinder(options.model), camera.calibration, threads=threads)
+        reader = TableReader(DieFinder(model), camera.calibration, threads=threads)
         second = SecondReader(camera.calibration)
         crop = reader.view.show(frame)
-        say(f"{threads} thread{'s' * (threads > 1)}: best and median of {options.times} ms\n")
+        say(f"{threads} thread{'s' * (threads > 1)}: best and median of {times} ms\n")
         works: list[tuple[str, Callable[[], object]]] = []
         for side in (320, 640):
             batch = np.zeros((1, 3, side, side), np.float32)
@@ -113,20 +105,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ("blobs and clusters, a frame", partial(blobs_and_clusters, frame)),
         ]
         for name, work in works:
-            best, median = milliseconds(work, options.times)
+            best, median = milliseconds(work, times)
             say(f"  {name:<36} {best:7.1f} {median:7.1f}\n")
             sys.stdout.flush()
     cv2.setNumThreads(1)
-    reader = TableReader(DieFinder(options.model), camera.calibration)
+    reader = TableReader(DieFinder(model), camera.calibration)
     ours = recipe = 0
-    for toss, picture in zip(pool, pictures, strict=True):
+    for toss, picture in zip(pool, shown, strict=True):
         opinion = reader.read(Frame(picture, 0.0, 0)).opinion
         ours += isinstance(opinion, Verified) and tuple(sorted(opinion.values)) == toss.values
         recipe += tuple(blobs_and_clusters(picture)) == toss.values
     say(f"right, of {len(pool)} flat tosses (single frames): whole reading {ours}, ")
     say(f"blobs and clusters {recipe}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

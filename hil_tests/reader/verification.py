@@ -1,240 +1,38 @@
-"""The whole reader on thousands of held-out pictures: what it read, refused, and got wrong.
+"""The whole reader on thousands of pictures: what it read, refused, and got wrong.
 
-    python -m hil_tests.reader.verification --rig 6000 --seed 31
-    python -m hil_tests.reader.verification var/scenes/traced-shots-* --frames 3
-
-Owns: the sets, the truth of every picture, the counts. A set is either tosses of the rig's dice in
-front of the rig's camera (no picture of that renderer was ever trained on), at several heights and
-sizes, or a folder of calibrated shots that `make scenes KIND=shots|traced-shots` drew. Every result
-is a line in `var/verification`, so that a stopped run goes on where it was; a file belongs to one
-model and one set of thresholds.
-
-Truth: all dice at most 1.5° off level is flat, one at 6° or more or one carried by another is not
-flat, between is only counted. With `--frames 1` (the default) a picture counts by what it alone
-would say, with 3 by three frames that agree, each with grain of its own, out of at most six.
+Owns the counts. Every result is a line in `var/verification`, so that a stopped run goes on where
+it was; a file belongs to one model and one set of limits. With one frame (the default) a picture
+counts by what it alone would say; with three by three frames that agree, each with fresh grain, out
+of at most six.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import itertools
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import cv2
-import numpy as np
+import typer
 
-from hil_tests.reader.reading import RigCamera, Toss, tosses
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import Lens
+from hil_tests.reader.cases import Case, rig_cases, scene_cases
+from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import Outcome, bounds, examine
+from hil_tests.reader.samples import BLIND, RIG
 from vision.calibration import Calibration
-from vision.findings import Findings
-from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import ReadingThresholds
-from vision.reading import NoRoll, Observation, Verdict, Verified
 from vision.table import flatness
-from vision.table.consensus import FRAMES, agree, refuse
+from vision.table.consensus import FRAMES
 from vision.table.reader import TableReader
 
-_MOST_FRAMES = 6
-_VISIBLE = 0.97
-"""Share of a top face in sight from which a die is fully visible: masks have whole pixels."""
 _PRINT_EVERY = 50
-
-STYLES = ("white", "red", "asian", "ivory", "blue", "green")
-COMPARTMENTS = ("standard", "rough", "narrow")
-LENSES = (
-    Lens(),
-    Lens(width=480, height=480, centre_px=(240.5, 238.0), floor_px_per_mm=3.3),
-    Lens(width=420, height=420, centre_px=(208.0, 211.5), floor_px_per_mm=2.9, k1=-0.03),
-    Lens(height_mm=340.0, floor_px_per_mm=4.3, k1=-0.12),
-)
-"""The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One picture with its truth. `shoot` gives frames of it, each with other grain."""
-
-    number: int
-    calibration: Calibration
-    shoot: Callable[[], np.ndarray]
-    values: tuple[int, ...]
-    truth: str
-    is_visible: bool
-    tilt_deg: float
-    look: str
-    toss: Toss | None = None
-    """Of the rig's pictures: the toss, and how the same camera shows another one."""
-    show: Callable[[Toss], np.ndarray] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one case."""
-
-    number: int
-    truth: str
-    is_visible: bool
-    tilt_deg: float
-    look: str
-    said: str
-    """`right`, `WRONG`, `no roll` or the reason of a refusal. `right` for dice that do not lie
-    flat is still a wrong acceptance: see `wrongly_accepted`."""
-    model: str
-    second: str
-    """Each reader alone: `right`, `wrong` (three values, not the true ones) or `unsure`."""
-    same_error: bool
-    """Both wrong with the same values."""
-
-    @property
-    def wrongly_accepted(self) -> bool:
-        return self.said == "WRONG" or (self.said == "right" and self.truth == "not flat")
-
-
-def rig_cases(count: int, seed: int, skip: set[int]) -> Iterator[Case]:
-    """Tosses of the rig, half of them in the rough compartment, two pictures of each."""
-    views: dict[tuple[str, int], RigCamera] = {}
-    streams = {name: tosses(GEOMETRIES[name], seed + i) for i, name in enumerate(COMPARTMENTS)}
-    chance = np.random.default_rng(seed)
-    for number in range(0, count, 2):
-        name = COMPARTMENTS[(0, 1, 2, 1)[number // 2 % 4]]
-        toss = next(streams[name])
-        looks = [int(chance.integers(len(STYLES))) for _ in range(2)]
-        lenses = [int(chance.integers(len(LENSES))) for _ in range(2)]
-        lights = [1.0 if chance.random() < 0.6 else float(chance.uniform(0.55, 0.75)), 1.0]
-        for k in range(2):
-            if number + k in skip:
-                continue
-            key = (name, lenses[k])
-            if key not in views:
-                views[key] = RigCamera(GEOMETRIES[name], "white", seed, LENSES[lenses[k]])
-            view, style = views[key], STYLES[looks[k]]
-
-            def show(
-                toss: Toss,
-                view: RigCamera = view,
-                style: str = style,
-                light: float = lights[k],
-            ) -> np.ndarray:
-                return view.picture(toss, light, style=style)
-
-            yield Case(
-                number=number + k,
-                calibration=view.calibration,
-                shoot=partial(show, toss),
-                values=toss.values,
-                truth=toss.truth,
-                # From straight above, a flat die can only be hidden by one that is not.
-                is_visible=toss.truth == "flat",
-                tilt_deg=max(die.tilt_deg for die in toss.dice),
-                look=f"{name} {style}",
-                toss=toss,
-                show=show,
-            )
-
-
-def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
-    """The pictures of a set of shots; grain is added here, anew for each frame."""
-    lines = (line for part in sorted(folder.glob("*.jsonl")) for line in part.open())
-    for number, line in enumerate(lines):
-        if number in skip:
-            continue
-        row = json.loads(line)
-        image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
-        if image is None or "calibration" not in row:
-            continue
-        grain = float(row["notes"]["grain"])
-        random = np.random.default_rng(number)
-
-        def shoot(
-            image: np.ndarray = image, grain: float = grain, random: np.random.Generator = random
-        ) -> np.ndarray:
-            noisy = image + random.normal(0, grain, image.shape).astype(np.float32)
-            return np.clip(np.rint(noisy), 0, 255).astype(np.uint8)
-
-        dice = row["dice"]
-        yield Case(
-            number=number,
-            calibration=Calibration.from_table(row["calibration"]),
-            shoot=shoot,
-            values=tuple(sorted(die["value"] for die in dice)),
-            truth=row["notes"]["truth"],
-            is_visible=all(die["visible"] >= _VISIBLE for die in dice),
-            tilt_deg=max(die["tilt_deg"] for die in dice),
-            look=f"{row['notes']['floor']} {row['notes']['style']}",
-        )
-
-
-def examine(reader: TableReader, case: Case, frames: int) -> Outcome:
-    """Read one case."""
-    first: Findings | None = None
-    seen: list[Observation] = []
-    verdict: Verdict | None = None
-    for number in range(1 if frames == 1 else _MOST_FRAMES):
-        looked = reader.look(Frame(case.shoot(), number / 30, number))
-        first = first or looked
-        seen.append(looked.observation)
-        if frames == 1:
-            verdict = looked.observation.opinion
-        else:
-            consensus = agree(seen, frames)
-            verdict = consensus.verdict if consensus is not None else None
-        if verdict is not None:
-            break
-    verdict = verdict or refuse(seen)
-    assert first is not None
-    model = tuple(sorted(die.value for die in first.model))
-    votes = [die.face.value for die in first.second.dice] if first.second is not None else []
-    second = tuple(sorted(value for value in votes if value is not None))
-    is_second_whole = len(second) == len(votes)
-    return Outcome(
-        number=case.number,
-        truth=case.truth,
-        is_visible=case.is_visible,
-        tilt_deg=case.tilt_deg,
-        look=case.look,
-        said=_said(verdict, case.values),
-        model=_alone(model, case.values, True),
-        second=_alone(second, case.values, is_second_whole),
-        same_error=is_second_whole and len(model) == 3 and model == second != case.values,
-    )
-
-
-def _said(verdict: Verdict, values: tuple[int, ...]) -> str:
-    if isinstance(verdict, Verified):
-        return "right" if tuple(sorted(verdict.values)) == values else "WRONG"
-    return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
-
-
-def _alone(read: tuple[int, ...], values: tuple[int, ...], is_whole: bool) -> str:
-    if read == values and is_whole:
-        return "right"
-    return "wrong" if len(read) == 3 and is_whole else "unsure"
-
-
-def bounds(part: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson; at the ends the rule of three), 0..1."""
-    if of == 0:
-        return 0.0, 1.0
-    z, p = 1.96, part / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    reach = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    low, high = middle - reach, middle + reach
-    if part == 0:
-        low, high = 0.0, min(1.0, 3 / of)
-    if part == of:
-        low, high = max(0.0, 1 - 3 / of), 1.0
-    return max(0.0, low), min(1.0, high)
 
 
 def summary(name: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -331,36 +129,37 @@ def run(
     return done
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 if anything was wrongly accepted."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folders", type=Path, nargs="*", help="sets of calibrated shots")
-    parser.add_argument("--rig", type=int, default=0, help="pictures of the rig's tosses")
-    parser.add_argument("--seed", type=int, default=31, help="of the rig's tosses")
-    parser.add_argument("--frames", type=int, choices=(1, FRAMES), default=1)
-    parser.add_argument("--most", type=int, default=1_000_000, help="pictures of each set")
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    parser.add_argument("--out", type=Path, default=Path("var/verification"))
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
-    finder = DieFinder(options.model)
+def main(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Sets of calibrated shots.", show_default=False)
+    ] = None,
+    rig: Annotated[int, typer.Option(min=0, help="Pictures of the rig's tosses.")] = 0,
+    blind: Annotated[int, typer.Option(min=0, help="Pictures of the set kept blind.")] = 0,
+    seed: Seed = 31,
+    frames: Annotated[int, typer.Option(min=1, max=FRAMES, help="Frames that must agree.")] = 1,
+    most: Annotated[int, typer.Option(min=1, help="Pictures of each set.")] = 1_000_000,
+    model: Model = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/verification"),
+) -> None:
+    """Count what the whole reader reads; status 1 if anything was wrongly accepted."""
+    finder = DieFinder(model)
     sets: list[tuple[str, Callable[[set[int]], Iterator[Case]]]] = [
-        (folder.name, partial(scene_cases, folder)) for folder in options.folders
+        (folder.name, partial(scene_cases, folder)) for folder in folders or []
     ]
-    if options.rig:
-        sets.append((f"rig-{options.seed}", partial(rig_cases, options.rig, options.seed)))
+    for sample, count, leaning, which in ((RIG, rig, False, "rig"), (BLIND, blind, True, "blind")):
+        if count:
+            made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
+            sets.append((f"{which}-{seed}", made))
+    if not sets:
+        raise typer.BadParameter("name sets of shots, or give --rig or --blind a number")
     wrong = 0
     table = []
     for name, cases in sets:
-        outcomes = run(name, cases, finder, options.frames, options.out, options.most)
-        figures = summary(name, outcomes) | {"frames": options.frames}
+        outcomes = run(name, cases, finder, frames, out, most)
+        figures = summary(name, outcomes) | {"frames": frames}
         table.append(figures)
         write(figures, outcomes)
         wrong += sum(o.wrongly_accepted for o in outcomes)
-    report = options.out / f"summary-{options.frames}.json"
+    report = out / f"summary-{frames}.json"
     report.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    raise typer.Exit(1 if wrong else 0)

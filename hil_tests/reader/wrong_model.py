@@ -1,4 +1,4 @@
-"""A model that is wrong on purpose: `python -m hil_tests.reader.wrong_model`.
+"""A model that is wrong on purpose: `python -m hil_tests.reader wrong-model`.
 
 Owns: the ways in which a model may err, done to the real one's findings on pictures of the rig, and
 the count of those that the rest of the reader caught. Caught is a reading that states no values. A
@@ -7,20 +7,19 @@ wrong finding is stated with full confidence: the second reader and the geometry
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Annotated
 
-import cv2
 import numpy as np
+import typer
 
-from hil_tests.reader.reading import RigCamera, Toss, tosses
-from hil_tests.reader.robustness import with_tilted_die
-from hil_tests.reader.verification import bounds
+from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import bounds
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.calibration import Calibration
 from vision.frame import Frame
@@ -190,33 +189,34 @@ class Deceived:
         return "no roll" if isinstance(opinion, NoRoll) else "refused"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 if less than 99 % were caught."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pictures", type=int, default=200, help="of each way to be wrong")
-    parser.add_argument("--seed", type=int, default=61)
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
+def lean(toss: Toss, random: np.random.Generator, die_mm: float) -> Toss:
+    """The toss with one die tipped by 8° to 30°."""
+    return toss.tilted(float(random.uniform(8, 30)), random, die_mm)
+
+
+def main(
+    pictures: Annotated[int, typer.Option(min=1, help="Of each way to be wrong.")] = 200,
+    seed: Seed = 61,
+    model: Model = None,
+) -> None:
+    """Count which lies of the first network are caught; status 1 if fewer than 99 % are."""
     geometry = GEOMETRIES["standard"]
-    camera = RigCamera(geometry, "white", options.seed)
-    finder = DieFinder(options.model)
+    camera = RigCamera(geometry, "white", seed)
+    finder = DieFinder(model)
     deceived = Deceived(finder, camera.calibration)
     by_both = Deceived(finder, camera.calibration, is_alone=True)
-    random = np.random.default_rng(options.seed)
+    random = np.random.default_rng(seed)
     counts: dict[str, Counter[str]] = {name: Counter() for name in [*LIES, LEANING, LEANING_BOTH]}
-    flat = (toss for toss in tosses(geometry, options.seed) if toss.truth == "flat")
-    for number, toss in enumerate(itertools.islice(flat, options.pictures)):
+    for number, toss in enumerate(flat_tosses(geometry, seed, pictures)):
         style = STYLES[number % len(STYLES)]
         picture = camera.picture(toss, style=style)
         for k, (name, lie) in enumerate(LIES.items()):
             counts[name][deceived.trial(picture, lie, 1000 * number + k)] += 1
-        leaning = lean(toss, random, geometry.die_mm)
-        picture = camera.picture(leaning, style=style)
+        picture = camera.picture(lean(toss, random, geometry.die_mm), style=style)
         counts[LEANING][deceived.trial(picture, says_flat, number)] += 1
         counts[LEANING_BOTH][by_both.trial(picture, says_flat, number)] += 1
         if number % 20 == 19:
-            sys.stderr.write(f"\r{number + 1} of {options.pictures} pictures")
+            sys.stderr.write(f"\r{number + 1} of {pictures} pictures")
     sys.stdout.write(f"\n{'the model says':<28} cases  caught          accepted  no roll\n")
     caught_all = total_all = 0
     for name, count in counts.items():
@@ -229,13 +229,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{count['accepted']:>8} {count['no roll']:>8}   95 %: at least {low:.1%}\n"
         )
     sys.stdout.write(f"together {caught_all} of {total_all} caught\n")
-    return 1 if caught_all < 0.99 * total_all else 0
-
-
-def lean(toss: Toss, random: np.random.Generator, die_mm: float) -> Toss:
-    """The toss with one die tipped by 8° to 30°."""
-    return with_tilted_die(toss, float(random.uniform(8, 30)), random, die_mm)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    raise typer.Exit(1 if caught_all < 0.99 * total_all else 0)

@@ -8,6 +8,7 @@ of the table go into a picture.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from hil_tests.rig.card import Card
 from hil_tests.rig.die_painter import DiePainter, Patch
 from hil_tests.rig.geometry import Geometry
 from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.looks import STYLES, linear
+from hil_tests.rig.looks import STYLES, DiceStyle, linear
 from hil_tests.rig.optics import Image, Lens, Sensor, Shutter, row_light
 from hil_tests.rig.snapshot import TableView
 
@@ -50,12 +51,15 @@ class Scene:
         seed: int = 0,
         lens: Lens | None = None,
         shutter: Shutter | None = None,
+        lights: LightRig | None = None,
+        styles: Mapping[str, DiceStyle] = STYLES,
     ) -> None:
         self.lens = lens or Lens()
         self.shutter = shutter or Shutter()
         self._geometry = geometry
         self._seed = seed
-        self._lights = LightRig()
+        self._lights = lights or LightRig()
+        self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
         self._sensor = Sensor(self.lens, seed=seed)
         self._painters: dict[str, DiePainter] = {}
@@ -139,9 +143,9 @@ class Scene:
 
     def _painter(self, style: str) -> DiePainter:
         if style not in self._painters:
-            known = STYLES.get(style)
+            known = self._styles.get(style)
             if known is None:
-                raise KeyError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
+                raise KeyError(f"no dice style {style!r}; there are: {', '.join(self._styles)}")
             self._painters[style] = DiePainter(
                 known, self.lens, self._lights, die_mm=self._geometry.die_mm, seed=self._seed
             )

@@ -9,7 +9,7 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 import torch
 
-from models.training import floors, near_sheet, scenes, table_shots
+from models.training import floors, scenes, table_shots
 from models.training import near_look as training
 from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
@@ -137,18 +137,6 @@ def test_streaks_run_one_way():
         return float(spread[1] / spread[0])
 
     assert np.median([unlike(seed) for seed in range(9)]) > 4
-
-
-def test_the_sheet_shows_flat_dice_and_leaning_ones(shots):
-    seen = list(near_sheet.looked([shots], every=10))
-    tilts = [each.tilt_deg for each in seen]
-    assert len(seen) >= 8
-    assert min(tilts) <= 1.5
-    assert max(tilts) >= 6
-    drawn = near_sheet.sheet(iter(seen))
-    high, wide, _ = seen[0].tile.shape
-    assert drawn.shape == (5 * high + 3 * 22, 8 * wide, 3)
-    assert drawn[22 : 22 + high, :wide].std() > 5, "the first tile of the first row is a die"
 
 
 def test_a_run_that_was_stopped_goes_on(shots, tmp_path):

@@ -171,7 +171,7 @@ def reading_thresholds() -> dict[str, float | str]:
         "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
         "layer_stacked": LAYER_STACKED,
         "skew_not_flat": SKEW_NOT_FLAT,
-        "curve": "figures/evidence.png",
+        "curve": "figures/flatness.png",
     }
 
 

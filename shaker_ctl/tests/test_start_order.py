@@ -83,7 +83,7 @@ def test_under_a_standing_seal_fault_nothing_outside_is_touched(
     journal.close()
     for _ in range(2):
         touched.clear()
-        with pytest.raises(SealError, match=r"vision/reader\.py"):
+        with pytest.raises(SealError, match=r"vision/table/reader\.py"):
             started(load(config), config)
         assert touched == ["journal", "standing seal fault"]
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hil_tests.proofs.alphabet import alphabet
 from hil_tests.proofs.explore import explore, first, normal
 from hil_tests.proofs.mutants import mutants
-from hil_tests.proofs.properties import PROPERTIES, check, watched
+from hil_tests.proofs.properties import PROPERTIES, Case, check
 from hil_tests.proofs.tables import tables
+from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.commands import Command
@@ -49,7 +50,7 @@ def test_random_walks_keep_every_property_and_survive_the_journal(number, seed):
             event = luck.choice(open_now or [event])
         taken = step(state, event, table.rules)
         after = watched(table, watch, state, event, taken)
-        for name, holds in check(table, watch, after, state, event, taken):
+        for name, holds in check(Case(table, watch, after, state, event, taken)):
             assert holds, (name, table.name, state, event, taken.commands)
         assert permits(state, event, table.rules) == (taken.refused is None)
         state, watch = normal(taken.state), after

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
+from hil_tests.reader.cases import TrueDie, rig_cases
 from hil_tests.reader.flatness import (
     Measurement,
-    Truth,
     balance,
     fit,
     measurements,
     odds,
     regress,
     report,
-    rig_pictures,
 )
 from vision.networks.classifier import DieFinder
 from vision.reading import DieEvidence
@@ -31,7 +30,7 @@ def test_every_origin_and_both_kinds_count_alike():
     nothing = DieEvidence((), 0.0, 0.0, 0.0, None, None, None)
 
     def die(name, tilt):
-        return Measurement(name, Truth(0, 0, tilt, False, 1.0), nothing)
+        return Measurement(name, TrueDie(0, 0, tilt, False, 1.0), nothing)
 
     seen = [die("a", 0.0)] * 9 + [die("a", 9.0)] + [die("b", 0.0)] * 2 + [die("b", 20.0)] * 2
     worth = balance(seen)
@@ -40,14 +39,16 @@ def test_every_origin_and_both_kinds_count_alike():
 
 
 def test_truth_between_is_neither():
-    assert Truth(0, 0, 3.0, False, 1.0).is_flat is None
-    assert Truth(0, 0, 0.5, False, 0.7).is_flat is None
-    assert Truth(0, 0, 0.5, True, 1.0).is_flat is False
-    assert Truth(0, 0, 6.0, False, 1.0).is_flat is False
+    assert TrueDie(0, 0, 3.0, False, 1.0).is_flat is None
+    assert TrueDie(0, 0, 0.5, False, 0.7).is_flat is None
+    assert TrueDie(0, 0, 0.5, True, 1.0).is_flat is False
+    assert TrueDie(0, 0, 6.0, False, 1.0).is_flat is False
 
 
 def test_dice_of_the_rig_are_measured_told_apart_and_reported(capsys):
-    seen = list(measurements(DieFinder(), rig_pictures(16, 77), 16))
+    seen = list(
+        measurements(DieFinder(), "rig", rig_cases(16, 77, set(), are_some_set_up=True), 16)
+    )
     flat = [m for m in seen if m.truth.is_flat is True]
     other = [m for m in seen if m.truth.is_flat is False]
     assert len(flat) > 15

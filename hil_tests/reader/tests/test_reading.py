@@ -1,22 +1,24 @@
 """The real reader on the rig's own tosses: values that are true, or none.
 
-The hundreds of tosses behind the thresholds are `reading_bench`'s; this keeps its promise in a
-few seconds.
+`verification` counts thousands of tosses; this keeps its promise in a few seconds.
 """
 
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import cv2
 import numpy as np
 import pytest
 
-from hil_tests.reader.reading import RigCamera, outcome, read_toss, tosses
+from hil_tests.reader.cases import toss_case
+from hil_tests.reader.outcomes import examine
+from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.cube_outlines.reader import SecondReader
 from vision.networks.classifier import DieFinder
-from vision.reading import Verified
+from vision.table.consensus import FRAMES
 from vision.table.motion import RestWatch
 from vision.table.reader import TableReader
 
@@ -34,13 +36,11 @@ def test_what_is_accepted_is_true(finder, compartment, least_read):
     reader = TableReader(finder, camera.calibration)
     read = 0
     for toss in itertools.islice(tosses(geometry, seed=21), 10):
-        verdict = read_toss(reader, camera, toss, dip=0.65)
-        if isinstance(verdict, Verified):
-            assert toss.truth != "not flat"
-            assert outcome(verdict, toss) == "right"
-            read += 1
-        elif toss.truth == "flat":
-            assert outcome(verdict, toss) != "no roll"
+        case = toss_case(0, camera, toss, partial(camera.picture, toss, 0.65))
+        outcome = examine(reader, case, FRAMES)
+        assert not outcome.wrongly_accepted
+        read += outcome.said == "right"
+        assert outcome.said != "no roll" or toss.truth != "flat"
     assert read >= least_read
 
 

@@ -1,12 +1,12 @@
-"""Two cases of each kind that must be refused; `refusal_bench` counts them by the fifties."""
+"""Two cases of each kind that must be refused; `refusals` counts them by the fifties."""
 
 from __future__ import annotations
 
 import cv2
 import pytest
 
-from hil_tests.reader.reading import RigCamera
-from hil_tests.reader.refusals import KINDS, STYLES, cases, flat_tosses, judge
+from hil_tests.reader.refusals import KINDS, STYLES, cases, judge
+from hil_tests.reader.tosses import RigCamera, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verified

@@ -1,17 +1,15 @@
 """A model that is wrong is caught by the rest of the reader: three of each way to be wrong.
 
-`wrong_model_bench` counts them by the hundreds.
+`wrong_model` counts them by the hundreds.
 """
 
 from __future__ import annotations
-
-import itertools
 
 import cv2
 import numpy as np
 import pytest
 
-from hil_tests.reader.reading import RigCamera, tosses
+from hil_tests.reader.tosses import RigCamera, flat_tosses
 from hil_tests.reader.wrong_model import LIES, Deceived, lean, says_flat
 from hil_tests.rig.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
@@ -22,8 +20,7 @@ def table():
     cv2.setNumThreads(1)
     geometry = GEOMETRIES["standard"]
     camera = RigCamera(geometry, "white", seed=8)
-    flat = (toss for toss in tosses(geometry, seed=81) if toss.truth == "flat")
-    return camera, list(itertools.islice(flat, 3)), Deceived(DieFinder(), camera.calibration)
+    return camera, flat_tosses(geometry, 81, 3), Deceived(DieFinder(), camera.calibration)
 
 
 def test_the_truth_is_accepted(table):

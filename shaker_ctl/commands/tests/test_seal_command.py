@@ -133,7 +133,7 @@ DAMAGED: dict[str, Callable[[Sealed], Path]] = {
     "own profile": lambda t: t.folder.parent / "house.toml",
     "settings": lambda t: t.config,
     "module": lambda t: t.packages / "shaker_ctl" / "lamp" / "exchange.py",
-    "reader's module": lambda t: t.packages / "vision" / "reader.py",
+    "reader's module": lambda t: t.packages / "vision" / "table" / "reader.py",
     "the seal itself": lambda t: t.config.parent / "seal.json",
 }
 
@@ -199,15 +199,15 @@ def test_the_whole_service_refuses_to_start_and_says_which_file(table: Sealed) -
 
 
 def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
-    """Python would run `vision/reader.so` instead of the sealed `vision/table/reader.py`."""
-    (table.packages / "vision" / "reader.so").write_bytes(b"\x7fELF")
-    with pytest.raises(SealError, match=r"vision/reader\.so is not among the sealed files"):
+    """Python would run `table/reader.so` instead of the sealed `table/reader.py`."""
+    (table.packages / "vision" / "table" / "reader.so").write_bytes(b"\x7fELF")
+    with pytest.raises(SealError, match=r"vision/table/reader\.so is not among the sealed files"):
         table.start()
 
 
 def test_a_missing_module_is_named(table: Sealed) -> None:
-    (table.packages / "vision" / "reader.py").unlink()
-    with pytest.raises(SealError, match=r"vision/reader\.py is missing"):
+    (table.packages / "vision" / "table" / "reader.py").unlink()
+    with pytest.raises(SealError, match=r"vision/table/reader\.py is missing"):
         table.start()
 
 
@@ -305,8 +305,8 @@ def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed
     assert shown["findings"] == []
     assert len(shown["files"]["models/dice.onnx"]) == 64
     assert not load(table.config).journal.path.exists()
-    flip(table.packages / "vision" / "tilt.py")
-    with pytest.raises(SealError, match=r"vision/tilt\.py"):
+    flip(table.packages / "vision" / "table" / "tilt.py")
+    with pytest.raises(SealError, match=r"vision/table/tilt\.py"):
         table.seal(*words)
 
 

@@ -1,44 +1,33 @@
-"""The reader against the rig's physics: `python -m hil_tests.reader.reading`.
+"""Tosses of the rig's dice with their truth, and pictures of them by the rig's camera.
 
-Owns: tosses of the rig's dice, their pictures by the rig's camera, and the table of what was read
-against what is true. The one place where rig and reader meet without a service between them.
+Owns where rig and reader meet without a service between them. Must not know what is counted.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import itertools
 import math
-import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
-from hil_tests.rig.dice import Dice, DieAtRest, Lie
-from hil_tests.rig.geometry import GEOMETRIES, Geometry
-from hil_tests.rig.looks import STYLES
+from hil_tests.rig.dice import Dice, DieAtRest, Lie, top_face
+from hil_tests.rig.geometry import Geometry
+from hil_tests.rig.lighting import LightRig
+from hil_tests.rig.looks import STYLES, DiceStyle
 from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SAMPLE, TableView
 from vision.calibration import Calibration
-from vision.frame import Frame
-from vision.networks.classifier import DieFinder
-from vision.reading import NoRoll, Unreadable, Verdict, Verified
-from vision.table.consensus import agree, refuse
-from vision.table.reader import TableReader
 
 SHAKE_HZ = 12.0
 STROKE_M = 0.010
 STEP_S = 0.001
 JPEG_QUALITY = 88
-_MOST_FRAMES = 30
-"""As many as a table looks at before it gives up: a second."""
 FLAT_DEG, NOT_FLAT_DEG = 1.5, 6.0
 """Truth: up to the first a die is flat, from the second on it is not; between only counted."""
 
@@ -80,6 +69,21 @@ class Toss:
             self.dice + other.dice,
         )
 
+    def tilted(self, degrees: float, random: np.random.Generator, die_mm: float) -> Toss:
+        """One die tipped about one of its edges, its lowest corner on the floor."""
+        die = int(random.integers(3))
+        level = [axis for axis in self.rotation[die].T if abs(axis[2]) < 0.5]
+        turn, _ = cv2.Rodrigues(level[int(random.integers(2))] * np.radians(degrees))
+        rotation, position = self.rotation.copy(), self.position_mm.copy()
+        rotation[die] = np.asarray(turn) @ rotation[die]
+        cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * die_mm / 2
+        position[die, 2] = -float((cube @ rotation[die].T)[:, 2].min())
+        dice = list(self.dice)
+        value, tilt_deg = top_face(rotation[die])
+        lie = Lie.FLAT if tilt_deg <= FLAT_DEG else Lie.TILTED
+        dice[die] = DieAtRest(value, tilt_deg, lie)
+        return Toss(position, rotation, tuple(dice))
+
     def moved(self, die: int, by_mm: np.ndarray) -> Toss:
         """One die elsewhere; `by_mm` (2,): x right, y up."""
         position = self.position_mm.copy()
@@ -107,13 +111,26 @@ def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:
         yield Toss(poses.position_mm.copy(), poses.rotation.copy(), tuple(dice.lies()))
 
 
+def flat_tosses(geometry: Geometry, seed: int, count: int) -> list[Toss]:
+    """Tosses whose three dice lie flat."""
+    flat = (toss for toss in tosses(geometry, seed) if toss.truth == "flat")
+    return list(itertools.islice(flat, count))
+
+
 class RigCamera:
     """The rig's camera over one compartment, without the rig's clock."""
 
     def __init__(
-        self, geometry: Geometry, style: str, seed: int = 0, lens: Lens | None = None
+        self,
+        geometry: Geometry,
+        style: str,
+        seed: int = 0,
+        lens: Lens | None = None,
+        *,
+        lights: LightRig | None = None,
+        styles: Mapping[str, DiceStyle] = STYLES,
     ) -> None:
-        self._scene = Scene(geometry, seed=seed, lens=lens)
+        self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = TableView(1.0, 0.0, False, False, style)
         self.calibration = Calibration.from_table(
             self._scene.lens.calibration(
@@ -124,6 +141,10 @@ class RigCamera:
     @property
     def style(self) -> str:
         return self._view.style
+
+    @property
+    def die_mm(self) -> float:
+        return self.calibration.die_mm
 
     def with_dice(self, style: str) -> RigCamera:
         """The same camera over the same compartment with other dice; painting the compartment
@@ -159,62 +180,3 @@ def _sample_of(dice: int) -> np.dtype[np.void]:
             ("rotation", "f8", (dice, 3, 3)),
         ]
     )
-
-
-def read_toss(reader: TableReader, camera: RigCamera, toss: Toss, dip: float) -> Verdict:
-    """The consensus over frames of one toss, the first two of them in a dip of the light."""
-    seen = []
-    for number in range(_MOST_FRAMES):
-        image = camera.picture(toss, dip if number < 2 else 1.0)
-        seen.append(reader.read(Frame(image, number / 30, number)))
-        consensus = agree(seen)
-        if consensus is not None:
-            return consensus.verdict
-    return refuse(seen)
-
-
-def outcome(verdict: Verdict, toss: Toss) -> str:
-    """One word for the table."""
-    if isinstance(verdict, Verified):
-        return "right" if tuple(sorted(verdict.values)) == toss.values else "WRONG"
-    return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 if a value was accepted that is not the truth."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--compartment", choices=GEOMETRIES, default="standard")
-    parser.add_argument("--dice", choices=STYLES, default="white")
-    parser.add_argument("--tosses", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
-    geometry = GEOMETRIES[options.compartment]
-    camera = RigCamera(geometry, options.dice, options.seed)
-    reader = TableReader(DieFinder(options.model), camera.calibration)
-    chance = np.random.default_rng(options.seed)
-    table: Counter[tuple[str, str]] = Counter()
-    wrong = 0
-    for number, toss in enumerate(
-        itertools.islice(tosses(geometry, options.seed), options.tosses), 1
-    ):
-        verdict = read_toss(reader, camera, toss, float(chance.uniform(0.55, 0.75)))
-        said = outcome(verdict, toss)
-        table[toss.truth, said] += 1
-        is_wrong = isinstance(verdict, Verified) and (toss.truth != "flat" or said == "WRONG")
-        wrong += is_wrong and toss.truth != "between"
-        if is_wrong or (toss.truth, said) not in {("flat", "right"), ("not flat", "no roll")}:
-            lies = ", ".join(f"{d.value} {d.lie.value} {d.tilt_deg:.1f}°" for d in toss.dice)
-            detail = verdict.detail if isinstance(verdict, Unreadable) else ""
-            sys.stdout.write(f"{number:4}: {said} of [{lies}] {detail}\n")
-    sys.stdout.write(f"{options.compartment}, {options.dice} dice, seed {options.seed}\n")
-    for (truth, said), count in sorted(table.items()):
-        of = sum(n for (other, _), n in table.items() if other == truth)
-        sys.stdout.write(f"  {truth:<9} {said:<18} {count:5} of {of:<5} {count / of:7.2%}\n")
-    sys.stdout.write(f"  accepted and not the truth: {wrong}\n")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -16,7 +16,7 @@ from hil_tests.rig.dice import FACE_NORMALS
 from hil_tests.rig.looks import STYLES
 
 if TYPE_CHECKING:
-    from hil_tests.reader.reading import RigCamera, Toss
+    from hil_tests.reader.tosses import RigCamera, Toss
 
 _FACE = 128
 _GAMMA = 2.2

@@ -1,0 +1,170 @@
+"""One transition as the properties see it, and how a property is registered.
+
+Owns `Case`, `proves` and `check`. A property says nothing about most transitions. Where it has
+something to say it returns True or False; how often it did is its non-vacuous count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from hil_tests.proofs.tables import Table
+from hil_tests.proofs.watch import Watch, is_current
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Role
+
+IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
+SPEAKING_ROLES = IN_CHARGE | {Role.DEALER}
+
+
+class Case:
+    """One event met in one state, with what was known from outside before it and after it."""
+
+    __slots__ = (
+        *("table", "rules", "expected", "before", "after", "state", "phase", "event", "step"),
+        *("next", "to", "commands", "refused", "accepted", "kinds"),
+    )
+
+    def __init__(
+        self,
+        table: Table,
+        before: Watch,
+        after: Watch,
+        state: TableState,
+        event: ev.Event,
+        step: Step,
+    ) -> None:
+        self.table, self.rules, self.expected = table, table.rules, table.expected
+        self.before, self.after = before, after
+        self.state, self.phase = state, state.phase
+        """Where the machine stood when it met the event."""
+        self.event: Any = event
+        """Each property that names its events knows which type this is."""
+        self.step = step
+        self.next, self.to = step.state, step.state.phase
+        """Where the machine stands after it."""
+        self.commands = step.commands
+        self.refused = step.refused is not None
+        self.accepted = step.refused is None
+        self.kinds = frozenset(map(type, step.commands))
+
+    @property
+    def is_current(self) -> bool:
+        """True when the event belongs to no occasion, or to the present one."""
+        return is_current(self.state, self.event)
+
+    @property
+    def in_round(self) -> bool:
+        """True while a round is in hand that has not ended without a result."""
+        return self.before.playing and self.phase is not Phase.WITHOUT_RESULT
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the round ended without a result on this transition; None if it did not."""
+        ended = self.to is Phase.WITHOUT_RESULT and self.phase is not Phase.WITHOUT_RESULT
+        return self.next.ending if ended else None
+
+    def ends(self, ending: Ending, cause: Cause) -> bool:
+        """True when the round ended on this transition in this way and for this cause."""
+        return self.ending is ending and self.next.cause is cause
+
+    def on(self, *kinds: type[ev.Event]) -> bool:
+        """True when the event is of any of these kinds."""
+        return isinstance(self.event, kinds)
+
+    def orders(self, *kinds: type[do.Command]) -> bool:
+        """True when a command of any of these kinds was given."""
+        return not self.kinds.isdisjoint(kinds)
+
+    def tells(self, notice: Notice) -> bool:
+        """True when people were told this."""
+        return any(type(each) is do.Announce and each.notice is notice for each in self.commands)
+
+    def first(self, kind: type[do.Command]) -> Any:
+        """Return the first command of this kind; there is one."""
+        return next(each for each in self.commands if type(each) is kind)
+
+
+class Violation(NamedTuple):
+    """A transition on which a property does not hold."""
+
+    property: str
+    table: str
+    state: TableState
+    event: ev.Event
+    step: Step
+
+
+Judge = Callable[[Case], bool | None]
+
+
+class Property(NamedTuple):
+    name: str
+    judge: Judge
+
+
+PROPERTIES: list[Property] = []
+_BY_COMMAND: dict[type, list[Property]] = {}
+_BY_EVENT: dict[type, list[Property]] = {}
+_BY_GRANT: dict[type, list[Property]] = {}
+_ON_ACCEPTED: list[Property] = []
+_ON_REFUSED: list[Property] = []
+
+
+def proves(
+    name: str,
+    *,
+    commands: tuple[type, ...] = (),
+    events: tuple[type, ...] = (),
+    granted: tuple[type, ...] = (),
+    accepted: bool = False,
+    refused: bool = False,
+) -> Callable[[Judge], Judge]:
+    """Register a property, and on which transitions it is asked at all.
+
+    Where one of `commands` was given; on these `events`, or on these when `granted`; or on
+    everything that is `accepted`, or `refused`.
+    """
+
+    def register(judge: Judge) -> Judge:
+        one = Property(name, judge)
+        PROPERTIES.append(one)
+        for kind in commands:
+            _BY_COMMAND.setdefault(kind, []).append(one)
+        for kind in events:
+            _BY_EVENT.setdefault(kind, []).append(one)
+        for kind in granted:
+            _BY_GRANT.setdefault(kind, []).append(one)
+        if accepted:
+            _ON_ACCEPTED.append(one)
+        if refused:
+            _ON_REFUSED.append(one)
+        return judge
+
+    return register
+
+
+def check(case: Case) -> Iterator[tuple[str, bool]]:
+    """Yield (property, holds) for every property that has something to say."""
+    for name, judge in _asked(type(case.event), case.refused, case.kinds):
+        verdict = judge(case)
+        if verdict is not None:
+            yield name, verdict
+
+
+_ASKED: dict[tuple[type, bool, frozenset[type]], tuple[Property, ...]] = {}
+
+
+def _asked(kind: type, refused: bool, commands: frozenset[type]) -> tuple[Property, ...]:
+    """Return the properties to ask about such a transition."""
+    found = _ASKED.get((kind, refused, commands))
+    if found is None:
+        of_commands = [one for said in commands for one in _BY_COMMAND.get(said, ())]
+        always = _ON_REFUSED if refused else (*_BY_GRANT.get(kind, ()), *_ON_ACCEPTED)
+        found = (*_BY_EVENT.get(kind, ()), *always, *of_commands)
+        _ASKED[kind, refused, commands] = found
+    return found

@@ -1,0 +1,196 @@
+"""What the lamps show: values, areas, multipliers, and the phase for the public."""
+
+from __future__ import annotations
+
+from hil_tests.proofs.properties.case import Case, proves
+from hil_tests.proofs.watch import LIGHTING
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import Ending, Notice, Purpose, ShownPhase
+
+P = Phase
+
+
+@proves(
+    "no lamp without a verified, confirmed or entered value of this round", commands=(do.PushLamps,)
+)
+def _lamps_show_the_value(case: Case) -> bool | None:
+    push = case.first(do.PushLamps)
+    if push.occasion.purpose is not Purpose.PLAY:
+        return not case.before.playing
+    return (
+        case.before.playing
+        and case.after.stands is not None
+        and sorted(push.values) == sorted(case.after.stands)
+    )
+
+
+@proves("the lamps lit are those that the values win", commands=(do.PushLamps,))
+def _lamps_are_won(case: Case) -> bool | None:
+    push = case.first(do.PushLamps)
+    ones = {f"one-{value}" for value in push.values}
+    total = sum(push.values)
+    small_or_big = (
+        "any-triple" if len(set(push.values)) == 1 else ("small" if total < 11 else "big")
+    )
+    return ones | {small_or_big} <= set(push.areas) <= set(case.rules.areas) and (
+        {area for area in push.areas if area.startswith("one-")} == ones
+    )
+
+
+@proves("bets never open with lamps lit", commands=(do.Announce,))
+def _dark_before_bets(case: Case) -> bool | None:
+    return not case.before.lit if case.tells(Notice.BETS_OPEN) else None
+
+
+@proves("lamps go out after the round, and after every restart", accepted=True)
+def _lamps_go_out(case: Case) -> bool | None:
+    if case.on(ev.Restarted):
+        return case.orders(do.ClearLamps, do.PushLamps)
+    if not case.before.lit or isinstance(
+        case.event, ev.LampsDark | ev.EachLampProved | ev.LampsProvedDark
+    ):
+        return None
+    if case.phase not in LIGHTING or case.to in LIGHTING:
+        return None
+    return case.orders(do.ClearLamps, do.DarkenLamps)
+
+
+@proves("a failed lamp is darkened at once", events=(ev.LampFault,))
+def _darkened(case: Case) -> bool | None:
+    if not case.is_current:
+        return None
+    return case.orders(do.DarkenLamps)
+
+
+@proves("the state says of the lamps what was last proved, and no more", accepted=True)
+def _lamps_as_proved(case: Case) -> bool | None:
+    return case.next.lamps is case.after.lamps
+
+
+@proves("a result is announced with its values", commands=(do.PushLamps, do.RecordRound))
+def _result_told(case: Case) -> bool | None:
+    told = [
+        each
+        for each in case.commands
+        if isinstance(each, do.Announce) and each.notice is Notice.RESULT
+    ]
+    pushes = [each for each in case.commands if isinstance(each, do.PushLamps)]
+    if not pushes or pushes[0].occasion.purpose is not Purpose.PLAY:
+        return None
+    return len(told) == 1 and told[0].values == pushes[0].values
+
+
+PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
+    P.BETTING: frozenset({ShownPhase.BETS_OPEN}),
+    P.COVERED: frozenset({ShownPhase.BETS_OPEN}),
+    P.NO_MORE_BETS: frozenset({ShownPhase.NO_MORE_BETS}),
+    P.DRAWING_MULTIPLIERS: frozenset({ShownPhase.NO_MORE_BETS}),
+    P.SHOWING_MULTIPLIERS: frozenset({ShownPhase.NO_MORE_BETS}),
+    P.PUSHING: frozenset({ShownPhase.RESULT}),
+    P.COLLECTING: frozenset({ShownPhase.RESULT}),
+    P.PAYING: frozenset({ShownPhase.RESULT}),
+    P.SETTLED_LIT: frozenset({ShownPhase.RESULT}),
+    P.AWAITING_PRESENCE: frozenset({ShownPhase.FAULT}),
+    P.SETTLING_BY_HAND: frozenset({ShownPhase.FAULT}),
+    P.WITHOUT_RESULT: frozenset({ShownPhase.NO_ROLL, ShownPhase.VOID}),
+    P.OUT_OF_SERVICE: frozenset({ShownPhase.OUT_OF_SERVICE}),
+    P.SHAKER_RETIRED: frozenset({ShownPhase.OUT_OF_SERVICE}),
+    P.CLOSED: frozenset({ShownPhase.CLOSED}),
+    P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
+    P.INSPECTED: frozenset({ShownPhase.CLOSED}),
+    P.LAMP_ENTRY: frozenset({ShownPhase.INSPECTION}),
+    P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
+    P.TO_BE_SIGNED: frozenset({ShownPhase.INSPECTION}),
+}
+"""What the public must be shown in which phase."""
+
+
+@proves("the phase lamps tell the truth, and mark a demonstration", accepted=True)
+def _phase_lamps(case: Case) -> bool | None:
+    expected = PUBLIC.get(case.to)
+    shows = [each for each in case.commands if isinstance(each, do.ShowPhase)]
+    if any(each.demonstration != case.rules.demonstration for each in shows):
+        return False
+    if expected is None:
+        return None
+    shown = shows[-1].phase if shows else case.before.shown
+    if case.on(ev.Restarted) and not shows:
+        return False
+    if shown is None:
+        return None  # not started up yet
+    right = shown in expected
+    if case.to is P.WITHOUT_RESULT:
+        no_roll = case.next.ending is Ending.NO_ROLL
+        right = right and (shown is ShownPhase.NO_ROLL) == no_roll
+    return right
+
+
+@proves(
+    "multipliers only after no more bets and before the toss or the reveal, drawn once",
+    commands=(do.DrawMultipliers, do.ShowMultipliers),
+)
+def _multipliers(case: Case) -> bool | None:
+    if case.on(ev.Restarted):
+        again = not case.orders(do.DrawMultipliers)
+        show = next(each for each in case.commands if isinstance(each, do.ShowMultipliers))
+        return again and show.multipliers == case.state.multipliers
+    if not case.expected.multipliers or case.before.value or case.before.verdict:
+        return False
+    early = case.before.settled == case.expected.nmb_before_reveal and (
+        not case.before.settled or case.before.cover
+    )
+    closed = case.before.bets_closed or case.tells(Notice.NO_MORE_BETS)
+    draws = case.orders(do.DrawMultipliers)
+    return early and closed and case.before.draws == (0 if draws else 1)
+
+
+@proves(
+    "multipliers are in force only when they were proved to be shown", commands=(do.RecordRound,)
+)
+def _in_force(case: Case) -> bool | None:
+    if not case.expected.multipliers:
+        return None
+    record = case.first(do.RecordRound)
+    shown = bool(record.multipliers) == case.before.odds_proved
+    return shown and all(
+        each.area not in ("small", "big", "even", "odd") for each in record.multipliers
+    )
+
+
+@proves(
+    "where the profile has multipliers they are drawn, and people are told the outcome",
+    accepted=True,
+)
+def _multipliers_drawn(case: Case) -> bool | None:
+    if case.tells(Notice.NO_MORE_BETS):
+        draws = case.orders(do.DrawMultipliers)
+        return draws == case.expected.multipliers
+    waiting = case.phase in (P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
+    if not waiting or case.to is case.phase or case.on(ev.Restarted):
+        return None
+    if case.to in (P.WITHOUT_RESULT, P.SHOWING_MULTIPLIERS):
+        return None
+    proved = case.on(ev.MultipliersShown)
+    notice = Notice.MULTIPLIERS if proved else Notice.NO_MULTIPLIERS
+    return case.tells(notice) and case.next.multipliers_shown == proved
+
+
+@proves("odds that were shown are taken away: not proved, or the round is over", accepted=True)
+def _odds_down(case: Case) -> bool | None:
+    if not case.before.odds_up:
+        return None
+    over = case.orders(do.RecordRound)
+    if not over and not case.tells(Notice.NO_MULTIPLIERS):
+        return None
+    return case.orders(do.HideMultipliers)
+
+
+@proves("after a restart, multipliers in force are shown again", events=(ev.Restarted,))
+def _odds_again(case: Case) -> bool | None:
+    if not case.state.multipliers_shown or not case.before.playing or case.to is P.WITHOUT_RESULT:
+        return None
+    if case.phase in (P.WITHOUT_RESULT, P.SETTLED_LIT, P.CLEARING):
+        return None
+    return case.orders(do.ShowMultipliers)

@@ -1,0 +1,299 @@
+"""What follows from faults, interlocks and interruptions, at each moment."""
+
+from __future__ import annotations
+
+from hil_tests.proofs.properties.case import Case, proves
+from hil_tests.proofs.watch import FAULTS
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Purpose, Role, Verified
+
+P = Phase
+
+
+@proves("nothing broken is played on: no round, no inspection before it is cleared", accepted=True)
+def _broken_stops(case: Case) -> bool | None:
+    if not case.before.faults - ({case.event.kind} if case.on(ev.FaultCleared) else set()):
+        return None
+    if case.before.playing or case.orders(do.RecordRound):
+        return None
+    trial = case.next.purpose is Purpose.TRIAL
+    return trial or case.to in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+
+
+@proves("every fault is queued, and only a technician clears it", accepted=True)
+def _queued(case: Case) -> bool | None:
+    kind = FAULTS.get(type(case.event))
+    if kind is not None:
+        return do.RaiseFault(kind, case.event.code) in case.commands and kind in case.next.faults
+    if case.on(ev.FaultCleared):
+        cleared = (
+            do.ClearFaults(case.event.kind) in case.commands
+            and case.event.kind not in case.next.faults
+        )
+        return (
+            cleared
+            and case.event.person.role is Role.TECHNICIAN
+            and case.event.kind in case.before.faults
+        )
+    new = case.next.faults - case.state.faults
+    raised = {each.kind for each in case.commands if isinstance(each, do.RaiseFault) and each.code}
+    if not new <= raised:
+        return False
+    return case.after.faults == case.next.faults if case.after.faults or case.next.faults else None
+
+
+@proves("a manual shaker only after the whole out-of-order procedure", commands=(do.Announce,))
+def _retired(case: Case) -> bool | None:
+    if not case.on(ev.ShakerRetired):
+        return None
+    return bool(case.event.steps) and case.next.dice is None and case.tells(Notice.MANUAL_SHAKER)
+
+
+@proves("never void for a lamp fault after the toss", granted=(ev.LampFault, ev.TimerExpired))
+def _lamp_never_voids(case: Case) -> bool | None:
+    lamp = case.on(ev.LampFault) or case.phase in (P.PUSHING, P.CLEARING)
+    if not lamp or not case.before.tossed:
+        return None
+    return case.ending is None
+
+
+@proves("a lamp fault before EN-on: the round does not start", granted=(ev.LampFault,))
+def _lamp_before(case: Case) -> bool | None:
+    if not case.in_round or case.before.tossed:
+        return None
+    return case.ends(Ending.NOT_STARTED, Cause.LAMP)
+
+
+@proves(
+    "a lamp fault after EN-on is settled by hand, then the table stops", commands=(do.RecordRound,)
+)
+def _lamp_by_hand(case: Case) -> bool | None:
+    if not case.before.lamp_failed:
+        return None
+    record = case.first(do.RecordRound)
+    without = record.ending in (Ending.NO_ROLL, Ending.VOID)
+    by_hand = record.ending is Ending.SETTLED_BY_HAND and record.cause is Cause.LAMP
+    return (without or by_hand) and case.to is P.OUT_OF_SERVICE
+
+
+@proves(
+    "settled by hand only for the lamps, in the presence that the profile names",
+    granted=(ev.PresenceGiven,),
+)
+def _presence(case: Case) -> bool | None:
+    told = case.tells(Notice.SETTLE_BY_HAND)
+    return case.before.lamp_failed and told and case.event.person.role in case.expected.presence
+
+
+@proves(
+    "a shaker fault in the toss voids, before EN-on the round does not start",
+    granted=(ev.ShakerFault,),
+)
+def _shaker_fault(case: Case) -> bool | None:
+    if not case.in_round or case.before.settled:
+        return None
+    expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
+    return case.ends(expected, Cause.SHAKER)
+
+
+@proves(
+    "after the toss has settled, no fault of shaker, reader or controller voids it",
+    granted=(
+        ev.ShakerFault,
+        ev.ReaderFault,
+        ev.ControllerFault,
+        ev.ConditionChanged,
+        ev.EstopPressed,
+    ),
+)
+def _settled_stands(case: Case) -> bool | None:
+    if not case.in_round or not case.before.settled:
+        return None
+    unread = case.before.reading and case.on(ev.ReaderFault)
+    if unread and not case.expected.attended:
+        return case.ends(Ending.VOID, Cause.READER)
+    return case.ending is None and (case.to is case.phase or unread)
+
+
+@proves(
+    "in the toss, only the shaker and its interlocks void",
+    granted=(ev.ReaderFault, ev.ControllerFault, ev.ConditionChanged, ev.LampFault),
+)
+def _toss_finishes(case: Case) -> bool | None:
+    if not (case.before.playing and case.before.energised):
+        return None
+    return case.to is case.phase
+
+
+@proves(
+    "before EN-on, any fault or change stops the round from starting",
+    granted=(
+        ev.ReaderFault,
+        ev.ControllerFault,
+        ev.ConditionChanged,
+        ev.CompartmentOpened,
+        ev.EstopPressed,
+    ),
+)
+def _not_started(case: Case) -> bool | None:
+    if not case.in_round or case.before.tossed:
+        return None
+    cause = {
+        ev.ReaderFault: Cause.READER,
+        ev.ControllerFault: Cause.CONTROLLER,
+        ev.ConditionChanged: Cause.CONDITION,
+        ev.CompartmentOpened: Cause.COMPARTMENT,
+        ev.EstopPressed: Cause.ESTOP,
+    }[type(case.event)]
+    return case.ends(Ending.NOT_STARTED, cause)
+
+
+@proves(
+    "an opened compartment voids from EN-on until a value is known, and never later",
+    granted=(ev.CompartmentOpened,),
+)
+def _compartment(case: Case) -> bool | None:
+    if not case.in_round or not case.before.tossed:
+        return None
+    if case.before.value:
+        return case.ending is None and case.to is case.phase
+    return case.ends(Ending.VOID, Cause.COMPARTMENT)
+
+
+@proves("e-stop in the toss voids", events=(ev.EstopPressed,))
+def _estop(case: Case) -> bool | None:
+    if not (case.before.playing and case.before.energised):
+        return None
+    return case.ends(Ending.VOID, Cause.ESTOP)
+
+
+@proves(
+    "a cover where none may be, or off where it must be on, stops round and toss",
+    granted=(ev.CoverClosed, ev.CoverOpened),
+)
+def _cover(case: Case) -> bool | None:
+    if not case.in_round:
+        return None
+    if case.rules.cover_must_be_absent and case.on(ev.CoverClosed):
+        if case.before.settled:
+            return case.ending is None
+        expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
+        return case.ends(expected, Cause.COVER)
+    if case.rules.covered and case.on(ev.CoverOpened) and case.before.tossed and case.before.cover:
+        if case.before.energised or not case.before.bets_closed:
+            return case.ends(Ending.VOID, Cause.COVER)
+        return case.ending is None
+    return None
+
+
+@proves("unmoved dice were not tossed: void", granted=(ev.TossDisproved,))
+def _disproved(case: Case) -> bool | None:
+    if not case.before.playing:
+        return None
+    broken = do.RaiseFault(FaultKind.SHAKER, "dice-unmoved") in case.commands
+    return case.ends(Ending.VOID, Cause.NOT_TOSSED) and broken
+
+
+@proves("silence of a device in a round ends as its fault would", granted=(ev.TimerExpired,))
+def _silent_device(case: Case) -> bool | None:
+    if not case.before.playing:
+        return None
+    ending = case.ending
+    if case.before.energised:
+        return ending is Ending.VOID and case.next.cause is Cause.SHAKER
+    if case.phase in (P.PLANNING, P.PROVING_DARK, P.COVERING):
+        return ending is Ending.NOT_STARTED
+    if case.phase is P.PUSHING:
+        return case.to is P.AWAITING_PRESENCE
+    return None
+
+
+@proves(
+    "a lamp fault when all is paid clears, a stuck cover is asked for again",
+    granted=(ev.LampFault, ev.TimerExpired),
+)
+def _goes_on_after(case: Case) -> bool | None:
+    if case.on(ev.LampFault):
+        return case.to is P.CLEARING if case.phase is P.SETTLED_LIT else None
+    stuck = case.phase is P.REVEALING and case.before.playing
+    return case.tells(Notice.REVEAL) and case.to is P.REVEALING if stuck else None
+
+
+@proves("interrupted before EN-on: not started; in the toss: void", events=(ev.Restarted,))
+def _interrupted(case: Case) -> bool | None:
+    if not case.in_round or case.before.settled:
+        return None
+    expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
+    return case.ends(expected, Cause.INTERRUPTED)
+
+
+@proves(
+    "interrupted after the toss: the dealer reads if the compartment stayed locked, else void",
+    events=(ev.Restarted,),
+)
+def _interrupted_after(case: Case) -> bool | None:
+    if not case.in_round or not case.before.settled or case.before.value:
+        return None
+    kept = case.event.compartment_stayed_locked and not case.event.compartment_open
+    if case.phase is P.COVERED:
+        kept = kept and case.event.cover_closed
+    if not (kept and case.expected.reads_after_interruption):
+        return case.ends(Ending.VOID, Cause.INTERRUPTED)
+    if case.ending is not None or case.next.values is not None:
+        return False
+    if case.before.bets_closed and case.phase in (P.REVEALING, P.COMING_TO_REST, P.READING):
+        uncovered = not case.rules.covered or any(
+            isinstance(each, do.DriveCover) and each.open for each in case.commands
+        )
+        asked = case.tells(Notice.ENTER)
+        return case.to is P.AWAITING_DEALER and asked and uncovered
+    if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
+        return case.to is P.SHOWING_MULTIPLIERS
+    return True
+
+
+@proves(
+    "a restart keeps a known value: confirmed, shown, settled or decided as before",
+    events=(ev.Restarted,),
+)
+def _kept(case: Case) -> bool | None:
+    if not case.in_round or not case.before.value:
+        return None
+    same = case.next.values == case.state.values and case.next.reading == case.state.reading
+    same = same and case.next.source is case.state.source
+    resumed = {
+        P.COLLECTING: P.PUSHING,
+        P.PAYING: P.PUSHING,
+        P.SETTLING_BY_HAND: P.AWAITING_PRESENCE,
+    }.get(case.phase, case.phase)
+    shown = case.orders(do.PushLamps)
+    lit = case.phase in (P.PUSHING, P.COLLECTING, P.PAYING, P.SETTLED_LIT)
+    return same and case.to is resumed and shown == lit
+
+
+@proves("out of service stays out of service through a restart", events=(ev.Restarted,))
+def _stays_out(case: Case) -> bool | None:
+    if case.before.playing or not (
+        case.before.faults or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+    ):
+        return None
+    return case.to in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+
+
+@proves("a verified value that waits is asked for again after a restart", events=(ev.Restarted,))
+def _asked_again(case: Case) -> bool | None:
+    if case.phase is not P.AWAITING_DEALER or case.to is not P.AWAITING_DEALER:
+        return None
+    confirms = case.rules.entry.value == "dealer_confirm" and isinstance(
+        case.state.reading, Verified
+    )
+    return case.tells(Notice.CONFIRM if confirms else Notice.ENTER)
+
+
+@proves("an ended round is told again after a restart", events=(ev.Restarted,))
+def _told_again(case: Case) -> bool | None:
+    if case.phase is not P.WITHOUT_RESULT:
+        return None
+    return any(isinstance(each, do.Announce) and each.wagers is not None for each in case.commands)

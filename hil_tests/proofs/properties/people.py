@@ -1,0 +1,283 @@
+"""Who may do what, what people are told, and that what they are asked for is granted."""
+
+from __future__ import annotations
+
+from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import Notice, Purpose, Role, ShownPhase
+
+P = Phase
+
+
+MUST_BE_TOLD: dict[Phase, Notice] = {
+    P.LAMPS_TO_BE_SEEN: Notice.LAMPS_SEEN,
+    P.TO_BE_SIGNED: Notice.SIGN,
+    P.INSPECTED: Notice.INSPECTED,
+    P.READY: Notice.OPEN,
+    P.CLOSED: Notice.CLOSED,
+    P.INSPECTION_DUE: Notice.INSPECTION_DUE,
+    P.OUT_OF_SERVICE: Notice.OUT_OF_SERVICE,
+    P.SHAKER_RETIRED: Notice.MANUAL_SHAKER,
+    P.AWAITING_PRESENCE: Notice.PRESENCE,
+    P.DISPUTED: Notice.DISPUTE,
+    P.REVEALING: Notice.REVEAL,
+}
+"""What people must hear on entering a phase."""
+
+
+@proves("people are told what is asked of them", accepted=True)
+def _told_what(case: Case) -> bool | None:
+    phase = case.to
+    if phase is case.phase and not case.on(ev.Restarted):
+        return None
+    if phase is P.INSPECTED and case.phase is P.OPENING:
+        return None
+    if phase is P.READY and case.phase is not P.OPENING:
+        return case.tells(Notice.INSPECTED) if case.phase is P.TO_BE_SIGNED else None
+    if (
+        case.state.purpose is Purpose.TRIAL
+        and phase is P.INSPECTION_DUE
+        and case.next.serial == case.state.serial
+    ):
+        return None
+    notice = MUST_BE_TOLD.get(phase)
+    if notice is None:
+        return None
+    if phase is P.INSPECTION_DUE and case.state.purpose is Purpose.TRIAL:
+        return None
+    return case.tells(notice)
+
+
+@proves("who is to be covered is told, and no more bets is shown", commands=(do.Announce,))
+def _told_and_shown(case: Case) -> bool | None:
+    if case.tells(Notice.NO_MORE_BETS):
+        shown = do.ShowPhase(ShownPhase.NO_MORE_BETS, case.rules.demonstration) in case.commands
+        waits = case.to in (P.NO_MORE_BETS, P.DRAWING_MULTIPLIERS)
+        by_itself = case.rules.autonomous and not case.expected.player
+        paced = waits != by_itself or case.to is P.DRAWING_MULTIPLIERS
+        return shown and paced
+    if case.tells(Notice.BETS_OPEN):
+        at_once = case.rules.autonomous and case.expected.nmb_before_reveal
+        return (case.to is not P.BETTING) == at_once
+    return None
+
+
+DEALER_ACTS = (
+    *(ev.BetsRequested, ev.NoMoreBetsCalled, ev.ActivationRequested, ev.RevealRequested),
+    *(ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled, ev.WagersSettled),
+    ev.LampsOffRequested,
+)
+
+
+CHARGE_ACTS = (
+    *(ev.OpenRequested, ev.CloseRequested, ev.InspectionRequested, ev.DisputeDecided),
+    *(ev.TimeConfirmed, ev.ShiftBegan),
+)
+
+
+TECHNICIAN_ACTS = (
+    *(ev.FaultCleared, ev.ShakerRestored, ev.JogRequested, ev.TrialTossRequested),
+    ev.LampTrialRequested,
+)
+
+
+EITHER_ACTS = (
+    *(ev.InspectionAbandoned, ev.DiceChanged, ev.OutOfServiceRequested, ev.ReturnRequested),
+    ev.ShakerRetired,
+)
+
+
+@proves(
+    "nobody acts outside of their role",
+    granted=(
+        *DEALER_ACTS,
+        *CHARGE_ACTS,
+        *TECHNICIAN_ACTS,
+        *EITHER_ACTS,
+        ev.ShiftInspectionRequested,
+    ),
+)
+def _roles(case: Case) -> bool | None:
+    role = case.event.person.role
+    if isinstance(case.event, DEALER_ACTS):
+        return role is not Role.TECHNICIAN
+    if isinstance(case.event, CHARGE_ACTS):
+        return role in IN_CHARGE
+    if isinstance(case.event, TECHNICIAN_ACTS):
+        return role is Role.TECHNICIAN
+    if case.on(ev.ShiftInspectionRequested):
+        return role in case.expected.shift and case.before.shift_due
+    return role is not Role.DEALER
+
+
+ENDABLE = frozenset(
+    {
+        *(P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING),
+        *(P.COMING_TO_REST, P.READING, P.JOGGING, P.LAMP_TRIAL),
+    }
+)
+"""Work that a person may give up while it goes on, where it is no round."""
+
+
+def _offered(case: Case) -> dict[type[ev.Event], Role]:
+    """What must be granted here, to this role, when nothing stands in the way."""
+    order = case.expected.nmb_before_reveal
+    free = not (
+        case.before.compartment
+        or case.before.estop
+        or (case.rules.cover_must_be_absent and case.before.cover)
+    )
+    d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
+    dealt = not case.rules.autonomous
+    if case.state.purpose is not Purpose.PLAY and case.phase in ENDABLE:
+        return {ev.InspectionAbandoned: tech if case.state.purpose is Purpose.TRIAL else f}
+    match case.phase:
+        case P.CLOSED:
+            return {
+                ev.OpenRequested: f,
+                ev.OutOfServiceRequested: tech,
+                ev.DiceChanged: tech,
+                ev.LampTrialRequested: tech,
+                ev.TimeConfirmed: f,
+            }
+        case P.INSPECTION_DUE:
+            always = {
+                ev.CloseRequested: f,
+                ev.OutOfServiceRequested: f,
+                ev.DiceChanged: f,
+                ev.LampTrialRequested: tech,
+                ev.TimeConfirmed: f,
+            }
+            if free and (case.before.cover or not case.rules.covered):
+                always |= {ev.JogRequested: tech}
+            more = {ev.InspectionRequested: f, ev.TrialTossRequested: tech}
+            return always | (more if free else {})
+        case P.INSPECTED:
+            return {
+                ev.OpenRequested: f,
+                ev.CloseRequested: f,
+                ev.DiceChanged: tech,
+                ev.OutOfServiceRequested: tech,
+                ev.TimeConfirmed: f,
+            }
+        case P.READY:
+            ready = {ev.CloseRequested: f, ev.DiceChanged: tech, ev.TimeConfirmed: f}
+            if free and not case.before.shift_due:
+                ready |= {ev.BetsRequested: d}
+            if free and case.before.shift_due:
+                ready |= {ev.ShiftInspectionRequested: Role.SUPERVISOR}
+            return ready
+        case P.PACING | P.ADMITTING | P.OPENING:
+            return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
+        case P.OUT_OF_SERVICE:
+            out = {ev.ShakerRetired: tech, ev.DiceChanged: tech, ev.LampTrialRequested: tech}
+            return out | (
+                {ev.FaultCleared: tech} if case.before.faults else {ev.ReturnRequested: f}
+            )
+        case P.SHAKER_RETIRED:
+            return {ev.ShakerRestored: tech} | (
+                {ev.FaultCleared: tech} if case.before.faults else {}
+            )
+        case P.LAMP_ENTRY | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP:
+            return {ev.InspectionAbandoned: f}
+        case P.LAMPS_TO_BE_SEEN:
+            return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
+        case P.TO_BE_SIGNED if case.state.purpose is Purpose.SHIFT:
+            return {ev.Signed: Role.SUPERVISOR, ev.InspectionAbandoned: f}
+        case P.TO_BE_SIGNED:
+            return {ev.Signed: f, ev.InspectionAbandoned: f}
+        case P.BETTING:
+            return {ev.ActivationRequested if order else ev.NoMoreBetsCalled: d} | {
+                ev.CloseRequested: f
+            }
+        case P.COVERED:
+            return {ev.NoMoreBetsCalled: d, ev.CloseRequested: f}
+        case P.NO_MORE_BETS:
+            return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
+                {ev.PlayerPressed: d} if case.expected.player else {}
+            )
+        case P.AWAITING_DEALER:
+            return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
+        case P.DISPUTED:
+            return {ev.DisputeDecided: f}
+        case P.COLLECTING if dealt:
+            return {ev.WagersSettled: d}
+        case P.SETTLED_LIT:
+            return {ev.LampsOffRequested: d}
+        case P.AWAITING_PRESENCE:
+            return {ev.PresenceGiven: Role.SUPERVISOR}
+        case P.SETTLING_BY_HAND | P.WITHOUT_RESULT:
+            return {ev.WagersSettled: d}
+    return {}
+
+
+ACTS = (
+    *(*DEALER_ACTS, *CHARGE_ACTS, *TECHNICIAN_ACTS, *EITHER_ACTS),
+    *(ev.LampsSeen, ev.Signed, ev.PresenceGiven, ev.PlayerPressed, ev.ShiftInspectionRequested),
+)
+
+
+@proves("what a person is waited for is granted to them", events=ACTS)
+def _granted(case: Case) -> bool | None:
+    role = _offered(case).get(type(case.event))
+    person = getattr(case.event, "person", None)
+    if role is None or (person is not None and person.role is not role) or not case.is_current:
+        return None
+    if case.on(ev.FaultCleared) and case.event.kind not in case.before.faults:
+        return None
+    if case.on(ev.ShakerRetired) and not case.event.steps:
+        return case.refused
+    return case.accepted
+
+
+GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
+    ev.OpenRequested: frozenset({P.INSPECTION_DUE, P.OPENING}),
+    ev.OutOfServiceRequested: frozenset({P.OUT_OF_SERVICE}),
+    ev.ReturnRequested: frozenset({P.INSPECTION_DUE}),
+    ev.ShakerRetired: frozenset({P.SHAKER_RETIRED}),
+    ev.ShakerRestored: frozenset({P.OUT_OF_SERVICE}),
+    ev.InspectionAbandoned: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
+    ev.BetsRequested: frozenset({P.ADMITTING}),
+    ev.NoMoreBetsCalled: frozenset(
+        {P.NO_MORE_BETS, P.DRAWING_MULTIPLIERS, P.PLANNING, P.COVERING, P.REVEALING}
+    ),
+    ev.ActivationRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.PlayerPressed: frozenset({P.COVERING, P.PLANNING}),
+    ev.RevealRequested: frozenset({P.REVEALING, P.COMING_TO_REST}),
+    ev.LampsOffRequested: frozenset({P.CLEARING}),
+    ev.JogRequested: frozenset({P.JOGGING}),
+    ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.LampTrialRequested: frozenset({P.LAMP_TRIAL}),
+    ev.ShiftInspectionRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.JogFinished: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
+    ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND}),
+    ev.TossPlanDrawn: frozenset({P.PROVING_DARK}),
+    ev.LampsProvedDark: frozenset({P.STARTING}),
+    ev.TossStarted: frozenset({P.TOSSING}),
+    ev.TossSettled: frozenset({P.COVERED, P.REVEALING, P.COMING_TO_REST}),
+    ev.AtRest: frozenset({P.READING}),
+}
+"""Where an event leads when it is granted, whatever the state."""
+
+
+@proves("what is granted leads where it should", granted=tuple(GOES_TO))
+def _leads(case: Case) -> bool | None:
+    to = case.to
+    if case.on(ev.TossSettled):
+        uncovered = not case.rules.covered
+        bets_open = case.expected.nmb_before_reveal and case.before.playing
+        expected = P.COMING_TO_REST if uncovered else P.COVERED if bets_open else P.REVEALING
+        return to is expected
+    if case.on(ev.OpenRequested):
+        return to is (P.OPENING if case.phase is P.INSPECTED else P.INSPECTION_DUE)
+    return to in GOES_TO[type(case.event)]
+
+
+@proves("what people record is kept", granted=(ev.DiceChanged, ev.CloseRequested))
+def _kept_in_mind(case: Case) -> bool | None:
+    if case.on(ev.DiceChanged):
+        return case.next.dice is not None and case.next.dice.serials == case.event.serials
+    closing = case.to is P.CLOSED or case.next.after.value != "next_round"
+    return closing if case.before.playing else case.to is P.CLOSED

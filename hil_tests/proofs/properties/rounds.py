@@ -1,0 +1,202 @@
+"""How a round comes to its values, ends, is recorded, and is followed by the next."""
+
+from __future__ import annotations
+
+from hil_tests.proofs.properties.case import IN_CHARGE, SPEAKING_ROLES, Case, proves
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import Cause, Ending, NoRoll, Notice, Source, Verified, WagersDo
+
+P = Phase
+
+
+@proves(
+    "not flat is no roll: called by the table where it enters, else by the dealer",
+    granted=(ev.ReadingMade,),
+)
+def _no_roll(case: Case) -> bool | None:
+    if not case.before.playing or not isinstance(case.event.verdict, NoRoll):
+        return None
+    if case.expected.auto:
+        return case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
+    return case.to is P.AWAITING_DEALER
+
+
+@proves("unreadable is not void where a dealer can read", accepted=True)
+def _unreadable(case: Case) -> bool | None:
+    if not case.before.playing or case.after.verdict != "unreadable" or case.before.verdict:
+        return None
+    if case.expected.attended:
+        return case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
+    return case.ends(Ending.VOID, Cause.READER)
+
+
+@proves(
+    "a verified value goes to the lamps where the table enters, else to the dealer",
+    granted=(ev.ReadingMade,),
+)
+def _verified(case: Case) -> bool | None:
+    if not case.before.playing or not isinstance(case.event.verdict, Verified):
+        return None
+    if not case.expected.auto:
+        confirms = case.rules.entry.value == "dealer_confirm"
+        asked = case.tells(Notice.CONFIRM if confirms else Notice.ENTER)
+        return asked and case.to is P.AWAITING_DEALER
+    if case.before.lamp_failed:
+        return case.to is P.AWAITING_PRESENCE
+    return case.to is P.PUSHING and case.next.source is Source.VERIFIED
+
+
+DEALERS = (ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled)
+
+
+@proves("dealer and reader agree, or the floorperson decides", events=DEALERS)
+def _dealer_and_reader(case: Case) -> bool | None:
+    if case.phase is not P.AWAITING_DEALER or not case.is_current:
+        return None
+    if case.event.person.role not in SPEAKING_ROLES:
+        return case.refused
+    read = case.state.reading.values if isinstance(case.state.reading, Verified) else None
+    if case.on(ev.ValuesConfirmed):
+        asked = case.rules.entry.value == "dealer_confirm" and case.before.verdict == "verified"
+        may = asked and sorted(case.event.values) == sorted(read or ())
+        return case.accepted == may and (not may or case.next.source is Source.CONFIRMED)
+    if case.on(ev.NoRollCalled):
+        if case.before.verdict == "verified":
+            return case.to is P.DISPUTED
+        return case.ending is Ending.NO_ROLL
+    agrees = case.before.verdict == "unreadable" or (
+        read is not None and sorted(case.event.values) == sorted(read)
+    )
+    if agrees:
+        lit = P.AWAITING_PRESENCE if case.before.lamp_failed else P.PUSHING
+        return case.to is lit and case.next.source is Source.ENTERED
+    return case.to is P.DISPUTED and case.next.entered == case.event.values
+
+
+@proves("only the floorperson or above decides a dispute", events=(ev.DisputeDecided,))
+def _dispute(case: Case) -> bool | None:
+    if case.phase is not P.DISPUTED or not case.is_current:
+        return case.refused
+    if case.event.person.role not in IN_CHARGE:
+        return case.refused
+    if case.event.values is None:
+        return case.ending is Ending.NO_ROLL
+    stands = case.to in (P.PUSHING, P.AWAITING_PRESENCE)
+    return stands and case.next.values == case.event.values and case.next.source is Source.DECIDED
+
+
+def _wagers(case: Case, ending: Ending) -> WagersDo:
+    if ending in (Ending.SETTLED, Ending.SETTLED_BY_HAND):
+        return WagersDo.SETTLED
+    if ending is Ending.NOT_STARTED:
+        return WagersDo.RETURNED
+    return case.expected.wagers_without_result
+
+
+@proves("wagers are returned exactly where the profile says so", commands=(do.RecordRound,))
+def _wagers_recorded(case: Case) -> bool | None:
+    record = case.first(do.RecordRound)
+    return record.wagers is _wagers(case, record.ending)
+
+
+@proves("the fate of the wagers is told when a round ends without a result", accepted=True)
+def _wagers_told(case: Case) -> bool | None:
+    ending = case.ending
+    if ending is None:
+        return None
+    notice = {
+        Ending.NO_ROLL: Notice.NO_ROLL,
+        Ending.VOID: Notice.VOID,
+        Ending.NOT_STARTED: Notice.NOT_STARTED,
+    }[ending]
+    told = [
+        each for each in case.commands if isinstance(each, do.Announce) and each.notice is notice
+    ]
+    return len(told) == 1 and told[0].wagers is _wagers(case, ending) and bool(told[0].clause)
+
+
+@proves("every round is recorded once, with the values that stood", accepted=True)
+def _recorded(case: Case) -> bool | None:
+    records = [each for each in case.commands if isinstance(each, do.RecordRound)]
+    opens = case.tells(Notice.BETS_OPEN)
+    if not records and not opens:
+        return None
+    if opens:
+        return not case.before.playing and case.next.round == case.state.round + 1
+    record = records[0]
+    settled = record.ending in (Ending.SETTLED, Ending.SETTLED_BY_HAND)
+    values = sorted(record.values or ()) == (sorted(case.before.stands or ()) if settled else [])
+    source = (record.source is not None) == settled
+    paid = case.before.paid or record.ending is not Ending.SETTLED
+    return (
+        len(records) == 1
+        and case.before.playing
+        and record.round == case.state.round
+        and values
+        and source
+        and paid
+    )
+
+
+@proves("a round leaves nothing behind for the next", commands=(do.RecordRound,))
+def _forgotten(case: Case) -> bool | None:
+    y = case.next
+    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause)
+    clean = not any(left) and not y.multipliers and not y.multipliers_shown and not y.retried
+    return clean and y.after.value == "next_round"
+
+
+@proves(
+    "closing is granted after the round, unless an inspection or a repair is due",
+    commands=(do.RecordRound,),
+)
+def _closing(case: Case) -> bool | None:
+    if not case.before.valid or case.before.faults or case.next.faults:
+        return None
+    open_phases = (P.PACING, P.READY, P.ADMITTING)
+    return case.to is P.CLOSED if case.state.after.value == "close" else case.to in open_phases
+
+
+@proves(
+    "pace: bets, settling and payout follow each other, and the next round comes",
+    granted=(ev.TimerExpired, ev.LampsShown, ev.LampsDark, ev.WagersSettled),
+)
+def _pace(case: Case) -> bool | None:
+    to = case.to
+    match case.phase, case.event:
+        case ((P.BETTING | P.COVERED), ev.TimerExpired()):
+            return case.tells(Notice.NO_MORE_BETS)
+        case P.COLLECTING, ev.TimerExpired():
+            return to is P.PAYING
+        case P.PAYING, ev.TimerExpired():
+            return to is P.CLEARING
+        case P.PACING, ev.TimerExpired():
+            return to in (P.READY, P.ADMITTING)
+        case P.NO_MORE_BETS, ev.TimerExpired():
+            return to in (P.COVERING, P.PLANNING)
+        case P.PUSHING, ev.LampsShown():
+            return to is P.COLLECTING
+        case P.COLLECTING, ev.WagersSettled():
+            return to is P.SETTLED_LIT
+        case ((P.SETTLING_BY_HAND | P.WITHOUT_RESULT), (ev.WagersSettled() | ev.TimerExpired())):
+            return case.orders(do.RecordRound)
+        case P.CLEARING, ev.LampsDark():
+            return case.first(do.RecordRound).ending is Ending.SETTLED
+        case P.LAMP_ENTRY, ev.LampsShown():
+            return to is P.LAMP_ENTRY_CLEARING
+        case P.LAMP_ENTRY_CLEARING, ev.LampsDark():
+            return to is (P.EACH_LAMP if len(case.before.entries) == 3 else P.LAMP_ENTRY)
+    return None
+
+
+@proves("a table that paces itself goes on unless something stands in the way", accepted=True)
+def _goes_on(case: Case) -> bool | None:
+    if not case.rules.autonomous or case.to is not P.READY:
+        return None
+    y = case.next
+    wrong_cover = case.rules.cover_must_be_absent and case.after.cover
+    return bool(
+        y.barred or case.after.compartment or case.after.estop or wrong_cover or y.shift_due
+    )

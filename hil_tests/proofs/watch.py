@@ -1,0 +1,445 @@
+"""What an observer knows of a table, told from events and commands alone.
+
+Owns the watch and how it follows a transition. A watch never copies a decision from the state, so
+a property that compares the machine with the watch compares two accounts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hil_tests.proofs.tables import Table
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.state import Lamps, Phase, TableState
+from shaker_ctl.rules.vocabulary import (
+    FaultKind,
+    NoRoll,
+    Notice,
+    Part,
+    Purpose,
+    ShownPhase,
+    Timer,
+    Verified,
+)
+
+P = Phase
+
+
+class Watch(NamedTuple):
+    """What has happened, told from outside."""
+
+    # the world
+    compartment: bool = False
+    estop: bool = False
+    cover: bool = False
+    faults: frozenset[FaultKind] = frozenset()
+    # devices, as commanded and answered
+    lamps: Lamps = Lamps.UNKNOWN
+    """As last proved; unknown from every lamp command, fault or restart until then."""
+    lit: bool = False
+    """Lamps were told to light and have not been proved dark since."""
+    hidden: bool = False
+    """Between `LightOff` and `LightOn`."""
+    energised: bool = False
+    """EN is on, or may be."""
+    reading: bool = False
+    """The reader was started and neither finished nor stopped."""
+    odds_up: bool = False
+    """Multipliers were told to be shown and not to be hidden since."""
+    posed: bool = False
+    """Poses were noted for this toss, or could not be seen."""
+    timer: Timer | None = None
+    awaited: type[do.Command] | None = None
+    """The last command whose answer is still to come."""
+    shown: ShownPhase | None = None
+    # the round in hand
+    playing: bool = False
+    bets_closed: bool = False
+    tossed: bool = False
+    """StartToss was given for this round, and not denied."""
+    settled: bool = False
+    verdict: str = ""
+    """verified, no_roll, unreadable: the reader's word."""
+    value: bool = False
+    """A value of this round is verified or entered."""
+    stands: tuple[int, int, int] | None = None
+    """The values that may be lit: verified (auto), confirmed, entered or decided this round."""
+    draws: int = 0
+    odds_proved: bool = False
+    lamp_failed: bool = False
+    """A lamp fault since EN-on, with wagers not yet settled."""
+    paid: bool = False
+    # inspections
+    entries: frozenset[int] = frozenset()
+    """Distinct values per lamp entry seen lit: 1 triple, 2 pair, 3 all different."""
+    each: bool = False
+    seen: bool = False
+    cycles: int = 0
+    good_so_far: bool = False
+    """The cycle in hand was settled by tachometer, and moved."""
+    valid: bool = False
+    shift_due: bool = False
+
+
+SUPERVISED = frozenset(
+    {
+        *(P.OPENING, P.ADMITTING, P.PACING, P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP),
+        *(P.LAMP_TRIAL, P.JOGGING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING),
+        *(P.COMING_TO_REST, P.READING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
+        *(P.PUSHING, P.CLEARING),
+    }
+)
+"""Phases that wait for a device, and must not wait for ever."""
+
+
+FACTS = (
+    ev.CompartmentOpened,
+    ev.CompartmentClosed,
+    ev.EstopPressed,
+    ev.EstopReleased,
+    ev.CoverOpened,
+    ev.CoverClosed,
+    ev.Restarted,
+)
+
+
+FAULTS = {
+    ev.ShakerFault: FaultKind.SHAKER,
+    ev.LampFault: FaultKind.LAMP,
+    ev.ReaderFault: FaultKind.READER,
+    ev.ControllerFault: FaultKind.CONTROLLER,
+}
+
+
+ABANDONS = (ev.EstopPressed, ev.CoverOpened, ev.CoverClosed, ev.TossNotStarted)
+"""Events that make an inspection begin again when they happen in it."""
+
+
+DISTURBS = (ev.CompartmentOpened, ev.ConditionChanged, ev.Restarted)
+
+
+WORLD = frozenset({*FACTS, *FAULTS, *DISTURBS})
+"""Events that are true whether or not the machine accepts them."""
+
+
+def is_current(state: TableState, event: ev.Event) -> bool:
+    """True when an event belongs to no occasion, or to the present one."""
+    occasion = getattr(event, "occasion", None)
+    number = getattr(event, "round", None)
+    return occasion in (None, state.occasion) and number in (None, state.round)
+
+
+def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
+    """Return the watch after this transition."""
+    if type(event) in WORLD:
+        w = _world(table, w, state, event)
+    if step.refused is not None:
+        return w
+    w = _heard(table, w, state, event, step)
+    for command in step.commands:
+        w = _told(table, w, command, step.state)
+    if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
+        return _tidied(w, state.phase, step, event)
+    return w if w.awaited is None or _waits(state.phase) else w._replace(awaited=None)
+
+
+def _waits(phase: Phase) -> bool:
+    return phase in SUPERVISED or phase is P.SETTLED_LIT
+
+
+def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
+    """Forget what can no longer matter in the phase entered, so that fewer nodes are told apart."""
+    phase = step.state.phase
+    if not _waits(phase):
+        w = w._replace(awaited=None)
+    elif w.awaited and not _awaits(step.commands):
+        w = w._replace(awaited=_STILL.get(phase))
+    if phase not in LIGHTING and left in LIGHTING and not isinstance(event, ev.Restarted):
+        w = w._replace(lit=False) if _darkens(step) else w
+    if phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.CLOSED):
+        w = _disturbed(w)._replace(posed=False, lit=False, hidden=True)
+    elif phase is P.INSPECTION_DUE:
+        w = _disturbed(w) if isinstance(event, ABANDONS) else w
+        w = w._replace(posed=False, lit=False, good_so_far=False, hidden=True)
+        if not (w.entries == {1, 2, 3} and w.each and w.seen):
+            w = w._replace(entries=frozenset(), each=False, seen=False)
+        if w.cycles < 3:
+            w = w._replace(cycles=0)
+    elif phase is P.WITHOUT_RESULT:
+        w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
+        w = w._replace(posed=False, bets_closed=False, hidden=True)
+    elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
+        w = w if left is phase else w._replace(verdict="unreadable")
+    elif w.stands is not None:
+        w = w._replace(verdict="", hidden=True)
+    return w
+
+
+def _darkens(step: Step) -> bool:
+    return any(isinstance(each, do.ClearLamps | do.DarkenLamps) for each in step.commands)
+
+
+LIGHTING = frozenset(
+    {
+        *(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMP_TRIAL),
+        *(P.PUSHING, P.COLLECTING, P.PAYING, P.SETTLED_LIT, P.CLEARING),
+    }
+)
+"""Phases in which lamps are meant to be lit, or not yet proved dark."""
+
+
+_STILL: dict[Phase, type[do.Command]] = {P.TOSSING: do.StartToss, P.READING: do.StartReading}
+"""Phases in which the second answer to a command is still to come."""
+
+
+def _awaits(commands: tuple[do.Command, ...]) -> bool:
+    return any(type(command) in ANSWERS for command in commands)
+
+
+def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
+    """Facts hold whether or not the machine wanted to hear them."""
+    has_contact = table.rules.covered or table.rules.cover_must_be_absent
+    if isinstance(event, ev.CompartmentOpened):
+        w = w._replace(compartment=True)
+    elif isinstance(event, ev.CompartmentClosed):
+        w = w._replace(compartment=False)
+    elif isinstance(event, ev.EstopPressed):
+        w = w._replace(estop=True)
+    elif isinstance(event, ev.EstopReleased):
+        w = w._replace(estop=False)
+    elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
+        w = w._replace(cover=isinstance(event, ev.CoverClosed))
+    elif isinstance(event, ev.Restarted):
+        w = w._replace(
+            compartment=event.compartment_open,
+            estop=event.estop_pressed,
+            cover=event.cover_closed and has_contact,
+            energised=False,
+            reading=False,
+            hidden=True,
+            lamps=Lamps.UNKNOWN,
+        )
+    kind = FAULTS.get(type(event))
+    if kind is not None and is_current(state, event):
+        w = _disturbed(w._replace(faults=w.faults | {kind}))
+        if kind is FaultKind.LAMP and w.tossed and not w.paid:
+            w = w._replace(lamp_failed=True)
+        if kind is FaultKind.SHAKER:
+            w = w._replace(energised=False)
+        if kind is FaultKind.LAMP:
+            w = w._replace(lamps=Lamps.UNKNOWN)
+    if isinstance(event, DISTURBS) or (w.energised and _stops_toss(table, event)):
+        w = _disturbed(w)
+    return w
+
+
+def _stops_toss(table: Table, event: ev.Event) -> bool:
+    return (
+        isinstance(event, ev.EstopPressed)
+        or (isinstance(event, ev.CoverOpened) and table.rules.covered)
+        or (isinstance(event, ev.CoverClosed) and table.rules.cover_must_be_absent)
+    )
+
+
+def _disturbed(w: Watch) -> Watch:
+    return w._replace(
+        entries=frozenset(), each=False, seen=False, cycles=0, good_so_far=False, valid=False
+    )
+
+
+def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
+    """Answers and acts, once accepted."""
+    match event:
+        case ev.LampsProvedDark() | ev.LampsDark() | ev.EachLampProved():
+            w = w._replace(lit=False, lamps=Lamps.DARK)
+            if isinstance(event, ev.EachLampProved):
+                w = w._replace(each=set(event.areas) == set(table.rules.areas))
+        case ev.LampsShown():
+            w = w._replace(lamps=Lamps.LIT)
+            if event.occasion.purpose is Purpose.INSPECTION:
+                w = w._replace(entries=w.entries | {len(set(event.values))})
+        case ev.LampsSeen():
+            w = w._replace(seen=True)
+        case ev.TossStarted():
+            w = w._replace(posed=False)
+        case ev.TossNotStarted():
+            w = w._replace(energised=False, tossed=False, lamp_failed=False)
+        case ev.TossSettled():
+            w = w._replace(energised=False, settled=w.playing)
+        case ev.JogFinished():
+            w = w._replace(energised=False)
+        case ev.AtRest():
+            w = w._replace(good_so_far=not w.playing)
+        case ev.TossDisproved():
+            w = w._replace(
+                reading=False,
+                faults=w.faults | {FaultKind.SHAKER} if w.playing else w.faults,
+                cycles=w.cycles if w.playing else 0,
+                good_so_far=False,
+            )
+            if w.playing:
+                w = _disturbed(w)
+        case ev.ReadingMade():
+            w = w._replace(reading=False)
+            if w.playing:
+                w = _verdict(table, w, event)
+            else:
+                good = w.good_so_far and isinstance(event.verdict, Verified)
+                w = w._replace(cycles=min(w.cycles + 1, 3) if good else 0, good_so_far=False)
+        case ev.TimerExpired():
+            w = w._replace(timer=None)
+            if not w.playing and event.timer in (Timer.REST, Timer.READING):
+                w = w._replace(cycles=0, good_so_far=False)
+            elif event.timer in (Timer.REST, Timer.READING):
+                w = w._replace(verdict="unreadable")
+            w = _silence(w, state, event.timer)
+        case ev.ReaderFault() if w.playing and w.reading:
+            w = w._replace(verdict="unreadable")
+        case ev.ValuesConfirmed() | ev.ValuesEntered():
+            agreed = step.state.phase is not P.DISPUTED
+            w = w._replace(value=True, stands=event.values if agreed else None)
+        case ev.DisputeDecided() if event.values is not None:
+            w = w._replace(stands=event.values)
+        case ev.MultipliersShown():
+            w = w._replace(odds_proved=True)
+        case ev.WagersSettled():
+            w = w._replace(paid=True)
+        case ev.InspectionRequested():
+            if event.part is not Part.SHAKER:
+                w = w._replace(entries=frozenset(), each=False, seen=False)
+            if event.part is not Part.LAMPS:
+                w = w._replace(cycles=0)
+        case ev.ShiftInspectionRequested():
+            w = w._replace(cycles=0)
+        case ev.ShiftBegan():
+            w = w._replace(shift_due=True)
+        case ev.Signed():
+            if state.purpose is Purpose.SHIFT:
+                w = w._replace(shift_due=False)
+            else:
+                w = _disturbed(w)._replace(valid=True)
+        case ev.FaultCleared():
+            w = w._replace(faults=w.faults - {event.kind})
+        case ev.DiceChanged() | ev.OutOfServiceRequested() | ev.InspectionAbandoned():
+            w = _disturbed(w)
+        case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
+            w = _disturbed(w)
+    return w
+
+
+def _verdict(table: Table, w: Watch, event: ev.ReadingMade) -> Watch:
+    match event.verdict:
+        case Verified(values=values):
+            stands = values if table.expected.auto else None
+            return w._replace(verdict="verified", value=True, stands=stands)
+        case NoRoll():
+            return w._replace(verdict="no_roll")
+    return w._replace(verdict="unreadable")
+
+
+def _silence(w: Watch, state: TableState, timer: Timer) -> Watch:
+    """A device that did not answer in time has failed."""
+    kind = {
+        Timer.LAMPS: FaultKind.LAMP,
+        Timer.EACH_LAMP: FaultKind.LAMP,
+        Timer.TOSS: FaultKind.SHAKER,
+        Timer.COVER: FaultKind.SHAKER,
+        Timer.DRAW: FaultKind.CONTROLLER,
+    }.get(timer)
+    optional = state.phase in (P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
+    if timer is Timer.PAYOUT and state.phase is P.PAYING:
+        return w._replace(paid=True)
+    if kind is None or optional:
+        return w
+    w = _disturbed(w._replace(faults=w.faults | {kind}))
+    if kind is FaultKind.LAMP and w.tossed and not w.paid:
+        w = w._replace(lamp_failed=True)
+    return w
+
+
+def _told(table: Table, w: Watch, command: do.Command, now: TableState) -> Watch:
+    if type(command) in ANSWERS:
+        w = w._replace(awaited=type(command))
+    match command:
+        case do.StartToss(occasion=occasion):
+            w = w._replace(energised=True, tossed=occasion.purpose is Purpose.PLAY)
+        case do.Jog():
+            w = w._replace(energised=True)
+        case do.StopMotor():
+            w = w._replace(energised=False)
+        case do.PushLamps() | do.ProveEachLamp():
+            w = w._replace(lit=True, lamps=Lamps.UNKNOWN)
+        case do.ClearLamps() | do.DarkenLamps():
+            # A clear command that the inspection gives for its own entry leaves proved light lit.
+            kept = w.lamps is Lamps.LIT and now.phase is P.LAMP_ENTRY_CLEARING
+            w = w if kept else w._replace(lamps=Lamps.UNKNOWN)
+        case do.LightOff():
+            w = w._replace(hidden=True)
+        case do.LightOn():
+            w = w._replace(hidden=False)
+        case do.NotePoses():
+            w = w._replace(posed=True)
+        case do.DriveCover(open=False):
+            w = w._replace(posed=w.posed or w.cover)
+        case do.StartReading():
+            w = w._replace(reading=True)
+        case do.StopReading():
+            w = w._replace(reading=False)
+        case do.DrawMultipliers():
+            w = w._replace(draws=w.draws + 1)
+        case do.ShowMultipliers():
+            w = w._replace(odds_up=True)
+        case do.HideMultipliers():
+            w = w._replace(odds_up=False)
+        case do.StartTimer(timer=timer):
+            w = w._replace(timer=timer)
+        case do.CancelTimer():
+            w = w._replace(timer=None)
+        case do.ShowPhase(phase=phase):
+            w = w._replace(shown=phase)
+        case do.RaiseFault(kind=kind):
+            w = w._replace(faults=w.faults | {kind})
+        case do.Announce(notice=Notice.BETS_OPEN):
+            w = _new_round(w)._replace(playing=True)
+        case do.Announce(notice=Notice.NO_MORE_BETS):
+            w = w._replace(bets_closed=True)
+        case do.Announce(notice=Notice.CYCLE_GOOD | Notice.CYCLE_BAD):
+            w = w._replace(hidden=True, posed=False)
+        case do.Announce(notice=Notice.CLOSED):
+            w = _disturbed(w)
+        case do.RecordRound():
+            w = _new_round(w)
+    return w
+
+
+def _new_round(w: Watch) -> Watch:
+    return w._replace(
+        playing=False,
+        bets_closed=False,
+        tossed=False,
+        settled=False,
+        verdict="",
+        value=False,
+        stands=None,
+        draws=0,
+        odds_proved=False,
+        lamp_failed=False,
+        paid=False,
+    )
+
+
+ANSWERS: dict[type[do.Command], tuple[type[ev.Event], ...]] = {
+    do.CheckTime: (ev.TimeChecked,),
+    do.DrawTossPlan: (ev.TossPlanDrawn,),
+    do.ProveLampsDark: (ev.LampsProvedDark,),
+    do.StartToss: (ev.TossStarted, ev.TossNotStarted, ev.TossSettled),
+    do.Jog: (ev.JogFinished,),
+    do.StartReading: (ev.AtRest, ev.TossDisproved, ev.ReadingMade),
+    do.PushLamps: (ev.LampsShown,),
+    do.ClearLamps: (ev.LampsDark,),
+    do.ProveEachLamp: (ev.EachLampProved,),
+    do.DrawMultipliers: (ev.MultipliersDrawn,),
+    do.ShowMultipliers: (ev.MultipliersShown, ev.MultipliersNotShown),
+}

@@ -1,0 +1,105 @@
+"""What the reader made of a case, beside the truth, and how sure a counted share is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hil_tests.reader.cases import Case
+from vision.findings import Findings
+from vision.frame import Frame
+from vision.reading import NoRoll, Observation, Verdict, Verified
+from vision.table.consensus import agree, refuse
+from vision.table.reader import TableReader
+
+MAX_FRAMES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one case."""
+
+    number: int
+    truth: str
+    is_visible: bool
+    tilt_deg: float
+    look: str
+    said: str
+    """`right`, `WRONG`, `no roll` or the reason of a refusal. `right` for dice that do not lie
+    flat is still a wrong acceptance: see `wrongly_accepted`."""
+    model: str
+    second: str
+    """Each reader alone: `right`, `wrong` (three values, not the true ones) or `unsure`."""
+    same_error: bool
+    """Both wrong with the same values."""
+
+    @property
+    def wrongly_accepted(self) -> bool:
+        return self.said == "WRONG" or (self.said == "right" and self.truth == "not flat")
+
+
+def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
+    """Read one case.
+
+    With `frames` = 1 the verdict is what one picture says alone. With more it is what so many
+    frames in a row agree on, out of at most `MAX_FRAMES`.
+    """
+    first: Findings | None = None
+    seen: list[Observation] = []
+    verdict: Verdict | None = None
+    for number in range(1 if frames == 1 else MAX_FRAMES):
+        looked = reader.look(Frame(case.shoot(), number / 30, number))
+        first = first or looked
+        seen.append(looked.observation)
+        if frames == 1:
+            verdict = looked.observation.opinion
+        else:
+            consensus = agree(seen, frames)
+            verdict = consensus.verdict if consensus is not None else None
+        if verdict is not None:
+            break
+    assert first is not None
+    model = tuple(sorted(die.value for die in first.model))
+    votes = [die.face.value for die in first.second.dice] if first.second is not None else []
+    second = tuple(sorted(value for value in votes if value is not None))
+    is_second_whole = len(second) == len(votes)
+    return Outcome(
+        number=case.number,
+        truth=case.truth,
+        is_visible=case.is_visible,
+        tilt_deg=case.tilt_deg,
+        look=case.look,
+        said=said(verdict or refuse(seen), case.values),
+        model=_alone(model, case.values, True),
+        second=_alone(second, case.values, is_second_whole),
+        same_error=is_second_whole and len(model) == 3 and model == second != case.values,
+    )
+
+
+def said(verdict: Verdict, values: tuple[int, ...]) -> str:
+    """One word for a verdict; `values` are the true ones, in growing order."""
+    if isinstance(verdict, Verified):
+        return "right" if tuple(sorted(verdict.values)) == values else "WRONG"
+    return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
+
+
+def _alone(read: tuple[int, ...], values: tuple[int, ...], is_whole: bool) -> str:
+    if read == values and is_whole:
+        return "right"
+    return "wrong" if len(read) == 3 and is_whole else "unsure"
+
+
+def bounds(part: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson; at the ends the rule of three), 0 to 1."""
+    if of == 0:
+        return 0.0, 1.0
+    z, p = 1.96, part / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    reach = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    low = middle - reach if part else 0.0
+    high = middle + reach if part < of else 1.0
+    if part == 0:
+        high = 3 / of
+    if part == of:
+        low = 1 - 3 / of
+    return max(0.0, low), min(1.0, high)

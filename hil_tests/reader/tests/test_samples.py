@@ -1,0 +1,20 @@
+"""What is kept blind shares nothing with what limits are chosen on."""
+
+from hil_tests.reader.cases import rig_cases
+from hil_tests.reader.samples import BLIND, RIG
+from hil_tests.rig.looks import STYLES
+
+
+def test_the_blind_sample_has_other_compartments_lenses_dice_and_lights():
+    assert not set(BLIND.compartments) & set(RIG.compartments)
+    assert not set(BLIND.styles) & set(STYLES)
+    assert not set(BLIND.lenses) & set(RIG.lenses)
+    lamps = [light.lamps_mm.shape for light in RIG.lights]
+    assert all(light.lamps_mm.shape not in lamps for light in BLIND.lights)
+
+
+def test_a_blind_case_is_a_picture_with_its_truth():
+    case = next(rig_cases(2, 5, set(), are_some_set_up=True, sample=BLIND))
+    height, width = case.shoot().shape[:2]
+    assert case.calibration.image_size == (width, height)
+    assert len(case.values) == 3

@@ -146,9 +146,6 @@ class LampBox(Protocol):
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result."""
 
-    def currents(self) -> Mapping[Area, int]:
-        """Return each lamp's measured current in percent of the rated one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Pictures:

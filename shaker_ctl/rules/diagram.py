@@ -69,6 +69,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "result and settling",
         RESULT_COLOUR,
         (
+            P.INTERRUPTED,
             *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
             *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
             *(P.WITHOUT_RESULT, P.ROUND_OVER),
@@ -146,6 +147,7 @@ PLAY = Panel(
         P.COMING_TO_REST: (3, 3),
         P.READING: (4, 4),
         P.READ: (3, 4),
+        P.INTERRUPTED: (1, 4),
         P.AWAITING_DEALER: (2, 4),
         P.DISPUTED: (2, 5),
         P.DECIDED: (3, 5),
@@ -169,7 +171,10 @@ STEP_X, STEP_Y = 290, 96
 LEFT, TOP = 46, 64
 
 TRIALS = (ev.LampTrialRequested, ev.JogRequested)
-MANY = (ev.CloseRequested, ev.DiceChanged, ev.OutOfServiceRequested, ev.InspectionAbandoned)
+MANY = (
+    *(ev.CloseRequested, ev.DiceChanged, ev.LidRequested, ev.OutOfServiceRequested),
+    ev.InspectionAbandoned,
+)
 
 
 def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:

@@ -19,6 +19,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.vocabulary import Condition
 
 pytestmark = pytest.mark.timed
 

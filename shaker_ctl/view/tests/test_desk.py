@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +24,7 @@ from shaker_ctl.rules import commands
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Source, Timer
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Part, Purpose, Role, Source, Timer
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.lamp_thread import LampPicture
@@ -46,6 +46,13 @@ SHUT = Interlocks(
     button_pressed=False,
 )
 FIGURES = MotionFigures("idle", 0.0, 0.0, 0.0, tuple((i / 100, 3.0 * i) for i in range(200)))
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 2.0
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
 
 
 class PromptJournal:
@@ -166,6 +173,22 @@ def test_the_light_is_the_technician_s_only_while_nobody_can_play(room: Room) ->
     room.state.state = TableState(Phase.OUT_OF_SERVICE)
     assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
     assert room.light == [0.5]
+
+
+def test_a_light_that_a_technician_changed_takes_back_what_was_inspected(room: Room) -> None:
+    inspected = TableState(Phase.INSPECTION_DUE, passed=frozenset({Part.LAMPS}))
+    room.state.state = inspected
+    assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
+    wait_until(lambda: room.state.state.passed == frozenset())
+
+
+def test_a_lid_waits_for_a_shaker_that_moved_just_now(room: Room) -> None:
+    room.still_s = 0.5
+    answer = room.desk.submit(Request("lid"), FAY)
+    assert (answer.code, "moved 0.5 s ago" in answer.text) == ("not-now", True)
+    assert room.journal.kept == []
+    room.still_s = 3.0
+    assert room.desk.submit(Request("lid"), FAY).is_ok
 
 
 def test_a_selftest_fails_by_name(room: Room) -> None:

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl import __version__, sealed_start
+from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
@@ -31,8 +31,8 @@ from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.record import Entry
-from shaker_ctl.journal.recovery import compare_lamp_box
+from shaker_ctl.journal.box_memory import JournalMemory, compare_lamp_box
+from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
@@ -59,7 +59,7 @@ from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.recovery import (
     changed_conditions,
-    last_pushed,
+    last_push,
     recover,
     standing_faults,
 )
@@ -140,6 +140,7 @@ class Table:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
         found = recover(journal.newest_first(), self._rulebook)
+        self._mark = table_mark(journal.identity)
         self._boot = last_end.text(last_end.BOOT)
         self._before = last_end.last_end(
             journal.newest_first(), self._boot, last_end.text(last_end.MANAGERS_WORD)
@@ -242,6 +243,7 @@ class Table:
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
         lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
+        lines += [f"{name} {line}" for name, line in libraries.deciding(ROOT).items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
@@ -332,11 +334,18 @@ class Table:
             )
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
-        """A box that committed a round which the journal does not know proves a cut tail."""
-        remembered = self._lamps.last_committed()
-        finding = compare_lamp_box(last_pushed(journal.newest_first()), remembered)
+        """What the box remembers proves a journal that is cut, rewritten, or another's."""
+        push = last_push(journal.newest_first())
+
+        def hash_at(sequence: int) -> bytes | None:
+            return next((each.hash for each in journal.read(sequence, sequence)), None)
+
+        ours = JournalMemory(self._mark, journal.head(), hash_at, push.round, push.lit)
+        finding = compare_lamp_box(ours, self._lamps.memory())
         if finding is not None and finding.halts:
-            raise JournalCorruptError(finding.text, remedy=finding.remedy)
+            error = JournalCorruptError(finding.text, remedy=finding.remedy)
+            error.code = finding.trouble.value
+            raise error
 
     def _restarted(self) -> events.Restarted:
         contacts = self._motion.contacts()
@@ -353,6 +362,8 @@ class Table:
             last_end.OPENING,
             {
                 "version": __version__,
+                "python": platform.python_version(),
+                "libraries": libraries.deciding(ROOT),
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),
@@ -432,7 +443,9 @@ class Table:
             self._desk.tell(Announcement("interlock", text, is_alarm=True))
 
     def _note_round(self, record: commands.RecordRound) -> None:
+        """In the journal's thread: the record of a closed round is synced."""
         self._rounds.append(to_record(record))
+        self._lamps.anchor(Anchor(self._mark, record.round, self._keeper.health().head))
         self._keeper.check_soon()  # after each round (O-5)
 
     def _journal_state(self) -> JournalState:

@@ -19,6 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+import tomlkit
+
+from hil_tests.demo.installer import InstallationError, install, known_before
+from hil_tests.rig.control import ask
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.vocabulary import Role
@@ -116,13 +120,8 @@ class Session:
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
         self.started_s = time.monotonic()
-        command = [
-            *_program("shaker_ctl.main"),
-            *("run", "--config", str(self.folder / "settings.toml")),
-        ]
-        if "gpiochip" in self.rig:
-            door = self.rig["gpiochip"]["door"]
-            command = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
+        run = ("run", "--config", str(self.folder / "settings.toml"))
+        command = self._inside(*_program("shaker_ctl.main"), *run)
         self._service = self._spawn(command, "service.log")
         log = self.folder / "service.log"
         self._wait_for(
@@ -201,10 +200,10 @@ class Session:
                 "heartbeat_s": 0.13,
             },
             "gpio": {**_pins(rig), "dead_man_s": 0.12},
-            "camera": {"device": rig["camera"]["url"], "calibration": rig["calibration"]},
+            "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {
-                "device": rig["lamp"]["device"],
+                **rig["lamp"],
                 "reply_slack_s": 0.12,
                 "request_deadline_s": 0.4,
                 "show_deadline_s": 0.4,
@@ -226,7 +225,24 @@ class Session:
                 "pictures": str(self.folder / "pictures"),
             },
         }
-        (self.folder / "settings.toml").write_text("\n".join(_toml(settings)) + "\n", "utf-8")
+        file = self.folder / "settings.toml"
+        file.write_text(tomlkit.dumps(settings), "utf-8")
+        try:
+            install(file, rig, self._inside(*_program("shaker_ctl.main")), self._hands)
+        except InstallationError as error:
+            raise DemoError(f"the camera is not calibrated: {error}") from error
+
+    def _hands(self, action: str) -> None:
+        answer = ask(Path(self.rig["control"]), f"hands {action}")
+        if not answer["ok"]:
+            raise DemoError(f"hands cannot {action}: {answer['error']}")
+
+    def _inside(self, *command: str) -> list[str]:
+        """The command as it runs where the rig's pins are: a kernel's device has a door."""
+        if "gpiochip" not in self.rig:
+            return list(command)
+        door = self.rig["gpiochip"]["door"]
+        return [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
 
     # ── Stopping ────────────────────────────────────────────────────────────
 
@@ -283,17 +299,3 @@ def _stop(process: subprocess.Popen[bytes] | None) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _toml(table: dict[str, Any], path: str = "") -> list[str]:
-    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too, but
-    for what JSON leaves bare or writes as two surrogates."""
-    lines = [f"[{path}]"] if path else []
-    for key, value in table.items():
-        if not isinstance(value, dict):
-            spelt = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-            lines.append(f"{key} = {spelt}")
-    for key, value in table.items():
-        if isinstance(value, dict):
-            lines += _toml(value, f"{path}.{key}" if path else key)
-    return lines

@@ -21,7 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo import session as sessions
+import tomlkit
+
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import DemoError, Session
 from hil_tests.rig.control import ask
@@ -85,7 +86,7 @@ class TestedSession(Session):
         merged = _merged(tomllib.loads(path.read_text("utf-8")), self.changes)
         if merged["table"]["cover_fitted"]:
             merged = _merged(merged, COVER)
-        path.write_text("\n".join(sessions._toml(merged)) + "\n", "utf-8")
+        path.write_text(tomlkit.dumps(merged), "utf-8")
 
     def start_service(self) -> None:
         """Start it, its clock as it stands; the log of each start is kept."""

@@ -87,7 +87,7 @@ class DiePainter:
         self._faces = _faces()
         self._normals = np.stack([face.normal for face in self._faces])
         self._grids = np.stack([face.grid for face in self._faces])
-        self._eye = np.array([0.0, 0.0, lens.height_mm])
+        self._eye = lens.eye_mm
         looks = paint_faces(style, die_mm=die_mm, seed=seed)
         self._glow = looks.glow
         self._fine = [_padded(t, TEXELS) for t in looks.albedo]

@@ -128,6 +128,8 @@ def run(
         lamp=given.lamp,
         camera=given.camera,
         console=given.console,
+        dead_lamps=table.dead_lamps,
+        broken=given.faults,
         lock=given.bench.lock,
         rig_file=rig_file,
     )

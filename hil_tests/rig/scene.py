@@ -244,13 +244,14 @@ def _coin_patch(lens: Lens, geometry: Geometry) -> Patch:
 def _hand_picture(lens: Lens, seed: int) -> tuple[Float, Float]:
     """A hand laid over the dome, out of focus: picture in square-root light, and its mask."""
     random = np.random.default_rng(seed + 77)
-    mask: Float = np.zeros((lens.height, lens.width), np.float32)
+    drawn: Float = np.zeros((480, 640), np.float32)
     palm = np.array([[170, 480], [150, 300], [210, 235], [420, 220], [500, 300], [520, 480]])
-    cv2.fillConvexPoly(mask, palm.astype(np.int32), 1.0)
+    cv2.fillConvexPoly(drawn, palm.astype(np.int32), 1.0)
     for x, lean, tip in ((225, -26, 40), (295, -6, 8), (365, 12, 18), (430, 34, 66)):
-        cv2.line(mask, (x, 290), (x + lean, tip), 1.0, 62)
-        cv2.circle(mask, (x + lean, tip), 31, 1.0, -1)
-    cv2.line(mask, (190, 400), (78, 260), 1.0, 66)
+        cv2.line(drawn, (x, 290), (x + lean, tip), 1.0, 62)
+        cv2.circle(drawn, (x + lean, tip), 31, 1.0, -1)
+    cv2.line(drawn, (190, 400), (78, 260), 1.0, 66)
+    mask: Float = cv2.resize(drawn, (lens.width, lens.height), interpolation=cv2.INTER_LINEAR)
     inner: Float = cv2.GaussianBlur(mask, (0, 0), 16.0)
     mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), 4.0))[..., None]
     skin = random.standard_normal((lens.height, lens.width)).astype(np.float32)

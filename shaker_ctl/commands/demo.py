@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import date
+import contextlib
+import importlib.util
+from datetime import UTC, datetime
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shaker_ctl import __version__
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
 from shaker_ctl.rules import regulation
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import out_of_force, rulebook
+
+INSTALL_RIG = "Install shaker-rig of the same version: pip install shaker_rig-*.whl (`make wheel`)"
 
 
 class Pace(StrEnum):
@@ -96,13 +102,13 @@ def demo(
         regulation.load(profile)  # raises where there is no such text, before anything starts
     else:
         _refuse_out_of_force(profile)
+    _require_rig()
     try:
         from hil_tests.demo.play import play
         from hil_tests.demo.session import Plan
     except ModuleNotFoundError as error:
         raise SettingsError(
-            f"the virtual rig is not installed ({error.name} is missing)",
-            remedy="pip install 'shaker-ctl[rig]'",
+            f"the virtual rig is not whole ({error.name} is missing)", remedy=INSTALL_RIG
         ) from error
     plan = Plan(
         profile=profile,
@@ -115,9 +121,26 @@ def demo(
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 
 
+def _require_rig() -> None:
+    """Raise `SettingsError` unless the rig is there, and built with this program.
+
+    A source tree that was never installed has both, and no version to compare.
+    """
+    if importlib.util.find_spec("hil_tests") is None:
+        raise SettingsError("the virtual rig is not installed", remedy=INSTALL_RIG)
+    with contextlib.suppress(PackageNotFoundError):
+        built = version("shaker-rig")
+        if built != __version__:
+            raise SettingsError(
+                f"the virtual rig is of version {built}, this program of {__version__}",
+                remedy=INSTALL_RIG,
+            )
+
+
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    barrier = out_of_force(regulation.load(profile), date.today())
+    text = regulation.load(profile)
+    barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return
     rules = rulebook(TableParameters(profile=profile))

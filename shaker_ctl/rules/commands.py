@@ -229,6 +229,9 @@ class PushLamps(Command):
     occasion: Occasion
     values: Values
     areas: tuple[Area, ...]
+    corrects: bool = False
+    """These take the place of values that the same round was lit with before; the lamps are dark.
+    The lamp box does so once a round."""
 
 
 @recorded

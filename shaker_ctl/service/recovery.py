@@ -74,14 +74,29 @@ def changed_conditions(
     return ()
 
 
-def last_pushed(newest_first: Iterator[Record]) -> int:
-    """Return the newest round of play whose values were sent to the lamps; 0 before the first."""
+@dataclass(frozen=True, slots=True)
+class LastPush:
+    """The newest round of play whose values were sent to the lamps, and the lamps that they win."""
+
+    round: int = 0
+    """0 before the first."""
+    lit: frozenset[frozenset[str]] = frozenset()
+    """One set of areas for each result that the round was given: two where it was corrected."""
+
+
+def last_push(newest_first: Iterator[Record]) -> LastPush:
+    """Return the newest push on record. Reads backwards to the push of the round before it."""
+    number, lit = 0, set[frozenset[str]]()
     for record in newest_first:
         for command in record.plain.get("decision", ()):
             occasion = command.get("occasion", {})
-            if command["type"] == "PushLamps" and occasion.get("purpose") == Purpose.PLAY.value:
-                return int(occasion["number"])
-    return 0
+            if command["type"] != "PushLamps" or occasion.get("purpose") != Purpose.PLAY.value:
+                continue
+            if number and occasion["number"] != number:
+                return LastPush(number, frozenset(lit))
+            number = int(occasion["number"])
+            lit.add(frozenset(command["areas"]))
+    return LastPush(number, frozenset(lit))
 
 
 def standing_faults(

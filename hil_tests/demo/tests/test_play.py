@@ -13,13 +13,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import tomlkit
 from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
 from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, play
 from hil_tests.demo.report import check
-from hil_tests.demo.session import DemoError, Plan, _toml
+from hil_tests.demo.session import DemoError, Plan
 from shaker_ctl.main import program
 
 
@@ -224,6 +225,5 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
 
 def test_any_folder_name_comes_through_the_settings_file() -> None:
     name = 'r\u00e9p \U0001f3b2 "[x]" \\ \x7f \t end'
-    assert tomllib.loads("\n".join(_toml({"service": {"runtime_dir": name}}))) == {
-        "service": {"runtime_dir": name}
-    }
+    written = tomlkit.dumps({"service": {"runtime_dir": name}})
+    assert tomllib.loads(written) == {"service": {"runtime_dir": name}}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.errors import GpioLinkError, RefusedError
 from shaker_ctl.service.lid import AT_REST_S, Lid
-from shaker_ctl.service.tests.test_lamp_thread import eventually
 
 
 class Latch:
@@ -31,7 +31,7 @@ class Latch:
 def test_a_pulse_ends_by_itself() -> None:
     latch = Latch()
     Lid(latch, lambda: 60.0, 0.02).release()
-    eventually(lambda: latch.levels == [True, False])
+    until(lambda: latch.levels == [True, False])
 
 
 def test_a_shaker_that_moved_just_now_keeps_the_lid_shut() -> None:

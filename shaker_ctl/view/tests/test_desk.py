@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.console.desk import (
     Actor,
     Announcement,
@@ -46,13 +47,6 @@ SHUT = Interlocks(
     button_pressed=False,
 )
 FIGURES = MotionFigures("idle", 0.0, 0.0, 0.0, tuple((i / 100, 3.0 * i) for i in range(200)))
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 2.0
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 class PromptJournal:
@@ -179,7 +173,7 @@ def test_a_light_that_a_technician_changed_takes_back_what_was_inspected(room: R
     inspected = TableState(Phase.INSPECTION_DUE, passed=frozenset({Part.LAMPS}))
     room.state.state = inspected
     assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
-    wait_until(lambda: room.state.state.passed == frozenset())
+    until(lambda: room.state.state.passed == frozenset())
 
 
 def test_a_lid_waits_for_a_shaker_that_moved_just_now(room: Room) -> None:

@@ -101,8 +101,8 @@ def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
     thread, journal, _ = table
     thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
     thread.post(events.ShakerFault(None, "stall"))
-    until(lambda: any("because" in each for each in journal.bodies))
-    body = next(each for each in journal.bodies if "because" in each)
+    until(lambda: any("because" in each for _, each in journal.bodies))
+    body = next(each for _, each in journal.bodies if "because" in each)
     assert body["rows"] == ["shaker fault in the toss: void"]
     assert body["because"] == [thread._rulebook.cite("void.wagers").clause]
 

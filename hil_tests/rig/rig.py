@@ -403,6 +403,7 @@ class Rig:
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,
+                "lid_flag_fallen": outputs.lid_flag_fallen,
                 "cover": outputs.cover_open,
                 "e-stop": outputs.estop_pressed,
                 "button": outputs.button_pressed,
@@ -480,6 +481,7 @@ class Rig:
             "open compartment": hands.open_compartment,
             "force compartment": lambda: hands.open_compartment(by_force=True),
             "close compartment": hands.close_compartment,
+            "set flag": hands.set_flag,
             "open cover": hands.open_cover,
             "close cover": hands.close_cover,
             "cover dome": lambda: hands.cover_dome(True),

@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
 """Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
 
+LID_CITE = "O-11: an opened compartment stops play"
+
 ROWS: tuple[Row, ...] = (
     # ── opening and closing ──
     Row(
@@ -253,6 +255,30 @@ ROWS: tuple[Row, ...] = (
         when=(g.technician,),
         to=P.OUT_OF_SERVICE,
         do=(fx.announce(Notice.OUT_OF_SERVICE),),
+    ),
+    # ── the lid ──
+    Row(
+        "the lid is released between rounds: inspection due",
+        ph.STANDING,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.release_latch,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
+        "the lid is released in a table that is shut",
+        ph.SHUT | ph.STOPPED,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        notes=(fx.nothing_passed,),
+        do=(fx.release_latch,),
     ),
     # ── trials ──
     Row(

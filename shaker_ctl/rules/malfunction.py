@@ -44,7 +44,10 @@ PRE_TOSS: Phases = ph.BEFORE_TOSS | phases(P.BETTING)
 """In play: before EN-on in either order. `BETS_CLOSED` joins where bets close before activation."""
 
 SETTLED_ON: Phases = (
-    ph.AFTER_TOSS | ph.BETS_CLOSED | ph.VALUE_KNOWN | phases(P.AWAITING_DEALER, P.WITHOUT_RESULT)
+    ph.AFTER_TOSS
+    | ph.BETS_CLOSED
+    | ph.VALUE_KNOWN
+    | phases(P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT)
 )
 """In play, after the toss (`BETS_CLOSED` where they close before the reveal)."""
 
@@ -472,7 +475,7 @@ CONTACTS: tuple[Row, ...] = (
     ),
     Row(
         "compartment opened before a value is known: void",
-        ph.AFTER_TOSS | ph.BETS_CLOSED,
+        ph.AFTER_TOSS | ph.BETS_CLOSED | phases(P.INTERRUPTED),
         ev.CompartmentOpened,
         "void.wagers",
         (),

@@ -20,7 +20,7 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Guard, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.toss import END, START_READING
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -36,6 +36,8 @@ CLOSE_BETS = (
     fx.show(ShownPhase.NO_MORE_BETS),
     fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
 )
+
+AWAIT_DEALER = fx.show(ShownPhase.AWAITING_DEALER)
 
 before_activation = g.bets_close_before_activation
 before_reveal = g.negated(g.bets_close_before_activation)
@@ -196,8 +198,7 @@ ROWS: tuple[Row, ...] = (
         do=(
             fx.hide_multipliers,
             fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when"),
-            fx.light_on,
-            fx.start_reading,
+            *START_READING,
         ),
     ),
     # ── the hand that starts, or reveals ──
@@ -235,7 +236,7 @@ ROWS: tuple[Row, ...] = (
         when=(before_reveal,),
         to=P.COMING_TO_REST,
         notes=(fx.sets("cover_closed", False),),
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     # ── the reading is in: who acts on it? ──
     Row(
@@ -274,7 +275,7 @@ ROWS: tuple[Row, ...] = (
         "entry.mode",
         when=(g.dealer_confirms, g.read_verified),
         to=P.AWAITING_DEALER,
-        do=(fx.announce_values(Notice.CONFIRM, "entry.mode"),),
+        do=(AWAIT_DEALER, fx.announce_values(Notice.CONFIRM, "entry.mode")),
     ),
     Row(
         "the dealer is to read by eye",
@@ -282,7 +283,37 @@ ROWS: tuple[Row, ...] = (
         None,
         "reader_fault.attended",
         to=P.AWAITING_DEALER,
-        do=(fx.announce(Notice.ENTER, "reader_fault.attended"),),
+        do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
+    ),
+    # ── interrupted after the toss: did the locked compartment stay in view? ──
+    Row(
+        "both say that it stayed in view: the dealer reads",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.another_witness),
+        to=P.AWAITING_DEALER,
+        notes=(fx.no_witness,),
+        do=(fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss")),
+    ),
+    Row(
+        "one says that it stayed in view",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.negated(g.said_before)),
+        notes=(fx.witness_named,),
+        do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
+    ),
+    Row(
+        "one says that it did not stay in view: void",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.negated(g.stayed_in_view), g.dealer_or_above),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
+        do=END,
     ),
     # ── the dealer ──
     Row(
@@ -460,7 +491,10 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round),
         to=P.SETTLING_BY_HAND,
-        do=(fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),),
+        do=(
+            fx.show(ShownPhase.SETTLE_BY_HAND),
+            fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
+        ),
     ),
     Row(
         "settled by hand",
@@ -495,7 +529,7 @@ ROWS: tuple[Row, ...] = (
         | ph.SHUT
         | ph.STOPPED
         | ph.BETS_CLOSED
-        | phases(P.WITHOUT_RESULT, P.COVERED, P.AWAITING_DEALER, P.DISPUTED),
+        | phases(P.WITHOUT_RESULT, P.COVERED, P.INTERRUPTED, P.AWAITING_DEALER, P.DISPUTED),
         ev.LampsDark,
         "settling.clear",
         when=(g.of_this,),

@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, ShownP
 END = (fx.show_ending, fx.announce_ending)
 """Tell everybody that the round ends without a result, and what happens to the wagers."""
 
+START_READING = (fx.light_on, fx.start_reading, fx.show_in_play(ShownPhase.READING))
+
 ROWS: tuple[Row, ...] = (
     Row(
         "covered",
@@ -65,6 +67,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.TOSSING,
         notes=(fx.plan_used,),
+        do=(fx.show_tossing,),
     ),
     Row(
         "EN stayed low, the lamps' answer was old: ask again",
@@ -123,7 +126,7 @@ ROWS: tuple[Row, ...] = (
         "entry.settled_when",
         when=(g.of_this,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "revealed",
@@ -132,7 +135,7 @@ ROWS: tuple[Row, ...] = (
         "entry.announce",
         when=(g.cover_is_open,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "covered again before it was read: reveal",

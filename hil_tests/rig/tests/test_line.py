@@ -11,6 +11,7 @@ import pytest
 import serial
 
 from hil_tests.rig.line import Flow, Line, LineFaults, Terminal
+from hil_tests.rig.uart import Framing
 from hil_tests.waiting import until
 
 BYTE_S = 10 / 115200
@@ -78,7 +79,9 @@ def test_delay_loss_and_noise_do_what_they_say():
 
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Line]:
-    line = Line("t", Terminal(tmp_path / "left"), Terminal(tmp_path / "right"), baudrate=115200)
+    line = Line(
+        "t", Terminal(tmp_path / "left"), Terminal(tmp_path / "right"), framing=Framing(115200)
+    )
     yield line
     line.close()
     assert not list(tmp_path.iterdir())
@@ -130,7 +133,7 @@ def test_an_unplugged_adapter_fails_and_comes_back_under_its_name(line, tmp_path
 
 def test_a_line_gives_back_every_descriptor(tmp_path):
     before = len(os.listdir("/proc/self/fd"))
-    line = Line("t", Terminal(tmp_path / "a"), Terminal(tmp_path / "b"), baudrate=None)
+    line = Line("t", Terminal(tmp_path / "a"), Terminal(tmp_path / "b"), framing=None)
     line.close()
     line.close()
     assert len(os.listdir("/proc/self/fd")) == before

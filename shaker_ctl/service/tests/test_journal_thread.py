@@ -329,7 +329,7 @@ def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> Non
     bench.journal.turn_volume("2026-11-23")
     bench.append(3)
     bench.main.free.set()
-    bench.until(lambda: len(bench.second.records) == 5)
+    until(lambda: len(bench.second.records) == 5)
     assert [r.plain["kind"] for r in bench.main.records] == ["step"] * 3 + ["volume", "step"]
     assert bench.main.records[3].plain["day"] == "2026-11-23"
     assert 3 in accumulate(bench.main.batches), bench.main.batches
@@ -339,5 +339,5 @@ def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> Non
 def test_an_empty_journal_begins_no_second_volume(bench: Bench) -> None:
     bench.journal.turn_volume("2026-11-23")
     bench.append(0)
-    bench.until(lambda: len(bench.main.records) == 1)
+    until(lambda: len(bench.main.records) == 1)
     assert bench.main.records[0].plain["kind"] == "step"

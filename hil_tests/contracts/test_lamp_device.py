@@ -22,6 +22,7 @@ from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.rigfile import LampTable, Part, RigFile
+from hil_tests.rig.uart import Framing
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.record import Anchor, Head
@@ -40,7 +41,7 @@ PATIENT = {"reply_slack_s": 0.12, "request_deadline_s": 0.4, "show_deadline_s": 
 def virtual_box(folder: Path) -> Iterator[str]:
     """The rig's own box at the end of a line at its baud rate."""
     end = BoxEnd()
-    line = Line("lamp", Terminal(folder / "lamp"), end, baudrate=115200)
+    line = Line("lamp", Terminal(folder / "lamp"), end, framing=Framing(115200))
     unit = ModbusUnit(LampBox(memory=folder / "memory.json"), end)
     unit.thread.start()
     yield str(folder / "lamp")

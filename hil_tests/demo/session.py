@@ -203,7 +203,7 @@ class Session:
             "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {
-                "device": rig["lamp"]["device"],
+                **rig["lamp"],
                 "reply_slack_s": 0.12,
                 "request_deadline_s": 0.4,
                 "show_deadline_s": 0.4,

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
 from hil_tests.rig.control import ask
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
@@ -196,16 +197,6 @@ def _status(process: Path) -> dict[str, str]:
     except OSError:
         return {}
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def until(said: Callable[[], Any], limit_s: float, every_s: float = 0.02) -> Any:
-    """Wait until `said()` is true and return it; raises AssertionError after `limit_s`."""
-    ends_s = time.monotonic() + limit_s
-    while not (answer := said()):
-        if time.monotonic() > ends_s:
-            raise AssertionError(f"not within {limit_s:g} s")
-        time.sleep(every_s)
-    return answer
 
 
 # ── The machine outside ─────────────────────────────────────────────────────

@@ -17,6 +17,7 @@ from pathlib import Path
 from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox, LampChange
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.uart import Framing, Parity
 
 SERIAL_NUMBER = 0x00C0FFEE
 """Another than that of the box inside a rig."""
@@ -33,7 +34,8 @@ def main() -> None:
     parser.add_argument("--log", type=Path, help="note down here which lamps burn")
     parser.add_argument("--memory", type=Path, help="what it retains without power")
     parser.add_argument("--map", choices=("1.0", "1.1"), default="1.1", help="its register map")
-    parser.add_argument("--baudrate", type=int, default=115200, help="of its line, always 8N1")
+    parser.add_argument("--baudrate", type=int, default=115200, help="of its line")
+    parser.add_argument("--parity", type=Parity, choices=Parity, default=Parity.NONE)
     given = parser.parse_args()
     box = LampBox(
         memory=given.memory or given.device.with_suffix(".memory"),
@@ -46,8 +48,9 @@ def main() -> None:
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     end = BoxEnd()
-    line = Line("lamp", Terminal(given.device), end, baudrate=given.baudrate)
-    ModbusUnit(box, end).thread.start()
+    framing = Framing(given.baudrate, given.parity)
+    line = Line("lamp", Terminal(given.device), end, framing=framing)
+    ModbusUnit(box, end, reply_delay_s=framing.silence_s).thread.start()
     while not ended.wait(LOOK_S):
         box.glance()
     line.close()

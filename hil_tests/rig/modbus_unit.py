@@ -34,6 +34,7 @@ a pseudo-terminal's bytes come in the bursts that the scheduler lets through."""
 ENDED_S = 0.004
 """Silence that ends a sound frame of which the function does not tell the length."""
 REPLY_DELAY_S = 0.00175
+"""3.5 characters, or the least that stands for them at high rates; no reply may begin earlier."""
 
 
 class Store(Protocol):
@@ -70,12 +71,14 @@ class ModbusUnit:
         wire: Wire,
         unit: int = 1,
         *,
+        reply_delay_s: float = REPLY_DELAY_S,
         seed: int = 0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._wire = wire
         self._unit = unit
+        self._reply_delay_s = reply_delay_s
         self._sleep = sleep
         self._chance = random.Random(seed)
         self.thread = threading.Thread(target=self.run, name="lamp-box", daemon=True)
@@ -104,9 +107,8 @@ class ModbusUnit:
             reply = bytes((function | NO_FUNCTION, refused.code))
         if not self._store.is_up:
             return
-        self._sleep(
-            faults.number("lamp_late", "delay_s") if "lamp_late" in faults else REPLY_DELAY_S
-        )
+        is_late = "lamp_late" in faults
+        self._sleep(faults.number("lamp_late", "delay_s") if is_late else self._reply_delay_s)
         self._wire.send(self._damaged(reply))
 
     def _serve(self, function: int, body: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from datetime import date
+from datetime import UTC, datetime
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -139,7 +139,8 @@ def _require_rig() -> None:
 
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    barrier = out_of_force(regulation.load(profile), date.today())
+    text = regulation.load(profile)
+    barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return
     rules = rulebook(TableParameters(profile=profile))

@@ -7,7 +7,7 @@ marked with ※ and says which. Decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -60,8 +60,9 @@ def cited(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
             yield from cited(value, key)
 
 
-def standing(profile: Profile, day: date) -> str:
-    """Say whether a profile governs `day`, and since when or until when."""
+def standing(profile: Profile, moment: datetime | None = None) -> str:
+    """Say whether a profile is in force now (or then), and since when or until when."""
+    day = profile.day(moment or datetime.now(UTC))
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     match out_of_force(profile, day):
         case Barrier.EXPIRED:
@@ -79,7 +80,7 @@ def list_profiles() -> None:
     """List the profiles that come with the product, and whether they are in force today."""
     grid = Table("profile", "what it is", "today")
     for profile in regulation.shipped_profiles():
-        words = standing(profile, date.today())
+        words = standing(profile)
         style = "red" if words.startswith("not in force") else ""
         grid.add_row(profile.name, escape(profile.title), Text(words, style=style))
     screen.print(grid)
@@ -115,7 +116,7 @@ def show(profile: ProfileName) -> None:
 def _head(one: Profile) -> None:
     screen.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
     screen.print(escape(one.instrument))
-    screen.print(escape(standing(one, date.today())))
+    screen.print(escape(standing(one)))
     if one.caution:
         screen.print(f"[yellow]{escape(one.caution)}[/]")
 
@@ -214,6 +215,15 @@ def diagram(
     screen.print(escape(f"{out}: {drawing.summary()}"))
 
 
+def _kind(one: Profile) -> str:
+    """Say what a file is, so that nobody takes it for a text that comes with the product."""
+    if not one.own_file:
+        return "it comes with the product"
+    if not one.rests_on_instrument:
+        return "the house's own rules, which rest on no instrument"
+    return f"a file of the house, which nobody has compared with {one.instrument}"
+
+
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="A profile file.")],
@@ -232,8 +242,8 @@ def check(
     one = regulation.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))
     words = (
-        f"{file}: profile {one.name} is complete. "
+        f"{file}: profile {one.name} is complete: {_kind(one)}. "
         f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
-        f"{standing(one, date.today())}."
+        f"{standing(one)}."
     )
     screen.print(escape(words))

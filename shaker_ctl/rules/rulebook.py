@@ -107,6 +107,8 @@ class Rulebook:
             marks.append("DEMONSTRATION")
         if not self.profile.rests_on_instrument:
             marks.append("rests on no instrument")
+        if self.profile.own_file:
+            marks.append("a profile file of the house")
         if self.parameters.approval:
             marks.append(f"automatic entry by approval: {self.parameters.approval}")
         return tuple(marks)
@@ -118,7 +120,7 @@ class Rulebook:
         if trust is TimeTrust.NONE or behind_last_record:
             return Barrier.TIME_UNTRUSTED
         if not self.demonstration:
-            barrier = out_of_force(self.profile, now.date())
+            barrier = out_of_force(self.profile, self.profile.day(now))
             if barrier is not None:
                 return barrier
         if dice is None:
@@ -200,7 +202,10 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
 
 
 def out_of_force(profile: Profile, day: date) -> Barrier | None:
-    """Return why the profile does not govern `day`, or None. An undated text bars nothing."""
+    """Return why the profile does not govern `day`, or None. An undated text bars nothing.
+
+    `day` is the jurisdiction's own: `profile.day(moment)`.
+    """
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     if isinstance(first, date) and day < first:
         return Barrier.NOT_YET_IN_FORCE

@@ -145,7 +145,7 @@ def _profile(c: Chairs) -> console.ProfileView:
         entry_mode=c.rulebook.entry.value,
         nmb_before=c.rulebook.nmb_before.value,
         attendance="attended" if c.rulebook.attended else "unattended",
-        is_in_force=out_of_force(profile, c.wall.now().date()) is None,
+        is_in_force=out_of_force(profile, profile.day(c.wall.now())) is None,
         facts=c.facts,
     )
 

@@ -14,8 +14,10 @@ import serial
 
 from hil_tests.rig.modbus_unit import checksum
 from hil_tests.rig.tests.test_lamp_document import examples, matches
+from hil_tests.rig.uart import Framing
 
 START_S = 20.0
+SILENCE_S = Framing(115200).silence_s
 
 
 @pytest.fixture
@@ -38,6 +40,7 @@ def test_it_answers_by_its_device_and_notes_its_lamps(folder: Path) -> None:
     with serial.Serial(str(folder / "box"), 115200, timeout=5) as line:
         line.write(bytes.fromhex(asked))
         reply = line.read(37)
+        time.sleep(2 * SILENCE_S)  # what the line needs, and no machine's business
         line.write(light + checksum(light))
         assert line.read(8)[1] == 16
     assert matches(expected, reply)

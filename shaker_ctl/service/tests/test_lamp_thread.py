@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.rules import commands, events
@@ -77,13 +77,6 @@ def bench() -> Iterator[tuple[LampThread, SlowBox, list[events.Event]]]:
     thread.stop()
 
 
-def eventually(holds: Callable[[], Any], limit_s: float = 2.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.002)
-
-
 Bench = tuple[LampThread, SlowBox, list[events.Event]]
 
 
@@ -94,10 +87,10 @@ def test_a_walk_of_the_lamps_ends_after_the_lamp_in_hand(
     thread, box, said = bench
     thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
     box.turns.release(1)
-    eventually(lambda: box.asked == ["test small"])
+    until(lambda: box.asked == ["test small"])
     thread.perform(ending)
     box.turns.release(10)
-    eventually(lambda: said)
+    until(lambda: said)
     word = "clear" if isinstance(ending, commands.ClearLamps) else "darken"
     assert box.asked == ["test small", "test None", word]
     assert said == [events.LampsDark(TRIAL)], "a walk that was ended proves nothing"
@@ -109,7 +102,7 @@ def test_a_walk_that_was_ended_before_it_began_lights_no_lamp(bench: Bench) -> N
     thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
     thread.perform(commands.ClearLamps(TRIAL))
     box.turns.release(10)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert box.asked == ["clear", "clear"]
 
 
@@ -117,11 +110,11 @@ def test_the_walk_after_one_that_was_ended_is_whole(bench: Bench) -> None:
     thread, box, said = bench
     thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
     box.turns.release(1)
-    eventually(lambda: box.asked)
+    until(lambda: box.asked)
     thread.perform(commands.ClearLamps(TRIAL))
     thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
     box.turns.release(20)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert said == [events.LampsDark(TRIAL), events.EachLampProved(TRIAL, ("small", "big"))]
 
 
@@ -131,7 +124,7 @@ def test_lamps_are_not_lit_after_darkening_by_what_was_asked_before(bench: Bench
     thread.perform(commands.PushLamps(play(1), (1, 1, 2), ("small",)))
     thread.perform(commands.DarkenLamps(play(1)))
     box.turns.release(10)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert box.asked in (["clear", "darken"], ["darken", "clear"])
 
 
@@ -139,7 +132,7 @@ def test_a_corrected_result_is_lit_as_one(bench: Bench) -> None:
     thread, box, said = bench
     thread.perform(commands.PushLamps(play(1), (1, 1, 2), ("small",), corrects=True))
     box.turns.release(1)
-    eventually(lambda: said)
+    until(lambda: said)
     assert box.asked == ["correct 1"]
     assert said == [events.LampsShown(play(1), (1, 1, 2))]
 
@@ -154,23 +147,23 @@ def anchor(number: int) -> Anchor:
 def test_an_anchor_waits_for_all_that_is_to_be_done_with_lamps(bench: Bench) -> None:
     thread, box, _ = bench
     thread.perform(commands.ClearLamps(play(1)))
-    eventually(lambda: not thread._work)
+    until(lambda: not thread._work)
     thread.anchor(anchor(1))
     thread.perform(commands.PushLamps(play(2), (1, 1, 2), ("small",)))
     thread.perform(commands.ClearLamps(play(2)))
     box.turns.release(10)
-    eventually(lambda: len(box.asked) == 4)
+    until(lambda: len(box.asked) == 4)
     assert box.asked == ["clear", "show 2", "clear", "anchor 1"]
 
 
 def test_of_several_anchors_that_wait_the_newest_is_written(bench: Bench) -> None:
     thread, box, _ = bench
     thread.perform(commands.ClearLamps(play(1)))
-    eventually(lambda: not thread._work)
+    until(lambda: not thread._work)
     thread.anchor(anchor(1))
     thread.anchor(anchor(2))
     box.turns.release(10)
-    eventually(lambda: thread._anchor is None)
+    until(lambda: thread._anchor is None)
     assert box.asked == ["clear", "anchor 2"]
 
 
@@ -179,7 +172,7 @@ def test_an_anchor_that_suffers_on_the_line_is_written_later_and_is_no_fault(ben
     box.refuses = [LampTimeoutError("no reply"), LampTimeoutError("no reply")]
     thread.anchor(anchor(1))
     box.turns.release(10)
-    eventually(lambda: thread._anchor is None)
+    until(lambda: thread._anchor is None)
     assert box.asked == ["anchor 1"] * 3
     assert said == []
 
@@ -189,16 +182,16 @@ def test_an_anchor_that_the_box_refuses_is_a_named_fault_of_the_controller(bench
     box.refuses = [LampAnchorError("the anchor stands")]
     thread.anchor(anchor(1))
     box.turns.release(10)
-    eventually(lambda: said)
+    until(lambda: said)
     assert said == [events.ControllerFault("lamp-anchor")]
-    eventually(lambda: thread._anchor is None)
+    until(lambda: thread._anchor is None)
     assert box.asked == ["anchor 1"]
 
 
 def test_an_anchor_that_waits_is_written_before_the_thread_ends(bench: Bench) -> None:
     thread, box, _ = bench
     thread.perform(commands.ClearLamps(play(1)))
-    eventually(lambda: not thread._work)
+    until(lambda: not thread._work)
     thread.anchor(anchor(1))
     box.turns.release(10)
     thread.stop()

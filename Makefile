@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader prove model scenes clean \
         faults faults-all crash crash-all replay soak motor-off \
-        lock newest wheel deb reproduced test-wheel test-systemd test-arm64
+        lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -121,6 +121,10 @@ test-wheel: wheel  ## both wheels in an empty environment, outside the source tr
 
 test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
 	$(BIN)/python -m hil_tests.installed.booted --wheel dist/shaker_ctl-*.whl
+
+test-deb: $(VENV)/.test  ## `make deb` of amd64 under a booted systemd: played, upgraded, sent back: root
+	$(BIN)/python -m hil_tests.installed.upgraded --suite bookworm --package dist/*~deb12_amd64.deb
+	$(BIN)/python -m hil_tests.installed.upgraded --suite trixie --package dist/*~deb13_amd64.deb
 
 test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
 	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl

@@ -43,7 +43,7 @@ def components(lock: Path = LOCK) -> list[dict[str, Any]]:
 
 
 def _licences(name: str) -> dict[str, Any]:
-    """Return what the library says of its licence; nothing where it is not installed or is silent."""
+    """Return what the library says of its licence; nothing where nothing is said."""
     try:
         about = metadata(name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The Debian package on a Debian that boots its own systemd: played, upgraded, sent back, taken away.
+"""The Debian package on a Debian that boots its own systemd: played, upgraded, taken away.
 
     python -m hil_tests.installed.upgraded --package dist/shaker-ctl_..._amd64.deb
 
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hil_tests.installed import debian
 from hil_tests.installed.booted import (
@@ -29,8 +30,8 @@ from hil_tests.installed.booted import (
     Machine,
     Teller,
     open_table,
-    until,
 )
+from hil_tests.waiting import until
 
 SUITES = {
     "bookworm": ("libgl1", "libglib2.0-0"),
@@ -215,10 +216,10 @@ def last_line(text: str) -> str:
     return lines[-1] if lines else "nothing was said"
 
 
-def view(computer: Computer) -> dict[str, object]:
+def view(computer: Computer) -> dict[str, Any]:
     """Return the running table's status; empty where none answers."""
     said = computer.try_("shaker-ctl", "status", "--json")
-    found: dict[str, object] = json.loads(said.stdout) if said.returncode == 0 else {}
+    found: dict[str, Any] = json.loads(said.stdout) if said.returncode == 0 else {}
     return found if found else {"round": 0}
 
 

@@ -45,17 +45,17 @@ def components(lock: Path = LOCK) -> list[dict[str, Any]]:
 def _licences(name: str) -> dict[str, Any]:
     """Return what the library says of its licence; nothing where nothing is said."""
     try:
-        about = metadata(name)
+        about = metadata(name).json
     except PackageNotFoundError:
         return {}
-    if expression := about.get("License-Expression"):
+    if expression := about.get("license_expression"):
         return {"licenses": [{"expression": expression}]}
     classified = [
         line.rpartition(" :: ")[2]
-        for line in about.get_all("Classifier") or ()
+        for line in about.get("classifier", ())
         if line.startswith("License :: ") and line != "License :: OSI Approved"
     ]
-    said = about.get("License") or ""
+    said = str(about.get("license", ""))
     names = classified or ([said.splitlines()[0]] if said.strip() else [])
     return {"licenses": [{"license": {"name": each}} for each in names]} if names else {}
 

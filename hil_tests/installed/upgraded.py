@@ -128,10 +128,7 @@ def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -
         print(computer.log())  # noqa: T201 - the reason
     open_table(machine)
 
-    def settled() -> int:
-        return int(view(computer)["round"] or 0)
-
-    until(lambda: settled() > rounds, PLAYED_S, every_s=0.5)
+    until(lambda: len(rounds_played(computer)) >= rounds, PLAYED_S, every_s=1.0)
     say(f"{rounds} rounds were played", True)
 
 
@@ -216,11 +213,11 @@ def last_line(text: str) -> str:
     return lines[-1] if lines else "nothing was said"
 
 
-def view(computer: Computer) -> dict[str, Any]:
-    """Return the running table's status; empty where none answers."""
+def rounds_played(computer: Computer) -> list[Any]:
+    """Return the rounds that the running table shows; none where it does not answer."""
     said = computer.try_("shaker-ctl", "status", "--json")
-    found: dict[str, Any] = json.loads(said.stdout) if said.returncode == 0 else {}
-    return found if found else {"round": 0}
+    found: list[Any] = json.loads(said.stdout)["rounds"] if said.returncode == 0 else []
+    return found
 
 
 def installed(computer: Computer) -> str:

@@ -9,9 +9,11 @@ its lowest point; x to the right and y up as the camera sees it, z towards the c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PLATE_STROKE_MM = 10.0
+MOST_DICE = 4
+"""One more than a table may have: somebody slipped a die in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +70,17 @@ ROUGH = Geometry(
 """A worn tube: two ridges on the floor, ribs on a wall that grips, dice that stick to each other.
 One toss in four ends not flat."""
 
-GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}
+LITTERED = replace(
+    STANDARD,
+    name="littered",
+    ridges=(
+        Ridge((-14.0, 9.0), (-12.5, 10.0), 0.9),
+        Ridge((17.0, -6.0), (18.0, -4.5), 1.1),
+        Ridge((3.0, -22.0), (4.5, -22.5), 0.8),
+    ),
+)
+"""The standard one with three crumbs stuck to its felt: a die that stops on one lies askew."""
+
+GEOMETRIES: dict[str, Geometry] = {
+    shape.name: shape for shape in (STANDARD, NARROW, ROUGH, LITTERED)
+}

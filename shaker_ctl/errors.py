@@ -86,6 +86,16 @@ class LampReadbackError(LampError):
     code = "lamp-readback"
 
 
+class LampAnchorError(LampError):
+    """The lamp box refused the head of the journal: it holds a later one, or another table's.
+
+    The lamps are not concerned. The table stops after the round; the technician looks for a second
+    controller on the line.
+    """
+
+    code = "lamp-anchor"
+
+
 class ConsoleLineError(HardwareError):
     """A console's serial line cannot be opened, or is gone. The table goes on; it is reopened."""
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl import __version__, sealed_start
+from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
@@ -31,8 +31,8 @@ from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.record import Entry
-from shaker_ctl.journal.recovery import compare_lamp_box
+from shaker_ctl.journal.box_memory import JournalMemory, compare_lamp_box
+from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
@@ -54,9 +54,15 @@ from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import last_pushed, recover, standing_faults
+from shaker_ctl.service.recovery import (
+    changed_conditions,
+    last_push,
+    recover,
+    standing_faults,
+)
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -110,6 +116,7 @@ class Table:
         pins = make_pins(p.gpio)
         self._link, self._outputs = pins.link, pins.outputs
         self._reader = CameraReader(p.camera, self._outputs, self._post)
+        self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
         self._motion = MotionThread(
             motor=pins.motor,
@@ -133,6 +140,7 @@ class Table:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
         found = recover(journal.newest_first(), self._rulebook)
+        self._mark = table_mark(journal.identity)
         self._boot = last_end.text(last_end.BOOT)
         self._before = last_end.last_end(
             journal.newest_first(), self._boot, last_end.text(last_end.MANAGERS_WORD)
@@ -143,6 +151,7 @@ class Table:
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
         digests_by_name = {name: digest for name, digest, _ in self._digests}
+        self._changed = changed_conditions(journal.newest_first(), digests_by_name)
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
@@ -169,6 +178,7 @@ class Table:
             post=self._post,
             announce=self._announce,
             record_round=self._note_round,
+            release_lid=self._lid.release,
             mended=self._mended,
         )
         self._state = StateThread(
@@ -210,6 +220,8 @@ class Table:
                 set_light=self._outputs.set_light,
                 link=self._link,
                 motion_parameters=p.motion,
+                check_lid=self._lid.check,
+                post=self._post,
                 last_run=lambda: self._last_run,
                 wear=wear,
                 why_due=why_due,
@@ -217,19 +229,21 @@ class Table:
         )
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
-        model = ROOT / "models" / "manifest.toml"
+        p, model = self._settings, ROOT / "models" / "manifest.toml"
         is_verified = self._sealed.is_verified
         return (
             ("software", digests.of_program(ROOT), is_verified),
             ("model", digests.of_file(model), is_verified),
             ("settings", digests.of_file(self._source), is_verified),
             ("profile", digests.of_file(self._profile_file()), is_verified),
+            ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
 
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
         lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
+        lines += [f"{name} {line}" for name, line in libraries.deciding(ROOT).items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
@@ -246,11 +260,12 @@ class Table:
         Raises a leaf of `ShakerError` whose line says what is missing and what to do.
         """
         p = self._settings
+        self._stops.append(self._reader.stop)
+        self._reader.load()  # takes longest, and touches nothing
         journal = open_copies(p.journal)
         self._stops.append(journal.close)
         sealed_start.check_journal(self._sealed, journal)
-        self._reader.start()  # first of the outside world: the model takes longest to load
-        self._stops.append(self._reader.stop)
+        self._reader.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
@@ -267,6 +282,7 @@ class Table:
         )
         self._compare_with_lamp_box(journal.main)
         self._stops.append(self._motion.close)
+        self._stops.append(self._lid.stop)
         self._state.start()
         self._motion.start()
         self._stops.append(self._state.stop)
@@ -276,6 +292,8 @@ class Table:
         self._reader.wait_ready()
         self._record_opening()
         self._post(self._restarted())
+        for what in self._changed:
+            self._post(events.ConditionChanged(what))
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
@@ -317,11 +335,18 @@ class Table:
             )
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
-        """A box that committed a round which the journal does not know proves a cut tail."""
-        remembered = self._lamps.last_committed()
-        finding = compare_lamp_box(last_pushed(journal.newest_first()), remembered)
+        """What the box remembers proves a journal that is cut, rewritten, or another's."""
+        push = last_push(journal.newest_first())
+
+        def hash_at(sequence: int) -> bytes | None:
+            return next((each.hash for each in journal.read(sequence, sequence)), None)
+
+        ours = JournalMemory(self._mark, journal.head(), hash_at, push.round, push.lit)
+        finding = compare_lamp_box(ours, self._lamps.memory())
         if finding is not None and finding.halts:
-            raise JournalCorruptError(finding.text, remedy=finding.remedy)
+            error = JournalCorruptError(finding.text, remedy=finding.remedy)
+            error.code = finding.trouble.value
+            raise error
 
     def _restarted(self) -> events.Restarted:
         contacts = self._motion.contacts()
@@ -329,6 +354,7 @@ class Table:
             compartment_open=contacts.compartment_open,
             estop_pressed=contacts.estop_pressed,
             cover_closed=not contacts.cover_open,
+            compartment_stayed_locked=contacts.lid_flag_stands and not contacts.compartment_open,
         )
 
     def _record_opening(self) -> None:
@@ -337,6 +363,8 @@ class Table:
             last_end.OPENING,
             {
                 "version": __version__,
+                "python": platform.python_version(),
+                "libraries": libraries.deciding(ROOT),
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),
@@ -360,6 +388,9 @@ class Table:
         state = getattr(self, "_state", None)
         if state is not None:
             state.post(event, pictures)
+
+    def _still_for_s(self) -> float:
+        return self._motion.still_for_s()
 
     def _button(self) -> None:
         self._post(events.PlayerPressed(self._state.state.round))
@@ -413,7 +444,9 @@ class Table:
             self._desk.tell(Announcement("interlock", text, is_alarm=True))
 
     def _note_round(self, record: commands.RecordRound) -> None:
+        """In the journal's thread: the record of a closed round is synced."""
         self._rounds.append(to_record(record))
+        self._lamps.anchor(Anchor(self._mark, record.round, self._keeper.health().head))
         self._keeper.check_soon()  # after each round (O-5)
 
     def _journal_state(self) -> JournalState:

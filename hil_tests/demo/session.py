@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+import tomlkit
+
 from hil_tests.demo.installer import InstallationError, install, known_before
 from hil_tests.rig.control import ask
 from shaker_ctl.console import accounts
@@ -37,6 +39,9 @@ COVERED = {"md"}
 
 START_S = 40.0
 
+EASY_WORD = "demonstration"
+"""The passphrase of everybody where a person types it, on lines that end in this computer."""
+
 
 class DemoError(ShakerError):
     """The demonstration could not start or go on; the remedy says what to look at."""
@@ -53,9 +58,16 @@ class Plan:
     compartment: str = "standard"
     pace: str = "table"
     dice: str = "white"
+    by_hand: bool = False
+    """People do what the text gives to people: nothing is entered, announced or paced by itself."""
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
+
+    @property
+    def plays_by_itself(self) -> bool:
+        """Whether it plays a text in a way that the text does not provide for."""
+        return not self.by_hand and self.profile != "house-auto"
 
 
 def _pins(rig: dict[str, Any]) -> dict[str, Any]:
@@ -176,16 +188,17 @@ class Session:
             ("tom", Role.TECHNICIAN),
             ("sue", Role.SUPERVISOR),
         ):
-            self.passphrases[name] = secrets.token_urlsafe(12)
+            word = EASY_WORD if self.plan.by_hand else secrets.token_urlsafe(12)
+            self.passphrases[name] = word
             accounts.add(users, name, role, self.passphrases[name])
         is_covered = self.plan.profile in COVERED
         settings: dict[str, Any] = {
             "table": {
                 "profile": self.plan.profile,
-                "entry_mode": "auto",
-                "approval": "" if self.plan.profile == "house-auto" else APPROVAL,
+                "entry_mode": "dealer_confirm" if self.plan.by_hand else "auto",
+                "approval": APPROVAL if self.plan.plays_by_itself else "",
                 "as_demonstration": self.plan.profile != "house-auto",
-                "autonomous": True,
+                "autonomous": not self.plan.by_hand,
                 "cover_fitted": is_covered,
                 "cover_driven": is_covered,
                 **PACES[self.plan.pace],
@@ -201,7 +214,7 @@ class Session:
             "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
             # A line that two processes of a shared machine pace answers later than a box does.
             "lamp": {
-                "device": rig["lamp"]["device"],
+                **rig["lamp"],
                 "reply_slack_s": 0.12,
                 "request_deadline_s": 0.4,
                 "show_deadline_s": 0.4,
@@ -224,7 +237,7 @@ class Session:
             },
         }
         file = self.folder / "settings.toml"
-        file.write_text("\n".join(_toml(settings)) + "\n", "utf-8")
+        file.write_text(tomlkit.dumps(settings), "utf-8")
         try:
             install(file, rig, self._inside(*_program("shaker_ctl.main")), self._hands)
         except InstallationError as error:
@@ -297,17 +310,3 @@ def _stop(process: subprocess.Popen[bytes] | None) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _toml(table: dict[str, Any], path: str = "") -> list[str]:
-    """Plain nested values as TOML. JSON's spelling of strings, numbers and lists is TOML's too, but
-    for what JSON leaves bare or writes as two surrogates."""
-    lines = [f"[{path}]"] if path else []
-    for key, value in table.items():
-        if not isinstance(value, dict):
-            spelt = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-            lines.append(f"{key} = {spelt}")
-    for key, value in table.items():
-        if isinstance(value, dict):
-            lines += _toml(value, f"{path}.{key}" if path else key)
-    return lines

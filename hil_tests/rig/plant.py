@@ -157,6 +157,7 @@ class Plant:
                 coming_edges=self._foresee(until_s, drive),
                 driver_fault=self._motor.fault_reported,
                 compartment_open=self._interlocks.compartment_open,
+                lid_flag_fallen=self._interlocks.lid_flag_fallen,
                 cover_open=self._interlocks.cover_open,
                 estop_pressed=self._interlocks.estop_pressed,
                 button_pressed=self._interlocks.button_pressed,

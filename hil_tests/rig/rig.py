@@ -48,9 +48,9 @@ from hil_tests.rig.rigfile import (
 from hil_tests.rig.signals import SignalLog
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
+from hil_tests.rig.uart import Framing
 
-BAUDRATE = 115200
-UNIT = 1
+CONSOLE_FRAMING = Framing(115200)
 MONOSTABLE_S = 0.1
 """How long the hardware monostable on EN holds after a pulse; the controller sends one every 10 ms.
 
@@ -260,21 +260,26 @@ class Rig:
 
     def _start_lines(self, started: contextlib.ExitStack) -> None:
         folder, seed = self.plan.folder, self.plan.seed
-        baudrate = BAUDRATE if self.plan.pace else None
         self.lines: dict[str, Line] = {}
         self.lamp: LampBox | None = None
         unit: ModbusUnit | None = None
         if self.plan.lamp.is_ is Part.VIRTUAL:
             box_end = BoxEnd()
             self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
-            unit = ModbusUnit(self.lamp, box_end, UNIT, seed=seed)
-            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, baudrate=baudrate)
+            table = self.plan.lamp
+            framing = Framing(table.baudrate, table.parity)
+            unit = ModbusUnit(
+                self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed
+            )
+            paced = framing if self.plan.pace else None
+            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, framing=paced)
         else:
             self._start_lamp_program(started)
         if self.plan.console.is_ is Part.VIRTUAL:
             for name in CONSOLES:
                 service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
-                self.lines[name] = Line(name, service, person, baudrate=baudrate, seed=seed)
+                paced = CONSOLE_FRAMING if self.plan.pace else None
+                self.lines[name] = Line(name, service, person, framing=paced, seed=seed)
         for line in self.lines.values():
             started.callback(line.close)
         if unit is not None:
@@ -399,6 +404,7 @@ class Rig:
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,
+                "lid_flag_fallen": outputs.lid_flag_fallen,
                 "cover": outputs.cover_open,
                 "e-stop": outputs.estop_pressed,
                 "button": outputs.button_pressed,
@@ -476,6 +482,7 @@ class Rig:
             "open compartment": hands.open_compartment,
             "force compartment": lambda: hands.open_compartment(by_force=True),
             "close compartment": hands.close_compartment,
+            "set flag": hands.set_flag,
             "open cover": hands.open_cover,
             "close cover": hands.close_cover,
             "cover dome": lambda: hands.cover_dome(True),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hil_tests.rig.pigpiod.server import LAST_PORT
+from hil_tests.rig.uart import Parity
 from hil_tests.rig.wiring import PinMap
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class LampTable:
     is_: Part = Part.VIRTUAL
     device: str = ""
     baudrate: int = 115200
+    parity: Parity = Parity.NONE
+    """Of the virtual box; a real one is asked without any, as the controller asks."""
     unit: int = 1
     start: tuple[str, ...] = ()
     """A program that is the box, started with the rig; `{folder}` stands for the rig's folder."""
@@ -170,6 +173,12 @@ def _check(rig: RigFile) -> None:
     _check_machine(rig.machine)
     if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
+    for key, value, least, most in (
+        ("baudrate", rig.lamp.baudrate, 9600, 1_000_000),
+        ("unit", rig.lamp.unit, 1, 247),
+    ):
+        if not least <= value <= most:
+            raise ValueError(f"lamp.{key} is {least} to {most}, not {value}")
     if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
     fitted_lens(rig.camera)

@@ -25,6 +25,7 @@ import torch
 
 from models.training import evaluate, export, guess_corners, near_look, photo_look, train
 from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
+from models.training.libraries import libraries
 from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import (
@@ -261,6 +262,7 @@ def _measure(out: Path, held_out: list[Path], photos: list[Path]) -> None:
     score = manifest["thresholds"]["score"]
     tallies = evaluate.measure_scenes(finder, held_out, score)
     tallies |= {f.name: evaluate.measure(finder, evaluate.photo_pictures(f), score) for f in photos}
+    manifest["libraries"] = libraries()
     manifest["figures"] = {name: tally.figures() for name, tally in tallies.items()}
     evaluate.draw_curves(tallies, float(score), out / "figures")
     write_manifest(out, manifest)

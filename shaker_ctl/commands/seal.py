@@ -20,7 +20,7 @@ from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation
@@ -93,6 +93,7 @@ def write(
         sealed=datetime.now(UTC).isoformat(timespec="seconds"),
         by=by,
         packages=manifest.digests_of_packages(root),
+        libraries=manifest.libraries(root),
         elsewhere={str(path): manifest.digest(path) for path in elsewhere},
         settings=str(where.settings),
         journal=str(chosen.journal.path.absolute()),
@@ -101,7 +102,10 @@ def write(
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
     _replace(where.manifest, text)
     count = len(sealed.packages) + len(sealed.elsewhere)
-    _say(f"{where.manifest}: {count} files sealed by {by}, key {signature.fingerprint(trusted)}")
+    _say(
+        f"{where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed by {by}, "
+        f"key {signature.fingerprint(trusted)}"
+    )
 
 
 def _replace(path: Path, text: str) -> None:
@@ -146,11 +150,14 @@ def check(
         shown: dict[str, object] = {"seal": found.seal, "findings": findings}
         if every:
             shown["files"] = manifest.digests_of_packages(root)
+            shown["libraries"] = manifest.libraries(root)
         typer.echo(json.dumps(shown, indent=2))
     else:
         if every:
             for name, digest in manifest.digests_of_packages(root).items():
                 _say(f"{digest}  {name}")
+            for name, line in manifest.libraries(root).items():
+                _say(f"{name} {line}")
         for finding in found.findings:
             _say((finding.file, "red"), f" {finding.what}")
     if found.findings:
@@ -167,7 +174,8 @@ def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:
     count = len(found.manifest.packages) + len(found.manifest.elsewhere)
     return (
         ("verified", "green"),
-        f": {count} files, sealed {found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
+        f": {count} files and {len(found.manifest.libraries)} libraries, sealed "
+        f"{found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
     )
 
 

@@ -70,6 +70,16 @@ class Head:
         return f"{self.sequence} {self.hash.hex()[:16]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where a journal stood after a round, kept out of reach of whoever can write its files."""
+
+    table: bytes
+    """Mark of the journal: `table_mark`."""
+    round: int
+    head: Head
+
+
 def canonical(plain: Plain) -> bytes:
     """Return the one spelling of `plain`. Raises TypeError or ValueError where it has none."""
     return json.dumps(
@@ -115,6 +125,14 @@ def _played(number: Plain) -> int | None:
 def genesis(identity: str) -> Head:
     """Return the head of an empty journal: bound to its identity, so chains cannot be swapped."""
     return Head(0, hashlib.sha256(b"shaker journal 1\n" + identity.encode()).digest())
+
+
+def table_mark(identity: str) -> bytes:
+    """Return 8 bytes that say which journal an anchor belongs to.
+
+    They only name it: what proves it is the head, whose chain begins with the whole identity.
+    """
+    return genesis(identity).hash[:8]
 
 
 def link(

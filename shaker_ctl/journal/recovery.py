@@ -1,12 +1,11 @@
-"""Two copies and a lamp box: do they tell one story, and what to do where they do not.
+"""Two copies of the journal: do they tell one story, and what to do where they do not.
 
 Owns the comparison after every start. It never mends anything: it says what was found, whether the
 table may play, and the remedy. It must not know of files; it is told heads and hashes.
 
 The main copy is written first and releases commands; the second follows. So the second may end
 earlier, by what was on its way, and never later: a main copy that ends before the second has lost
-its tail. The lamp box retains the last round that it committed, and the journal is synced before
-every commit: a box that remembers a round which the journal does not know proves the same.
+its tail. What the lamp box remembers proves the same, and more: `journal.box_memory`.
 """
 
 from __future__ import annotations
@@ -33,6 +32,10 @@ class Trouble(Enum):
     MAIN_CUT = "journal-cut"
     FORKED = "journal-forked"
     LAMP_AHEAD = "journal-cut-lamp"
+    REWRITTEN = "journal-rewritten"
+    OTHER_TABLE = "journal-other-table"
+    FOUNDED_ANEW = "journal-founded-anew"
+    OTHER_RESULT = "journal-other-result"
     TAIL_UNPROVED = "journal-tail-unproved"
 
 
@@ -107,19 +110,6 @@ def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:
         text = f"the second copy of the journal was {behind} records behind and was caught up"
         return [Finding(Trouble.SECOND_LATE, text, "", False)]
     return []
-
-
-def compare_lamp_box(last_committed: int, box_remembers: int) -> Finding | None:
-    """Compare the last round whose lamps the journal committed with the one the box retained."""
-    if box_remembers <= last_committed:
-        return None
-    return Finding(
-        Trouble.LAMP_AHEAD,
-        f"the lamp box committed round {box_remembers}, the journal knows only "
-        f"{last_committed}: the end of the journal is missing",
-        REBUILD_MAIN,
-        True,
-    )
 
 
 def tail_unproved() -> Finding:

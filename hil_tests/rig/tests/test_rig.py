@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,6 +45,7 @@ from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice
+from hil_tests.waiting import until
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
@@ -73,13 +74,6 @@ def addresses(folder: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
     until(is_there, START_S)
     found: dict[str, Any] = json.loads(path.read_text())
     return found
-
-
-def until(condition: Callable[[], object], patience_s: float = 5.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.02)
 
 
 def family(pid: int) -> list[int]:

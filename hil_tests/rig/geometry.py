@@ -73,7 +73,7 @@ ROUGH = Geometry(
     wall_rib_mm=2.0,
 )
 """A worn tube: four ridges on the floor, ribs on a wall that grips, dice that stick to each other.
-Some 23 tosses in a hundred end not flat."""
+One toss in five ends not flat."""
 
 LITTERED = replace(
     STANDARD,

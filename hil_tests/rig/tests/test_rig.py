@@ -503,7 +503,7 @@ def test_names_of_faults_are_whole_on_a_narrow_terminal():
     assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
 
 
-@pytest.mark.parametrize("words", ["12 3 4", "white 1 2", "1 2 34", "1 2 7"])
+@pytest.mark.parametrize("words", ["12 3 4", "white 1", "1 2 34", "1 2 7", "1 2 3 4 5"])
 def test_dice_show_one_of_six_faces_each(words):
     with pytest.raises(ValueError, match="a value of 1 to 6 for each of 2 to 4 dice"):
         _dice(words.split())

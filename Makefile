@@ -10,7 +10,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader prove model scenes clean \
+.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults faults-all crash crash-all replay soak motor-off \
         lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
@@ -69,6 +69,10 @@ bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians 
 
 bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.reader speed $(BENCH)
+
+bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and starts, against budgets; Pi estimates
+	@sh hil_tests/system-libraries qemu-user:bin/qemu-aarch64 mmdebstrap:bin/mmdebstrap gcc:bin/cc
+	$(BIN)/python -m hil_tests.arm64 $(BENCH)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(PROVE)

@@ -27,6 +27,8 @@ class Interlocks:
     estop_pressed: bool
     driver_fault: bool
     button_pressed: bool
+    lid_flag_stands: bool = False
+    """The lid's flag is fitted and has not fallen: nobody has raised the lid since it was set."""
 
 
 class GpioLink(Protocol):
@@ -88,7 +90,7 @@ class InterlockLines(Protocol):
 
 
 class ShakerOutputs(Protocol):
-    """The slow outputs: light, cover drive."""
+    """The slow outputs: light, cover drive, latch."""
 
     def set_light(self, level: float) -> None:
         """Ring light, 0.0 dark to 1.0 full."""
@@ -151,9 +153,6 @@ class LampBox(Protocol):
 
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result."""
-
-    def currents(self) -> Mapping[Area, int]:
-        """Return each lamp's measured current in percent of the rated one."""
 
     def anchor(self, anchor: Anchor) -> bool:
         """Have the box retain where the journal stands; False where it can keep none (map 1.0).

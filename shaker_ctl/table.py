@@ -54,9 +54,15 @@ from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import last_push, recover, standing_faults
+from shaker_ctl.service.recovery import (
+    changed_conditions,
+    last_push,
+    recover,
+    standing_faults,
+)
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -110,6 +116,7 @@ class Table:
         pins = make_pins(p.gpio)
         self._link, self._outputs = pins.link, pins.outputs
         self._reader = CameraReader(p.camera, self._outputs, self._post)
+        self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
         self._motion = MotionThread(
             motor=pins.motor,
@@ -144,6 +151,7 @@ class Table:
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
         digests_by_name = {name: digest for name, digest, _ in self._digests}
+        self._changed = changed_conditions(journal.newest_first(), digests_by_name)
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
@@ -170,6 +178,7 @@ class Table:
             post=self._post,
             announce=self._announce,
             record_round=self._note_round,
+            release_lid=self._lid.release,
             mended=self._mended,
         )
         self._state = StateThread(
@@ -211,6 +220,8 @@ class Table:
                 set_light=self._outputs.set_light,
                 link=self._link,
                 motion_parameters=p.motion,
+                check_lid=self._lid.check,
+                post=self._post,
                 last_run=lambda: self._last_run,
                 wear=wear,
                 why_due=why_due,
@@ -218,13 +229,14 @@ class Table:
         )
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
-        model = ROOT / "models" / "manifest.toml"
+        p, model = self._settings, ROOT / "models" / "manifest.toml"
         is_verified = self._sealed.is_verified
         return (
             ("software", digests.of_program(ROOT), is_verified),
             ("model", digests.of_file(model), is_verified),
             ("settings", digests.of_file(self._source), is_verified),
             ("profile", digests.of_file(self._profile_file()), is_verified),
+            ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
 
@@ -248,11 +260,12 @@ class Table:
         Raises a leaf of `ShakerError` whose line says what is missing and what to do.
         """
         p = self._settings
+        self._stops.append(self._reader.stop)
+        self._reader.load()  # takes longest, and touches nothing
         journal = open_copies(p.journal)
         self._stops.append(journal.close)
         sealed_start.check_journal(self._sealed, journal)
-        self._reader.start()  # first of the outside world: the model takes longest to load
-        self._stops.append(self._reader.stop)
+        self._reader.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
@@ -269,6 +282,7 @@ class Table:
         )
         self._compare_with_lamp_box(journal.main)
         self._stops.append(self._motion.close)
+        self._stops.append(self._lid.stop)
         self._state.start()
         self._motion.start()
         self._stops.append(self._state.stop)
@@ -278,6 +292,8 @@ class Table:
         self._reader.wait_ready()
         self._record_opening()
         self._post(self._restarted())
+        for what in self._changed:
+            self._post(events.ConditionChanged(what))
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
@@ -338,6 +354,7 @@ class Table:
             compartment_open=contacts.compartment_open,
             estop_pressed=contacts.estop_pressed,
             cover_closed=not contacts.cover_open,
+            compartment_stayed_locked=contacts.lid_flag_stands and not contacts.compartment_open,
         )
 
     def _record_opening(self) -> None:
@@ -371,6 +388,9 @@ class Table:
         state = getattr(self, "_state", None)
         if state is not None:
             state.post(event, pictures)
+
+    def _still_for_s(self) -> float:
+        return self._motion.still_for_s()
 
     def _button(self) -> None:
         self._post(events.PlayerPressed(self._state.state.round))

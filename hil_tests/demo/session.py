@@ -39,6 +39,9 @@ COVERED = {"md"}
 
 START_S = 40.0
 
+EASY_WORD = "demonstration"
+"""The passphrase of everybody where a person types it, on lines that end in this computer."""
+
 
 class DemoError(ShakerError):
     """The demonstration could not start or go on; the remedy says what to look at."""
@@ -55,9 +58,16 @@ class Plan:
     compartment: str = "standard"
     pace: str = "table"
     dice: str = "white"
+    by_hand: bool = False
+    """People do what the text gives to people: nothing is entered, announced or paced by itself."""
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
+
+    @property
+    def plays_by_itself(self) -> bool:
+        """Whether it plays a text in a way that the text does not provide for."""
+        return not self.by_hand and self.profile != "house-auto"
 
 
 def _pins(rig: dict[str, Any]) -> dict[str, Any]:
@@ -178,16 +188,17 @@ class Session:
             ("tom", Role.TECHNICIAN),
             ("sue", Role.SUPERVISOR),
         ):
-            self.passphrases[name] = secrets.token_urlsafe(12)
+            word = EASY_WORD if self.plan.by_hand else secrets.token_urlsafe(12)
+            self.passphrases[name] = word
             accounts.add(users, name, role, self.passphrases[name])
         is_covered = self.plan.profile in COVERED
         settings: dict[str, Any] = {
             "table": {
                 "profile": self.plan.profile,
-                "entry_mode": "auto",
-                "approval": "" if self.plan.profile == "house-auto" else APPROVAL,
+                "entry_mode": "dealer_confirm" if self.plan.by_hand else "auto",
+                "approval": APPROVAL if self.plan.plays_by_itself else "",
                 "as_demonstration": self.plan.profile != "house-auto",
-                "autonomous": True,
+                "autonomous": not self.plan.by_hand,
                 "cover_fitted": is_covered,
                 "cover_driven": is_covered,
                 **PACES[self.plan.pace],

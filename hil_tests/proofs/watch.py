@@ -18,6 +18,7 @@ from shaker_ctl.rules.vocabulary import (
     NoRoll,
     Notice,
     Part,
+    Person,
     Purpose,
     ShownPhase,
     Timer,
@@ -71,6 +72,8 @@ class Watch(NamedTuple):
     lamp_failed: bool = False
     """A lamp fault since EN-on, with wagers not yet settled."""
     paid: bool = False
+    in_view: frozenset[Person] = frozenset()
+    """Who has said, since the newest restart, that the locked compartment stayed in view."""
     # inspections
     entries: frozenset[int] = frozenset()
     """Distinct values per lamp entry seen lit: 1 triple, 2 pair, 3 all different."""
@@ -152,6 +155,7 @@ def _waits(phase: Phase) -> bool:
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes are told apart."""
     phase = step.state.phase
+    w = w._replace(in_view=frozenset()) if w.in_view else w
     if not _waits(phase):
         w = w._replace(awaited=None)
     elif w.awaited and not _awaits(step.commands):
@@ -295,6 +299,9 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = _silence(w, state, event.timer)
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
+        case ev.CompartmentWatched(person=person, stayed=True):
+            reads = step.state.phase is P.AWAITING_DEALER
+            w = w._replace(in_view=w.in_view | {person}, verdict="unreadable" if reads else "")
         case ev.ValuesConfirmed() | ev.ValuesEntered():
             agreed = step.state.phase is not P.DISPUTED
             w = w._replace(value=True, stands=event.values if agreed else None)
@@ -321,6 +328,8 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.FaultCleared():
             w = w._replace(faults=w.faults - {event.kind})
         case ev.DiceChanged() | ev.OutOfServiceRequested() | ev.InspectionAbandoned():
+            w = _disturbed(w)
+        case ev.LidRequested():
             w = _disturbed(w)
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)

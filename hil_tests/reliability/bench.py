@@ -322,6 +322,8 @@ class Bench:
                 values = " ".join(str(die["value"]) for die in toss["dice"])
                 return self.act("dealer", f"enter {number} {values}")
             return self.act("dealer", f"no-roll {number}")
+        if kind == "in-view":  # these people watch a console, so they can vouch for no dice
+            return self.act("floorperson", f"in-view {number} no")
         if kind == "presence":
             return self.act("floorperson", f"presence {number}")
         return False

@@ -66,6 +66,10 @@ def demo(
     pins: Annotated[
         PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
     ] = PinsBy.PIGPIO,
+    by_hand: Annotated[
+        bool,
+        typer.Option("--by-hand", help="You are the people: the screen says where to log in."),
+    ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -92,6 +96,9 @@ def demo(
     as a demonstration on every screen and record. At the end every lit lamp is held against what
     the physics knows; a difference ends the program with status 1. A text that is not in force
     today, such as pa-625b since August 2026, needs --as-demonstration.
+
+    With --by-hand nobody is scripted: the screen prints the line to paste into a second terminal,
+    and the table waits for its floorperson and its dealer as a real one does.
     """
     if (mark := real_table.mark()) is not None:
         raise RefusedError(
@@ -117,6 +124,7 @@ def demo(
         pace=pace.value,
         dice=dice,
         pins=pins.value,
+        by_hand=by_hand,
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 

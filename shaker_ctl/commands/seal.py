@@ -20,7 +20,7 @@ from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation

@@ -136,6 +136,22 @@ def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     return len(others) < len(there)
 
 
+def remove(path: Path, name: str, role: Role | None) -> tuple[Role, ...]:
+    """Take one role from a person, or all with None; return those that were taken.
+
+    Raises `SettingsError` where the person has none of them.
+    """
+    there = load(path)
+    gone = [each for each in there if each.name == name and role in (None, each.role)]
+    if not gone:
+        raise SettingsError(
+            f"{path} knows no {role.value if role else 'user'} {name!r}",
+            remedy=f"See who may log in with: shaker-ctl console users --users {path}",
+        )
+    _write(path, [each for each in there if each not in gone])
+    return tuple(each.role for each in gone)
+
+
 def _write(path: Path, accounts: list[Account]) -> None:
     lines = ["# People who may log in at this table's consoles; argon2id hashes, no passphrases."]
     for account in accounts:

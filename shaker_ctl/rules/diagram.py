@@ -71,6 +71,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "result and settling",
         RESULT_COLOUR,
         (
+            P.INTERRUPTED,
             *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
             *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
             *(P.WITHOUT_RESULT, P.ROUND_OVER),
@@ -127,7 +128,10 @@ _IN_ORDER: tuple[Node, ...] = (
 )
 
 TRIALS = (ev.LampTrialRequested, ev.JogRequested)
-MANY = (ev.CloseRequested, ev.DiceChanged, ev.OutOfServiceRequested, ev.InspectionAbandoned)
+MANY = (
+    *(ev.CloseRequested, ev.DiceChanged, ev.LidRequested, ev.OutOfServiceRequested),
+    ev.InspectionAbandoned,
+)
 
 
 def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:

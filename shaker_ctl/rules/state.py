@@ -85,6 +85,8 @@ class Phase(Word):
     """Bets are closed; the shaker (or the cover) waits for the hand that starts it."""
     READ = "read"
     """*Passing*: the reading is in; who has to act on it?"""
+    INTERRUPTED = "interrupted"
+    """Restarted after the toss: did the locked compartment stay in view? Two persons say so."""
     AWAITING_DEALER = "awaiting_dealer"
     """The dealer confirms, enters, or calls no roll."""
     DISPUTED = "disputed"
@@ -152,6 +154,8 @@ class TableState:
     values: Values | None = None
     """The values of this round (or inspection entry), once they stand."""
     source: Source | None = None
+    witness: Person | None = None
+    """Interrupted: who said first that the locked compartment stayed in their view."""
     ending: Ending | None = None
     cause: Cause | None = None
 

@@ -35,9 +35,13 @@ PHASES = {
     ShownPhase.INSPECTION: Phase.INSPECTION,
     ShownPhase.BETS_OPEN: Phase.BETS_OPEN,
     ShownPhase.NO_MORE_BETS: Phase.NO_MORE_BETS,
+    ShownPhase.TOSSING: Phase.TOSSING,
+    ShownPhase.READING: Phase.READING,
+    ShownPhase.AWAITING_DEALER: Phase.AWAITING_DEALER,
     ShownPhase.RESULT: Phase.RESULT,
     ShownPhase.NO_ROLL: Phase.NO_ROLL,
     ShownPhase.VOID: Phase.VOID,
+    ShownPhase.SETTLE_BY_HAND: Phase.SETTLE_BY_HAND,
     ShownPhase.FAULT: Phase.FAULT,
     ShownPhase.OUT_OF_SERVICE: Phase.OUT_OF_SERVICE,
 }

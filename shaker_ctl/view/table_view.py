@@ -18,6 +18,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
+from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
@@ -77,6 +78,10 @@ class Chairs:
     last_run: Callable[[], MotionReport | None]
     """How the newest powered run ended; None before the first."""
     wear: Wear
+    check_lid: Callable[[], None]
+    """Raises `RefusedError` while the shaker is not at rest."""
+    post: Callable[[events.Event], None]
+    """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)

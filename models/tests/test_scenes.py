@@ -173,8 +173,8 @@ def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypa
         scenes.make(FEW, tmp_path, 1, limit_s=0.0)
     monkeypatch.setattr(
         "sys.argv",
-        ["scenes", "quick", "loose", "--seed", "7", "--count", "60", "--size", "80", "--processes", "1",
-         "--limit-s", "600", "--out", str(tmp_path)],
+        ["scenes", "quick", "loose", "--seed", "7", "--count", "60", "--size", "80",
+         "--processes", "1", "--limit-s", "600", "--out", str(tmp_path)],
     )  # fmt: skip
     scenes.main()
     folder = FEW.folder(tmp_path)

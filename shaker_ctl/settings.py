@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from shaker_ctl import parameters
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.errors import SettingsError
@@ -166,6 +167,7 @@ def reference() -> str:
 
 def _describe(standing: BaseModel, prefix: str) -> Iterator[str]:
     """Yield the lines of one section, whose defaults `standing` holds."""
+    why = parameters.reasons(type(standing))
     for name, field in type(standing).model_fields.items():
         key = f"{prefix}{name}"
         default = getattr(standing, name)
@@ -180,8 +182,8 @@ def _describe(standing: BaseModel, prefix: str) -> Iterator[str]:
         bounds = bounds or _choice(field.annotation)
         spelled = "not set" if default is None else f"`{_as_toml(default)}`"
         yield f"- **`{key}`** = {spelled}" + (f" ({bounds})" if bounds else "")
-        if field.description:
-            yield "  " + " ".join(field.description.split())
+        if name in why:
+            yield f"  {why[name]}"
 
 
 def _as_toml(value: Any) -> str:

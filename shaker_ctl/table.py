@@ -260,11 +260,12 @@ class Table:
         Raises a leaf of `ShakerError` whose line says what is missing and what to do.
         """
         p = self._settings
+        self._stops.append(self._reader.stop)
+        self._reader.load()  # takes longest, and touches nothing
         journal = open_copies(p.journal)
         self._stops.append(journal.close)
         sealed_start.check_journal(self._sealed, journal)
-        self._reader.start()  # first of the outside world: the model takes longest to load
-        self._stops.append(self._reader.stop)
+        self._reader.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)

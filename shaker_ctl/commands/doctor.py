@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import settings
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.examination import examine
 from shaker_ctl.doctor.finding import Finding, Verdict

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -27,19 +27,15 @@ from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
-from shaker_ctl.commands.journal_statistics import draw
-from shaker_ctl.commands.run import DEFAULT_CONFIG
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Chain, Record
-from shaker_ctl.journal.replay import Decided, Difference, replay
-from shaker_ctl.journal.statistics import figures
-from shaker_ctl.rules import machine
-from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.record import from_record, to_record
-from shaker_ctl.rules.rulebook import Rulebook, rulebook
-from shaker_ctl.rules.state import TableState
+
+if TYPE_CHECKING:
+    from shaker_ctl.journal.replay import Difference
+    from shaker_ctl.rules.rulebook import Rulebook
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -208,6 +204,11 @@ def replay_command(
     or a no roll are compared, those of an unreadable toss are only read and counted. Ends with
     status 1 where anything differs.
     """
+    from shaker_ctl.journal.replay import replay
+    from shaker_ctl.rules import machine
+    from shaker_ctl.rules.record import to_record
+    from shaker_ctl.rules.rulebook import rulebook
+
     parameters = _parameters(config, journal)
     rules = rulebook(settings_file.load(config).table)
     with _opened(parameters) as book:
@@ -242,6 +243,12 @@ def replay_command(
 
 
 def _decide(rules: Rulebook) -> Any:
+    from shaker_ctl.journal.replay import Decided
+    from shaker_ctl.rules import machine
+    from shaker_ctl.rules.events import Event
+    from shaker_ctl.rules.record import from_record, to_record
+    from shaker_ctl.rules.state import TableState
+
     def decide(state: Any, event: Any) -> Decided:
         step = machine.step(from_record(state, TableState), from_record(event, Event), rules)
         return Decided(
@@ -326,6 +333,9 @@ def statistics(
     config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
 ) -> None:
     """Count faces and pairs, and test them at 99 %, with the power that the sample reaches."""
+    from shaker_ctl.commands.journal_statistics import draw
+    from shaker_ctl.journal.statistics import figures
+
     with _opened(_parameters(config, journal)) as book:
         shown = figures(book.all())
         if as_json:

@@ -15,11 +15,10 @@ import typer
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters import waitless_log
 from shaker_ctl.adapters.camera import allocator
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table
 from shaker_ctl.table import Table
-
-DEFAULT_CONFIG = Path("/etc/shaker-ctl/settings.toml")
 
 
 def run(

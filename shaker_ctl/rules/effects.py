@@ -446,6 +446,13 @@ def announce_values(notice: Notice, cites: str) -> Act:
     return act
 
 
+VOID_CITES: dict[Cause | None, str] = {
+    Cause.SHAKER: "void.wagers",
+    Cause.READER: "reader_fault.unattended",
+}
+"""The words of the texts are about the shaker; any other void rests on a reading."""
+
+
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     rule = {
         Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers", c.rules.profile.no_roll),
@@ -454,6 +461,8 @@ def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     }
     assert c.state.ending is not None
     notice, cites, consequence = rule[c.state.ending]
+    if c.state.ending is Ending.VOID:
+        cites = VOID_CITES.get(c.state.cause, "void.disturbed")
     return notice, c.rules.cite(cites).clause, consequence.wagers.value
 
 

@@ -51,7 +51,7 @@ def among(*allowed: Enum) -> AfterValidator:
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Cited(Strict, Generic[T]):
@@ -180,6 +180,7 @@ class Order(Strict):
 
 
 class Activation(Strict):
+    by_dealer: Cited[Literal[True]]
     by_player: Cited[bool]
 
 
@@ -189,6 +190,8 @@ class Entry(Strict):
     auto_needs_approval: Cited[bool]
     announce: Cited[str]
     settled_when: Cited[str]
+    dispute: Cited[str]
+    """Where the dealer and the reader differ."""
 
 
 class AttendanceRule(Strict):
@@ -205,6 +208,8 @@ class OpeningInspection(Strict):
     cycles: Cited[Annotated[int, Field(ge=3, le=10)]]
     consecutive: Cited[bool]
     each_lamp: Cited[bool]
+    due_again: Cited[str]
+    """What makes an inspection due that was signed before."""
 
 
 class ShiftInspection(Strict):
@@ -223,6 +228,11 @@ class Consequence(Strict):
     wagers: Cited[Annotated[WagersDo, among(WagersDo.RETURNED, WagersDo.SILENT)]]
     told: Cited[str]
     """What the dealer is told."""
+
+
+class VoidRule(Consequence):
+    disturbed: Cited[str]
+    """A toss that was broken into, or moved nothing, and no shaker failed."""
 
 
 class LampFaultRule(Strict):
@@ -418,7 +428,7 @@ class Profile(Strict):
     opening_inspection: OpeningInspection
     shift_inspection: ShiftInspection
     no_roll: Consequence
-    void: Consequence
+    void: VoidRule
     not_started: Consequence
     lamp_fault: LampFaultRule
     reader_fault: ReaderFaultRule

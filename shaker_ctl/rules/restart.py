@@ -72,7 +72,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         "inspection due",
         ph.SHUT | ph.STANDING | ph.INSPECTION | ph.TRIALS,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         (),
         P.INSPECTION_DUE,
         (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
@@ -80,7 +80,7 @@ ROWS: tuple[Row, ...] = (
             fx.stop_motor(Cause.INTERRUPTED),
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     _row(
@@ -120,7 +120,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         "the toss was interrupted: void",
         ph.ENERGISED,
-        "void.wagers",
+        "void.disturbed",
         (),
         P.WITHOUT_RESULT,
         VOID_IT,
@@ -255,7 +255,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         "still disputed",
         phases(P.DISPUTED),
-        "entry.announce",
+        "entry.dispute",
         (),
         P.DISPUTED,
         INSPECT_THEN,

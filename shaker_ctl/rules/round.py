@@ -61,8 +61,9 @@ def _no_more_bets(
     )
 
 
-def _activation(name: str, on: type[ev.Event] | None, when: tuple[Guard, ...]) -> tuple[Row, Row]:
-    cites = "order.uncovered_or_player_activated"
+def _activation(
+    name: str, on: type[ev.Event] | None, cites: str, when: tuple[Guard, ...]
+) -> tuple[Row, Row]:
     when = (*when, before_activation)
     return (
         Row(
@@ -128,7 +129,7 @@ ROWS: tuple[Row, ...] = (
         "activated at the commencement of the round",
         phases(P.BETTING),
         ev.ActivationRequested,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.dealer_or_above, g.of_this_round, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -137,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -203,13 +204,29 @@ ROWS: tuple[Row, ...] = (
     ),
     # ── the hand that starts, or reveals ──
     *_activation(
-        "activated by the dealer", ev.ActivationRequested, (g.dealer_or_above, g.of_this_round)
+        "activated by the dealer",
+        ev.ActivationRequested,
+        "activation.by_dealer",
+        (g.dealer_or_above, g.of_this_round),
     ),
     *_activation(
-        "activated by the player", ev.PlayerPressed, (g.of_this_round, g.player_activated)
+        "activated by the player",
+        ev.PlayerPressed,
+        "activation.by_player",
+        (g.of_this_round, g.player_activated),
     ),
-    *_activation("the player did not press in time", ev.TimerExpired, (g.of_this_phase, g.of_this)),
-    *_activation("activates itself", None, (g.autonomous, g.negated(g.player_activated))),
+    *_activation(
+        "the player did not press in time",
+        ev.TimerExpired,
+        "activation.by_player",
+        (g.of_this_phase, g.of_this),
+    ),
+    *_activation(
+        "activates itself",
+        None,
+        "activation.by_dealer",
+        (g.autonomous, g.negated(g.player_activated)),
+    ),
     Row(
         "the dealer reveals",
         phases(P.NO_MORE_BETS),
@@ -347,7 +364,7 @@ ROWS: tuple[Row, ...] = (
         "entered otherwise than read: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
-        "entry.announce",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.possible_values),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
@@ -357,7 +374,7 @@ ROWS: tuple[Row, ...] = (
         "no roll called against a verified reading: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.read_verified),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
@@ -377,7 +394,7 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on values",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "entry.announce",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_values),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),
@@ -386,7 +403,7 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on no roll",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_no_roll),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
@@ -550,20 +567,20 @@ ROWS: tuple[Row, ...] = (
         "an inspection has become due",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         when=(g.inspection_follows,),
         to=P.INSPECTION_DUE,
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     Row(
         "the table closes",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.closing_follows,),
         to=P.CLOSED,
         notes=(fx.round_forgotten, fx.nothing_passed),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 import shaker_ctl
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.parameters import Parameters, reasons
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.settings import Settings, load, parse, reference
 
@@ -126,11 +129,24 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
     for section, field in Settings.model_fields.items():
         assert f"## [{section}]" in text
         inner = field.annotation
-        assert inner is not None
+        assert isinstance(inner, type)
+        assert issubclass(inner, Parameters)
         for key, member in inner.model_fields.items():
             assert f"`{key}`" in text or f"### {key}" in text
             if not hasattr(member.annotation, "model_fields"):
-                assert member.description, f"{section}.{key} has no reason"
+                assert reasons(inner).get(key), f"{section}.{key} has no reason"
+                assert reasons(inner)[key] in text
+
+
+def test_no_source_is_parsed_before_somebody_asks_for_reasons() -> None:
+    """On a Raspberry Pi 4 that took a second of every command."""
+    program = (
+        "import inspect\n"
+        "def parsed(*_): raise AssertionError('a source was parsed at import')\n"
+        "inspect.getsource = inspect.findsource = inspect.getsourcelines = parsed\n"
+        "import shaker_ctl.commands.run, shaker_ctl.adapters.camera.process\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 LOOKED_AT = {

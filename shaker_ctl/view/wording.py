@@ -84,6 +84,8 @@ def announce(said: Announce) -> str:
         parts.append(f"Because {cause(said.cause)}.")
     if said.wagers is not None:
         parts.append(_WAGERS[said.wagers])
+        if said.clause:
+            parts[-1] = f"{parts[-1].rstrip('.')} ({said.clause})."
     return " ".join(parts)
 
 

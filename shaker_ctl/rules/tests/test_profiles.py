@@ -315,7 +315,7 @@ def test_a_dated_text_names_a_zone_that_there_is(tmp_path: Path, zone: str, says
 def test_every_row_cites_a_clause_of_every_profile():
     from shaker_ctl.rules.machine import ROWS
 
-    words = ("O-", "architecture", "technician's trial", "lamps answered")
+    words = ("O-", "clock: ", "e-stop: ", "house: ", "technician's trial", "lamps answered")
     for profile in regulation.shipped_profiles():
         settings = {"profile": profile.name, "as_demonstration": True}
         settings["cover_fitted"] = profile.cover.use.value.value == "required"

@@ -145,7 +145,8 @@ def test_no_source_is_parsed_before_somebody_asks_for_reasons() -> None:
         "import inspect\n"
         "def parsed(*_): raise AssertionError('a source was parsed at import')\n"
         "inspect.getsource = inspect.findsource = inspect.getsourcelines = parsed\n"
-        "import shaker_ctl.commands.run, shaker_ctl.adapters.camera.process\n"
+        "import shaker_ctl.commands.run, shaker_ctl.table\n"
+        "import shaker_ctl.adapters.camera.process\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

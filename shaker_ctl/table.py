@@ -157,6 +157,7 @@ class Table:
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
+        self._libraries = libraries.deciding(ROOT)
         digests_by_name = {name: digest for name, digest, _ in self._digests}
         self._changed = changed_conditions(journal.newest_first(), digests_by_name)
         self._keeper = JournalThread(
@@ -255,7 +256,7 @@ class Table:
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
         lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
-        lines += [f"{name} {line}" for name, line in libraries.deciding(ROOT).items()]
+        lines += [f"{name} {line}" for name, line in self._libraries.items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
@@ -400,7 +401,7 @@ class Table:
             {
                 "version": __version__,
                 "python": platform.python_version(),
-                "libraries": libraries.deciding(ROOT),
+                "libraries": self._libraries,
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),

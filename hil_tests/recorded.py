@@ -115,7 +115,7 @@ class RecordedTable:
                 "autonomous": True,
             },
             "camera.calibration": {
-                "measured": "never: it is the rig's own lens",
+                "measured": "by a card that was never laid: a scene was measured",
                 **{k: camera[k] for k in CalibrationParameters.model_fields if k in camera},
             },
             "journal": {

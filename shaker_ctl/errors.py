@@ -86,6 +86,16 @@ class LampReadbackError(LampError):
     code = "lamp-readback"
 
 
+class LampAnchorError(LampError):
+    """The lamp box refused the head of the journal: it holds a later one, or another table's.
+
+    The lamps are not concerned. The table stops after the round; the technician looks for a second
+    controller on the line.
+    """
+
+    code = "lamp-anchor"
+
+
 class ConsoleLineError(HardwareError):
     """A console's serial line cannot be opened, or is gone. The table goes on; it is reopened."""
 
@@ -108,6 +118,13 @@ class JournalCorruptError(JournalError):
     """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""
 
     code = "journal-corrupt"
+
+
+class JournalVersionError(JournalError):
+    """A newer program wrote this journal. Nothing was changed; nothing else than that program, or a
+    newer one, may write on."""
+
+    code = "journal-version"
 
 
 class SealError(ShakerError):

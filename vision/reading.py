@@ -15,7 +15,6 @@ class Kind(StrEnum):
     """How a die can lie so that it shows no value."""
 
     TILTED = "tilted"
-    LEANING = "leaning"
     STACKED = "stacked"
 
 

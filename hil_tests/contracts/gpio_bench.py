@@ -12,7 +12,6 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -23,6 +22,7 @@ from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.waiting import until
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import InterlockLines, Motor, ShakerOutputs, Tach
@@ -178,15 +178,6 @@ class GpiodBench(GpioBench):
         pins = RemotePins(self.door.path, self.parameters)
         self._made.append(pins)
         return pins
-
-
-def until(said: Callable[[], object], limit_s: float = 2.0) -> float:
-    """Wait until `said()` is true; return how long that took."""
-    began_s = time.monotonic()
-    while not said():
-        assert time.monotonic() - began_s < limit_s, f"not within {limit_s} s"
-        time.sleep(0.001)
-    return time.monotonic() - began_s
 
 
 def fetch_edges(tach: Tach, count: int, limit_s: float = 2.0) -> list[int]:

@@ -18,6 +18,7 @@ import pytest
 from hil_tests.report.measurement import Measure
 from hil_tests.rig.camera import Camera
 from hil_tests.rig.joint import PlantInputs
+from hil_tests.rig.optics import FITTED
 from hil_tests.rig.plant import Plant
 from hil_tests.rig.rigfile import Part, RigFile
 from hil_tests.rig.snapshot import SceneBoard
@@ -56,8 +57,12 @@ def stream(rig_table: RigFile) -> Iterator[Stream]:
     plant = Plant(seed=4, board=board)
     for step in range(5):
         plant.update(time.monotonic() + step * 0.001, PlantInputs(ring_light=1.0))
-    camera = Camera(plant.geometry, board, seed=4)
-    opened = Stream(camera.url, camera.calibration)
+    camera = Camera(plant.geometry, board, seed=4, lens=FITTED)
+    middle = camera.lens.project(np.zeros(3))
+    size, scale = camera.as_delivered["image_size"], camera.lens.floor_px_per_mm
+    sizes = {"image_size": size, "centre_px": middle, "floor_px_per_mm": scale}
+    radius_mm = plant.geometry.radius_mm
+    opened = Stream(camera.url, {**sizes, "compartment_radius_mm": radius_mm})
     yield opened
     opened.capture.release()
     camera.close()

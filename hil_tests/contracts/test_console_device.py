@@ -16,6 +16,7 @@ import serial
 from hil_tests.report.measurement import Measure
 from hil_tests.rig.line import Line, Terminal
 from hil_tests.rig.rigfile import Part, RigFile
+from hil_tests.rig.uart import Framing
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.errors import ConsoleLineError
 
@@ -33,7 +34,7 @@ def ends(
         yield named["service"], named["person"], None
         return
     service, person = Terminal(tmp_path / "service"), Terminal(tmp_path / "person")
-    line = Line(request.param, service, person, baudrate=BAUD)
+    line = Line(request.param, service, person, framing=Framing(BAUD))
     yield str(service.name), str(person.name), line
     line.close()
 

@@ -15,9 +15,10 @@ from functools import partial
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpiodBench, until
+from hil_tests.contracts.gpio_bench import GpiodBench
 from hil_tests.contracts.remote_pins import RemotePins
 from hil_tests.rig.gpiochip import trap
+from hil_tests.waiting import seconds_until, until
 from shaker_ctl.errors import GpioLinkError, SettingsError
 from shaker_ctl.ports import Interlocks
 
@@ -88,7 +89,7 @@ def test_the_motor_stops_when_the_dead_man_itself_dies_and_a_new_one_takes_over(
 ) -> None:
     dead_man = pins.dead_man()
     loop = drive_and(pins, lambda: os.kill(dead_man, how))
-    off_s = until(lambda: bench.duty() == 0.0 or not bench.is_enabled())
+    off_s = seconds_until(lambda: bench.duty() == 0.0 or not bench.is_enabled())
     assert off_s <= GRANT_S + BUSY_S
     bench.seconds_until_off()  # EN itself: the controller kills what is left, and holds it low.
     until(lambda: pins.link.trouble() is None and pins.link.generation() > 1, limit_s=4.0)

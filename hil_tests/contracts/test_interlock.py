@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins, until
+from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.waiting import seconds_until
 from shaker_ctl.ports import Interlocks
 
 AT_REST = Interlocks(
@@ -58,7 +59,7 @@ def test_a_change_is_reported_within_its_time(
     time.sleep(0.1)
     seen.clear()
     bench.board.drive(getattr(bench.pins, pin), level)
-    took_s = until(lambda: any(getattr(said, statement) for said in seen))
+    took_s = seconds_until(lambda: any(getattr(said, statement) for said in seen))
     assert took_s <= 0.06  # A first report after a quiet time may be 40 ms late by itself.
 
 

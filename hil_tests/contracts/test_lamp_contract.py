@@ -17,12 +17,16 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import pytest
+import serial
 
-from hil_tests.rig.lamp import LampBox
+from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.uart import Framing, Parity
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
@@ -47,12 +51,18 @@ LIT = Toss(VALUES).areas(SUPER)
 class Bench:
     """A box at the end of a line."""
 
-    def __init__(self, folder: Path, baudrate: int | None = 115200) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        framing: Framing | None = Framing(115200),  # noqa: B008 - it is frozen
+        map_version: int = MAP_1_1,
+    ) -> None:
         self.device = folder / "lamp"
-        self.box = LampBox(memory=folder / "memory.json")
+        self.box = LampBox(memory=folder / "memory.json", map_version=map_version)
         end = BoxEnd()
-        self.line = Line("lamp", Terminal(self.device), end, baudrate=baudrate)
-        self._unit = ModbusUnit(self.box, end)
+        self.line = Line("lamp", Terminal(self.device), end, framing=framing)
+        silence_s = (framing or Framing(115200)).silence_s
+        self._unit = ModbusUnit(self.box, end, reply_delay_s=silence_s)
         self._unit.thread.start()
 
     def lamp(self, layout: Layout = SUPER, **parameters: float) -> ModbusLamp:
@@ -77,13 +87,6 @@ def lamp(bench: Bench) -> Iterator[ModbusLamp]:
     lamp.prove_dark()
     yield lamp
     lamp.close()
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 def _patiently(act: Callable[[], object], tries: int = 5) -> object:
@@ -128,7 +131,7 @@ def test_a_result_takes_three_requests_and_245_bytes(lamp, bench, record_propert
 
 
 def test_a_slow_line_shows_a_result_too(tmp_path) -> None:
-    bench = Bench(tmp_path, baudrate=19200)
+    bench = Bench(tmp_path, Framing(19200))
     lamp = bench.lamp(
         baudrate=19200, show_deadline_s=0.4, request_deadline_s=0.4, multipliers_deadline_s=1.0
     )
@@ -153,7 +156,7 @@ def test_box_and_rules_name_the_same_lamps_for_all_216_results(layout) -> None:
 
 
 def test_every_result_travels_the_whole_line(tmp_path) -> None:
-    bench = Bench(tmp_path, baudrate=None)
+    bench = Bench(tmp_path, None)
     bench.box.faults.inject("lamp_late", delay_s=0.0)
     # What travels is asked here, not how fast: a busy machine may be late once in 56 results.
     lamp = bench.lamp(FIFTY, reply_slack_s=0.2, show_deadline_s=0.4, request_deadline_s=0.4)
@@ -192,6 +195,20 @@ def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench) -> Non
     with pytest.raises(LampReadbackError, match="should show round 7"):
         lamp.prove_lit(7, VALUES)
     assert lamp.show(7, VALUES) == LIT
+
+
+def test_a_box_of_map_1_0_serves_a_table_as_before(tmp_path) -> None:
+    bench = Bench(tmp_path, map_version=MAP_1_0)
+    lamp = bench.lamp()
+    assert lamp.show(7, VALUES) == LIT
+    lamp.clear(7)
+    assert lamp.correct(7, (2, 2, 6)) == Toss((2, 2, 6)).areas(SUPER)
+    lamp.clear(7)
+    assert not lamp.anchor(Anchor(bytes(8), 7, Head(140, bytes(32))))
+    memory = lamp.memory()
+    assert (memory.last_committed, memory.lit, memory.anchor) == (7, frozenset(), None)
+    lamp.close()
+    bench.close()
 
 
 # ── Damage: one bad reply costs nothing, a bad line is named, nothing wrong is ever taken ──
@@ -327,6 +344,53 @@ def test_wrong_odds_are_found(lamp, bench) -> None:
         lamp.show_multipliers(7, {"triple-1": 999})
 
 
+# ── A line that is set otherwise ──
+
+
+@pytest.mark.parametrize("ours", [9600, 57600, 230400])
+def test_a_wrong_baudrate_is_a_box_that_does_not_answer_and_says_what_to_check(bench, ours) -> None:
+    lamp = bench.lamp(baudrate=ours)
+    with pytest.raises(LampError) as error:
+        lamp.show(7, VALUES)
+    assert "lamp.baudrate" in error.value.line() or "Check address" in error.value.line()
+    assert bench.box.glance()["last_committed"] == 0
+    lamp.close()
+    again = bench.lamp()
+    assert again.show(7, VALUES) == LIT
+    again.close()
+
+
+@pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD])
+def test_a_box_that_is_set_to_parity_is_not_understood(tmp_path, parity) -> None:
+    bench = Bench(tmp_path, Framing(115200, parity))
+    lamp = bench.lamp()
+    with pytest.raises(LampError):
+        lamp.identify()
+    lamp.close()
+    bench.close()
+
+
+@pytest.mark.parametrize("baudrate", [9600, 19200, 115200, 230400])
+def test_no_request_begins_before_the_line_was_silent_for_long_enough(tmp_path, baudrate) -> None:
+    bench = Bench(tmp_path, Framing(baudrate))
+    lamp = bench.lamp(baudrate=baudrate, reply_slack_s=0.2, request_deadline_s=0.4)
+    for _ in range(6):
+        _patiently(lamp.status)
+    lamp.close()
+    assert bench.line.interrupted == 0
+    bench.close()
+
+
+def test_a_request_that_begins_too_early_is_not_heard(bench) -> None:
+    ask = bytes.fromhex("0103000000018 40A".replace(" ", ""))
+    with serial.Serial(str(bench.device), 115200, timeout=1.0) as line:
+        line.write(ask)
+        assert len(line.read(7)) == 7
+        line.write(ask)
+        early = line.read(7)
+    assert len(early) == (0 if bench.line.interrupted else 7)
+
+
 # ── The port ──
 
 
@@ -349,11 +413,11 @@ def test_a_missing_device_is_named_even_where_the_time_ran_out_over_it(tmp_path)
 def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:
     lamp.show(7, VALUES)
     bench.line.faults.inject("line_unplugged")
-    _until(lambda: not bench.device.is_symlink())
+    until(lambda: not bench.device.is_symlink())
     with pytest.raises(LampTimeoutError):
         lamp.status()
     bench.line.faults.heal()
-    _until(bench.device.is_symlink)
+    until(bench.device.is_symlink)
     lamp.prove_lit(7, VALUES)
 
 

@@ -1,7 +1,7 @@
 """What the table relies on in any lamp box, known by nothing but its serial device.
 
 On a virtual rig the device is the virtual box's; on a mixed one it belongs to a lamp controller in
-another process, built from the register map alone; on a bench to a real box.
+another process; on a bench to a real box.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,10 @@ from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.line import BoxEnd, Line, Terminal
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.rigfile import LampTable, Part, RigFile
+from hil_tests.rig.uart import Framing
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
-from shaker_ctl.errors import LampError
+from shaker_ctl.errors import LampAnchorError, LampError
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import Phase, State
 from shaker_ctl.rules.outcome import Layout, Toss
@@ -37,7 +41,7 @@ PATIENT = {"reply_slack_s": 0.12, "request_deadline_s": 0.4, "show_deadline_s": 
 def virtual_box(folder: Path) -> Iterator[str]:
     """The rig's own box at the end of a line at its baud rate."""
     end = BoxEnd()
-    line = Line("lamp", Terminal(folder / "lamp"), end, baudrate=115200)
+    line = Line("lamp", Terminal(folder / "lamp"), end, framing=Framing(115200))
     unit = ModbusUnit(LampBox(memory=folder / "memory.json"), end)
     unit.thread.start()
     yield str(folder / "lamp")
@@ -69,12 +73,11 @@ def started_box(table: LampTable, folder: Path) -> Iterator[str]:
 @pytest.fixture
 def device(rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
     """Where this rig's box is."""
-    if rig_table.lamp.is_ is Part.VIRTUAL:
-        with virtual_box(tmp_path) as found:
-            yield found
-    else:
-        with started_box(rig_table.lamp, tmp_path) as found:
-            yield found
+    box = (
+        virtual_box if rig_table.lamp.is_ is Part.VIRTUAL else partial(started_box, rig_table.lamp)
+    )
+    with box(tmp_path) as found:
+        yield found
 
 
 @pytest.fixture
@@ -140,3 +143,44 @@ def test_multipliers_are_shown_read_back_and_blanked(lamp: ModbusLamp) -> None:
     lamp.show_multipliers(3, {})
     lamp.show_phase(Phase.BETS_OPEN, 3)
     assert lamp.status().phase == Phase.BETS_OPEN
+
+
+def test_a_round_is_corrected_once_under_its_own_number(lamp: ModbusLamp) -> None:
+    if not lamp.identify().keeps_anchors:
+        pytest.skip("a box of map 1.0 takes every second commit")
+    number = lamp.memory().last_committed + 1
+    first, second = Toss(VALUES).areas(LAYOUT), Toss((2, 2, 6)).areas(LAYOUT)
+    lamp.show(number, VALUES)
+    lamp.clear(number)
+    with pytest.raises(LampError, match="committed with another result"):
+        lamp.show(number, (2, 2, 6))
+    assert lamp.correct(number, (2, 2, 6)) == second
+    assert lamp.correct(number, (2, 2, 6)) == second
+    lamp.clear(number)
+    with pytest.raises(LampError, match="committed with another result"):
+        lamp.correct(number, (1, 2, 3))
+    assert lamp.prove_dark().last_committed_round == number
+    assert lamp.memory().lit == {first, second}
+
+
+def test_the_head_of_a_journal_is_kept_once_and_never_goes_back(lamp: ModbusLamp) -> None:
+    if not lamp.identify().keeps_anchors:
+        pytest.skip("a box of map 1.0 keeps no anchor")
+    before = lamp.memory().anchor
+    if before is None:
+        before = Anchor(b"\x5b" * 8, 1, Head(20, b"\x01" * 32))
+        assert lamp.anchor(before)
+    number, record = before.round + 1, before.head.sequence + 20
+    after = Anchor(before.table, number, Head(record, b"\x02" * 32))
+    assert lamp.anchor(after)
+    assert lamp.anchor(after)
+    for other in (
+        before,
+        replace(after, head=Head(record, b"\x03" * 32)),
+        replace(after, head=Head(record + 1, b"\x02" * 32)),
+        replace(after, round=number + 1),
+        Anchor(b"\x5c" * 8, number + 1, Head(record + 1, b"\x04" * 32)),
+    ):
+        with pytest.raises(LampAnchorError, match="the anchor stands"):
+            lamp.anchor(other)
+    assert lamp.memory().anchor == after

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins, until
+from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.waiting import until
 
 
 @pytest.mark.parametrize("level", [0.55, 1.0, 0.0])

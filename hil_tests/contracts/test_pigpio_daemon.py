@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import LocalPins, PigpioBench, client_threads, until
+from hil_tests.contracts.gpio_bench import LocalPins, PigpioBench, client_threads
+from hil_tests.waiting import seconds_until, until
 from shaker_ctl.adapters.pins.pigpio_motor import PigpioMotor
 from shaker_ctl.adapters.pins.pigpio_tach import TickUnwrapper
 from shaker_ctl.errors import GpioLinkError
@@ -87,7 +88,9 @@ def test_a_daemon_in_trouble_is_noticed_within_a_second_and_used_again(
 ) -> None:
     time.sleep(0.3)
     getattr(bench.daemon, trouble)()
-    assert until(lambda: pins.link.trouble() is not None or pins.link.generation() > 1) <= 1.0
+    assert (
+        seconds_until(lambda: pins.link.trouble() is not None or pins.link.generation() > 1) <= 1.0
+    )
     if trouble == "kill":
         bench.daemon.start()
     else:

@@ -154,12 +154,15 @@ class People:
                 while not self._ended.wait(0.3):
                     status = console.status()
                     pending = status["pending"] or {}
-                    if pending.get("kind") not in ("enter", "confirm"):
+                    if pending.get("kind") not in ("enter", "confirm", "in-view"):
                         continue
                     if not is_logged_in:
                         console.login("dealer", "dan", self._session.passphrases["dan"])
                         is_logged_in = True
-                    self._act(console, status["round"])
+                    if pending["kind"] == "in-view":  # dan looks at the console, not at the dice
+                        self._tell("dan", console, f"in-view {status['round']} no")
+                    else:
+                        self._act(console, status["round"])
         except Exception as error:  # noqa: BLE001 - as above
             if not self._ended.is_set():
                 self.failure = self.failure or error

@@ -1,19 +1,18 @@
 """The report of a demonstration: what was lit held against what the physics knows.
 
 Owns `rounds.jsonl` and the verdict over it. The dice's truth and the lamps that burnt come from the
-rig's own logs, the record from the service's journal; the winning areas are worked out here from
-the definitions of the wagers, not by the product's code.
+rig's own logs, the record from the service's journal; the winning areas are the rig's own count.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hil_tests.rig.lamp_layout import names_of, winning_lamps
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 
 Truth = dict[str, Any]
@@ -47,25 +46,18 @@ class Round:
 
 
 def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
-    """Areas that win, from the wagers' definitions (625a.3, 625b.1(c)): an oracle of its own."""
-    dice = sorted(values)
-    count = Counter(dice)
-    total = sum(dice)
-    is_triple = len(count) == 1
-    areas = {f"one-{face}" for face in count}
-    areas |= {f"double-{face}" for face, n in count.items() if n >= 2}
-    areas |= {f"pair-{a}-{b}" for a in count for b in count if a < b}
-    if 4 <= total <= 17:
-        areas.add(f"total-{total}")
-    if is_triple:
-        areas |= {"any-triple", f"triple-{dice[0]}"}
-    elif total <= 10:
-        areas.add("small")
-    else:
-        areas.add("big")
-    if even_odd:
-        areas.add("odd" if total % 2 else "even")
-    return areas
+    """Areas that win by the rig's own count, which shares nothing with the table's rules.
+
+    A triple lights two of a kind, and Even or Odd, in every profile that the demonstration plays.
+    """
+    first, second, third = values
+    lamps = winning_lamps(
+        (first, second, third),
+        areas=52 if even_odd else 50,
+        double_on_triple=True,
+        even_odd_on_triple=True,
+    )
+    return set(names_of(lamps))
 
 
 def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str) -> list[Round]:

@@ -3,9 +3,9 @@
     python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-....whl
 
 For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel as the
-page installs it, from wheels alone, `shaker-ctl --version`, `shaker-ctl read` on a picture of known
-truth, and the unit tests of the installed packages. Emulated by qemu, so figures of speed mean
-nothing here, and the tests' own time limits are lifted (see `slow_machine`).
+page installs it, its libraries from the lock, `shaker-ctl --version`, `shaker-ctl read` on a
+picture of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so
+figures of speed mean nothing here, and the tests' own time limits are lifted (see `slow_machine`).
 
 The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`
 goes on where a check of the same wheel was interrupted.
@@ -31,7 +31,9 @@ from pathlib import Path
 
 import cv2
 
-from hil_tests.installed import debian
+from hil_tests.arm64.processors import A72
+from hil_tests.installed import arm64_wheels, debian
+from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
@@ -42,31 +44,12 @@ LIBRARIES = {
 }
 """What opencv-python links to and no wheel brings."""
 
-PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
-
-CPUINFO = "".join(
-    f"processor\t: {core}\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
-    "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd08\n"
-    "CPU revision\t: 3\n\n"
-    for core in range(2)
-)
-"""What a Raspberry Pi 4 says of its processor."""
-
 PREFIX = "/opt/shaker-ctl"
-
-EXTRA = "[pi]"
-"""What the page installs."""
 
 TEST_TOOLS = (
     *("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.112"),
     *("pexpect>=4.9", "scipy>=1.14"),
 )
-
-NEWEST_GLIBC = {"bookworm": 36, "trixie": 41}
-"""Each Debian's glibc is 2.this; wheels for an older one fit too (PEP 600)."""
-
-OLDEST_GLIBC = 17
-"""The first that arm64 wheels were built for."""
 
 DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
 """Three flat dice, apart: left to right 3, 1, 6."""
@@ -133,15 +116,19 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
         progress = Progress(root, wheel)
         (root / "wheel").mkdir()
         (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
-        fetch_wheels(suite, wheel, root / "wheel")
-    with debian.mounted(root, source=HERE, cpuinfo=CPUINFO):
+        arm64_wheels.fetch(suite, root / "wheel", LOCKED, TEST_TOOLS)
+    with debian.mounted(root, source=HERE, cpuinfo=A72.cpuinfo()):
         machine = _inside(root, ["uname", "-m"]).stdout.strip()
         python = _inside(root, ["python3", "--version"]).stdout.strip()
         say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
         pip = f"{PREFIX}/bin/pip"
         if not is_installed:
             _inside(root, ["python3", "-m", "venv", PREFIX])
-            _inside(root, [pip, *FROM_WHEELS, f"/wheel/{wheel.name}{EXTRA}"])
+            _inside(
+                root,
+                [pip, *FROM_WHEELS, "--require-hashes", "-r", f"/source/{LOCK.relative_to(HERE)}"],
+            )
+            _inside(root, [pip, *FROM_WHEELS, "--no-deps", f"/wheel/{wheel.name}"])
             frozen = _inside(root, [pip, "freeze"]).stdout.split()
             progress.note(INSTALLED, f"{len(frozen)} packages")
         say(f"{INSTALLED}: {progress.found(INSTALLED)}", True)
@@ -163,26 +150,6 @@ SAID = "tests.log"
 """In the root: what pytest says of the part that runs."""
 
 FROM_WHEELS = ("install", "--only-binary=:all:", "--no-index", "--find-links=/wheel")
-
-
-def fetch_wheels(suite: str, wheel: Path, folder: Path) -> None:
-    """Have every arm64 wheel that an installation of `wheel` and the test tools needs in `folder`.
-
-    Raises `DebianError` where a dependency has no such wheel.
-    """
-    platforms = [
-        f"--platform=manylinux_2_{minor}_aarch64"
-        for minor in range(NEWEST_GLIBC[suite], OLDEST_GLIBC - 1, -1)
-    ]
-    words = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"),
-        *("--platform=manylinux2014_aarch64", *platforms),
-        *("--implementation=cp", f"--python-version={PYTHONS[suite]}", f"--dest={folder}"),
-        *(f"{wheel}{EXTRA}", *TEST_TOOLS),
-    ]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        raise debian.DebianError(f"no arm64 wheels for {suite}: {ran.stderr.strip()[-1500:]}")
 
 
 class _Teller:
@@ -244,26 +211,23 @@ def _parts(tests: Tests) -> list[str]:
 
 
 def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: _Teller) -> None:
-    """Run the installed packages' own tests of one folder, all that need no rig."""
+    """Run the source tree's tests of one folder, all that need no rig."""
     before = progress.found(part)
     if before is not None:
         say(f"{part}: {before}, before", True)
         return
-    packages = _inside(
-        root, [f"{PREFIX}/bin/python", "-c", "import shaker_ctl as s; print(s.__path__[0])"]
-    ).stdout.strip()
-    site = Path(packages).parent
     needs_rig = [
-        f"--ignore={site / path.relative_to(HERE)}"
+        f"--ignore=/source/{path.relative_to(HERE)}"
         for package in ("shaker_ctl", "vision")
         for path in (HERE / package).rglob("test_*.py")
         if "hil_tests" in path.read_text("utf-8")
     ]
     words = [
-        *(f"{PREFIX}/bin/python", "-m", "pytest", "-v", "-c", "/source/pyproject.toml"),
-        *("--rootdir", str(site), "-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
+        *("env", "PYTHONPATH=/source", "PYTHONDONTWRITEBYTECODE=1", f"{PREFIX}/bin/python"),
+        *("-m", "pytest", "-v", "-c", "/source/pyproject.toml", "--rootdir", "/source"),
+        *("-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
         *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={processes}"),
-        *("--durations=15", *needs_rig, str(site / part)),
+        *("--durations=15", *needs_rig, f"/source/{part}"),
     ]
     ran = _inside(root, ["sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1"], check=False)
     said = (root / SAID).read_text("utf-8").strip().splitlines() or ["pytest said nothing"]
@@ -300,7 +264,7 @@ def main() -> int:
             )
             for suite in given.suite or sorted(PYTHONS)
         ]
-    except debian.DebianError as error:
+    except (debian.DebianError, WheelsError) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 2
     except subprocess.CalledProcessError as error:

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
 from hil_tests.rig.control import ask
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
@@ -75,7 +76,7 @@ PINCTRL = """#!/bin/sh
 echo "$*" >> /run/pinctrl.log
 """
 
-PINS_LOW = "set 23,18 op dl"
+PINS_LOW = "set 23,18,21 op dl"
 
 
 class Teller:
@@ -162,7 +163,7 @@ class Computer:
         raise AssertionError("the service has no process")
 
     def pins_taken_low(self) -> int:
-        """How often the stop script has asked for EN and PWM low."""
+        """How often the stop script has asked for EN, PWM and the latch low."""
         log = self.run("cat", "/run/pinctrl.log")
         return log.splitlines().count(PINS_LOW)
 
@@ -196,16 +197,6 @@ def _status(process: Path) -> dict[str, str]:
     except OSError:
         return {}
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def until(said: Callable[[], Any], limit_s: float, every_s: float = 0.02) -> Any:
-    """Wait until `said()` is true and return it; raises AssertionError after `limit_s`."""
-    ends_s = time.monotonic() + limit_s
-    while not (answer := said()):
-        if time.monotonic() > ends_s:
-            raise AssertionError(f"not within {limit_s:g} s")
-        time.sleep(every_s)
-    return answer
 
 
 # ── The machine outside ─────────────────────────────────────────────────────
@@ -584,9 +575,12 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
     """A Debian with the wheel in its environment, and the two programs that stand in."""
     debian.unpack(RECIPE, cache, root)
     (root / wheel.name).write_bytes(wheel.read_bytes())
+    shutil.copyfile(HERE / "shaker_ctl" / "lock.txt", root / "lock.txt")
     with debian.mounted(root):
         debian.inside(root, ["python3", "-m", "venv", PREFIX])
-        debian.inside(root, [f"{PREFIX}/bin/pip", "install", f"/{wheel.name}"])
+        pip = [f"{PREFIX}/bin/pip", "install", "--no-deps"]
+        debian.inside(root, [*pip, "--require-hashes", "-r", "/lock.txt"])
+        debian.inside(root, [*pip, f"/{wheel.name}"])
     for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD)):
         program = root / "usr/bin" / name
         program.write_text(text)

@@ -48,6 +48,8 @@ UNREADABLE = Unreadable("representative")
 VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
 
 PEOPLE = tuple(Person(role.value, role) for role in Role)
+BOTH_TRADES = Person(Role.DEALER.value, Role.FLOORPERSON)
+"""The dealer by name, logged in as a floorperson: one person is never both sides of a duty."""
 OCCASIONS = (
     Occasion(Purpose.PLAY, NOW),
     Occasion(Purpose.PLAY, BEFORE),
@@ -154,6 +156,7 @@ def _facts(present: Occasion) -> list[ev.Event]:
 def _acts(day: datetime) -> list[ev.Event]:
     steps = frozenset(RetireStep)
     found: list[ev.Event] = []
+    found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
     for who in PEOPLE:
         found += [
             ev.OpenRequested(who),
@@ -173,6 +176,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.ShakerRetired(who, steps),
             ev.ShakerRetired(who, frozenset()),
             ev.ShakerRestored(who),
+            ev.LidRequested(who),
             ev.JogRequested(who, 100.0, 1.0),
             ev.TrialTossRequested(who),
             ev.LampTrialRequested(who),
@@ -185,6 +189,7 @@ def _acts(day: datetime) -> list[ev.Event]:
                 *(ev.ValuesEntered(who, number, values) for values in (READ, OTHER)),
                 *(ev.ValuesConfirmed(who, number, values) for values in (READ, OTHER)),
                 ev.NoRollCalled(who, number),
+                *(ev.CompartmentWatched(who, number, stayed) for stayed in (True, False)),
                 *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, None)),
                 ev.PresenceGiven(who, number),
                 ev.WagersSettled(who, number),

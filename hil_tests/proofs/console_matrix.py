@@ -42,6 +42,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "enter": ("enter 12 1 1 1",),
     "confirm": ("confirm 12 3 4 5",),
     "no-roll": ("no-roll 12",),
+    "in-view": ("in-view 12 yes", "in-view 12 no"),
     "decide": ("decide 12 3 4 5", "decide 12 no-roll"),
     "inspect": tuple(f"inspect {what}" for what in ("lamps", "shaker", "all", "seen", "shift")),
     "dice changed": ("dice changed A1 A2 A3",),

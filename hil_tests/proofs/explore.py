@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hil_tests.proofs.alphabet import NOW, UNREADABLE, alphabet
+from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.tables import Table
 from hil_tests.proofs.watch import Watch, watched
@@ -71,7 +72,7 @@ class Exploration:
     """Property to the number of transitions on which it had something to say."""
     violations: list[Violation] = field(default_factory=list)
     rows: set[str] = field(default_factory=set)
-    """Rows that were taken."""
+    """Rows that were taken by an event that the product can post."""
     phases: set[Phase] = field(default_factory=set)
     stuck: list[TableState] = field(default_factory=list)
     """States from which no path leads home."""
@@ -143,10 +144,10 @@ def explore(
             if step.refused is not None and seen is watch:
                 continue
             found.accepted += step.refused is None
-            for row in step.rows:
-                found.rows.add(row.name)
-                if keep:
-                    found.kept_taken.setdefault(row.name, []).append((here, event))
+            if step.rows and is_posted(event):
+                found.rows.update(row.name for row in step.rows)
+            for row in step.rows if keep else ():
+                found.kept_taken.setdefault(row.name, []).append((here, event))
             after: Node = (normal(step.state), seen)
             there = index.get(after)
             if there is None:

@@ -6,7 +6,7 @@ a property that compares the machine with the watch compares two accounts.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import commands as do
@@ -18,6 +18,7 @@ from shaker_ctl.rules.vocabulary import (
     NoRoll,
     Notice,
     Part,
+    Person,
     Purpose,
     ShownPhase,
     Timer,
@@ -71,6 +72,8 @@ class Watch(NamedTuple):
     lamp_failed: bool = False
     """A lamp fault since EN-on, with wagers not yet settled."""
     paid: bool = False
+    in_view: frozenset[Person] = frozenset()
+    """Who has said, since the newest restart, that the locked compartment stayed in view."""
     # inspections
     entries: frozenset[int] = frozenset()
     """Distinct values per lamp entry seen lit: 1 triple, 2 pair, 3 all different."""
@@ -139,7 +142,7 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
         return w
     w = _heard(table, w, state, event, step)
     for command in step.commands:
-        w = _told(table, w, command, step.state)
+        w = _told(w, command, step.state)
     if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
         return _tidied(w, state.phase, step, event)
     return w if w.awaited is None or _waits(state.phase) else w._replace(awaited=None)
@@ -152,6 +155,7 @@ def _waits(phase: Phase) -> bool:
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes are told apart."""
     phase = step.state.phase
+    w = w._replace(in_view=frozenset()) if w.in_view else w
     if not _waits(phase):
         w = w._replace(awaited=None)
     elif w.awaited and not _awaits(step.commands):
@@ -244,9 +248,7 @@ def _stops_toss(table: Table, event: ev.Event) -> bool:
 
 
 def _disturbed(w: Watch) -> Watch:
-    return w._replace(
-        entries=frozenset(), each=False, seen=False, cycles=0, good_so_far=False, valid=False
-    )
+    return w._replace(**NOTHING_INSPECTED)
 
 
 def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
@@ -297,6 +299,9 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = _silence(w, state, event.timer)
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
+        case ev.CompartmentWatched(person=person, stayed=True):
+            reads = step.state.phase is P.AWAITING_DEALER
+            w = w._replace(in_view=w.in_view | {person}, verdict="unreadable" if reads else "")
         case ev.ValuesConfirmed() | ev.ValuesEntered():
             agreed = step.state.phase is not P.DISPUTED
             w = w._replace(value=True, stands=event.values if agreed else None)
@@ -323,6 +328,8 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.FaultCleared():
             w = w._replace(faults=w.faults - {event.kind})
         case ev.DiceChanged() | ev.OutOfServiceRequested() | ev.InspectionAbandoned():
+            w = _disturbed(w)
+        case ev.LidRequested():
             w = _disturbed(w)
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
@@ -359,75 +366,73 @@ def _silence(w: Watch, state: TableState, timer: Timer) -> Watch:
     return w
 
 
-def _told(table: Table, w: Watch, command: do.Command, now: TableState) -> Watch:
-    if type(command) in ANSWERS:
-        w = w._replace(awaited=type(command))
+TELLS: dict[type[do.Command], dict[str, Any]] = {
+    do.Jog: {"energised": True},
+    do.StopMotor: {"energised": False},
+    do.PushLamps: {"lit": True, "lamps": Lamps.UNKNOWN},
+    do.ProveEachLamp: {"lit": True, "lamps": Lamps.UNKNOWN},
+    do.DarkenLamps: {"lamps": Lamps.UNKNOWN},
+    do.LightOff: {"hidden": True},
+    do.LightOn: {"hidden": False},
+    do.NotePoses: {"posed": True},
+    do.StartReading: {"reading": True},
+    do.StopReading: {"reading": False},
+    do.ShowMultipliers: {"odds_up": True},
+    do.HideMultipliers: {"odds_up": False},
+    do.CancelTimer: {"timer": None},
+}
+"""What is so once a command was given, whatever the command holds."""
+
+
+def _told(w: Watch, command: do.Command, now: TableState) -> Watch:
+    kind = type(command)
+    changes = TELLS.get(kind, {})
     match command:
         case do.StartToss(occasion=occasion):
-            w = w._replace(energised=True, tossed=occasion.purpose is Purpose.PLAY)
-        case do.Jog():
-            w = w._replace(energised=True)
-        case do.StopMotor():
-            w = w._replace(energised=False)
-        case do.PushLamps() | do.ProveEachLamp():
-            w = w._replace(lit=True, lamps=Lamps.UNKNOWN)
-        case do.ClearLamps() | do.DarkenLamps():
-            # A clear command that the inspection gives for its own entry leaves proved light lit.
-            kept = w.lamps is Lamps.LIT and now.phase is P.LAMP_ENTRY_CLEARING
-            w = w if kept else w._replace(lamps=Lamps.UNKNOWN)
-        case do.LightOff():
-            w = w._replace(hidden=True)
-        case do.LightOn():
-            w = w._replace(hidden=False)
-        case do.NotePoses():
-            w = w._replace(posed=True)
+            changes = {"energised": True, "tossed": occasion.purpose is Purpose.PLAY}
+        case do.ClearLamps() if w.lamps is Lamps.LIT and now.phase is P.LAMP_ENTRY_CLEARING:
+            pass  # the inspection clears its own entry: the light stays proved until it is dark
+        case do.ClearLamps():
+            changes = {"lamps": Lamps.UNKNOWN}
         case do.DriveCover(open=False):
-            w = w._replace(posed=w.posed or w.cover)
-        case do.StartReading():
-            w = w._replace(reading=True)
-        case do.StopReading():
-            w = w._replace(reading=False)
+            changes = {"posed": w.posed or w.cover}
         case do.DrawMultipliers():
-            w = w._replace(draws=w.draws + 1)
-        case do.ShowMultipliers():
-            w = w._replace(odds_up=True)
-        case do.HideMultipliers():
-            w = w._replace(odds_up=False)
+            changes = {"draws": w.draws + 1}
         case do.StartTimer(timer=timer):
-            w = w._replace(timer=timer)
-        case do.CancelTimer():
-            w = w._replace(timer=None)
+            changes = {"timer": timer}
         case do.ShowPhase(phase=phase):
-            w = w._replace(shown=phase)
-        case do.RaiseFault(kind=kind):
-            w = w._replace(faults=w.faults | {kind})
+            changes = {"shown": phase}
+        case do.RaiseFault(kind=fault):
+            changes = {"faults": w.faults | {fault}}
         case do.Announce(notice=Notice.BETS_OPEN):
-            w = _new_round(w)._replace(playing=True)
+            changes = NO_ROUND | {"playing": True}
         case do.Announce(notice=Notice.NO_MORE_BETS):
-            w = w._replace(bets_closed=True)
+            changes = {"bets_closed": True}
         case do.Announce(notice=Notice.CYCLE_GOOD | Notice.CYCLE_BAD):
-            w = w._replace(hidden=True, posed=False)
+            changes = {"hidden": True, "posed": False}
         case do.Announce(notice=Notice.CLOSED):
-            w = _disturbed(w)
+            changes = NOTHING_INSPECTED
         case do.RecordRound():
-            w = _new_round(w)
-    return w
+            changes = NO_ROUND
+    if kind in ANSWERS:
+        changes = changes | {"awaited": kind}
+    return w._replace(**changes) if changes else w
 
 
-def _new_round(w: Watch) -> Watch:
-    return w._replace(
-        playing=False,
-        bets_closed=False,
-        tossed=False,
-        settled=False,
-        verdict="",
-        value=False,
-        stands=None,
-        draws=0,
-        odds_proved=False,
-        lamp_failed=False,
-        paid=False,
+NO_ROUND: dict[str, Any] = {
+    name: Watch._field_defaults[name]
+    for name in (
+        *("playing", "bets_closed", "tossed", "settled", "verdict", "value", "stands", "draws"),
+        *("odds_proved", "lamp_failed", "paid"),
     )
+}
+"""Nothing is known of a round any more."""
+
+NOTHING_INSPECTED: dict[str, Any] = {
+    name: Watch._field_defaults[name]
+    for name in ("entries", "each", "seen", "cycles", "good_so_far", "valid")
+}
+"""Whatever was inspected has to be inspected again."""
 
 
 ANSWERS: dict[type[do.Command], tuple[type[ev.Event], ...]] = {

@@ -175,13 +175,14 @@ def run(
             cameras, judge = usual, reader
             if sweep == SCALE:
                 # Farther away, with the same lens: the compartment becomes smaller as well.
+                # A printed card cannot be read in the smallest: scaled like the lens.
                 times = level / usual[0].calibration.die_px
-                lens = replace(
-                    Lens(),
-                    floor_px_per_mm=Lens().floor_px_per_mm * times,
-                    height_mm=Lens().height_mm / times if times < 1 else Lens().height_mm,
-                )
-                first = RigCamera(geometry, STYLES[0], seed, lens)
+                scale = Lens().floor_px_per_mm * times
+                height = Lens().height_mm / min(1.0, times)
+                lens = replace(Lens(), floor_px_per_mm=scale, height_mm=height)
+                seen = usual[0].calibration
+                measured = replace(seen, floor_px_per_mm=scale, height_mm=height)
+                first = RigCamera(geometry, STYLES[0], seed, lens, calibration=measured)
                 cameras = [first.with_dice(style) for style in STYLES[:2]]
                 judge = TableReader(finder, cameras[0].calibration)
             shown = cases(sweep, level, cameras, pool, count, seed)

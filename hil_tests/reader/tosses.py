@@ -15,6 +15,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from hil_tests.reader.by_card import measured
 from hil_tests.rig.dice import Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.geometry import Geometry
 from hil_tests.rig.lighting import LightRig
@@ -129,14 +130,13 @@ class RigCamera:
         *,
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
+        calibration: Calibration | None = None,
     ) -> None:
+        """Paint the compartment; measure the camera by a printed card unless `calibration` says
+        what it is."""
         self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = TableView(1.0, 0.0, False, False, style)
-        self.calibration = Calibration.from_table(
-            self._scene.lens.calibration(
-                compartment_radius_mm=geometry.radius_mm, die_mm=geometry.die_mm
-            )
-        )
+        self.calibration = calibration or measured(self._scene, geometry).calibration
 
     @property
     def style(self) -> str:

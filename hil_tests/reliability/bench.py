@@ -21,7 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo import session as sessions
+import tomlkit
+
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.session import DemoError, Session
 from hil_tests.rig.control import ask
@@ -85,7 +86,7 @@ class TestedSession(Session):
         merged = _merged(tomllib.loads(path.read_text("utf-8")), self.changes)
         if merged["table"]["cover_fitted"]:
             merged = _merged(merged, COVER)
-        path.write_text("\n".join(sessions._toml(merged)) + "\n", "utf-8")
+        path.write_text(tomlkit.dumps(merged), "utf-8")
 
     def start_service(self) -> None:
         """Start it, its clock as it stands; the log of each start is kept."""
@@ -321,6 +322,8 @@ class Bench:
                 values = " ".join(str(die["value"]) for die in toss["dice"])
                 return self.act("dealer", f"enter {number} {values}")
             return self.act("dealer", f"no-roll {number}")
+        if kind == "in-view":  # these people watch a console, so they can vouch for no dice
+            return self.act("floorperson", f"in-view {number} no")
         if kind == "presence":
             return self.act("floorperson", f"presence {number}")
         return False

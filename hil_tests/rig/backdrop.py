@@ -44,7 +44,7 @@ class Backdrop:
             self._paint(k * PLATE_STROKE_MM / (HEIGHTS - 1), surroundings, lights)
             for k in range(HEIGHTS)
         ]
-        self.veil = _paint_veil(geometry, lens, random)
+        self.veil = _paint_veil(geometry, lens, lights, random)
         """Light that the dome adds: to be added to every picture, (height, width, 3) uint8."""
 
     def at(self, plate_mm: float) -> Image:
@@ -74,15 +74,18 @@ class Backdrop:
         """Wall, rim and deck: what lies outside the floor's disc, at twice the resolution."""
         g, lens = self._geometry, self._lens
         x, y = (a.astype(np.float32) for a in lens.plane_at(0.0, 2))
-        # A point of the wall at height z is seen where the floor would be at radius r.
+        share, angle = _wall_met(x, y, lens, g.radius_mm)
+        z = lens.height_mm * (1.0 - share)
         r = np.hypot(x, y)
-        angle = np.arctan2(y, x)
-        z = lens.height_mm * (1.0 - g.radius_mm / np.maximum(r, g.radius_mm))
         picture = self._deck(x, y, random)
         on_wall = np.clip((RIM_MM - z) * 2.0, 0.0, 1.0) * (r >= g.radius_mm)
         wall = self._wall(z, angle, random)
         picture = picture * (1.0 - on_wall[..., None]) + wall * on_wall[..., None]
-        rim_r = g.radius_mm * lens.height_mm / (lens.height_mm - RIM_MM)
+        # The rim in the plane of the floor, as seen past it from the lens.
+        nearer = RIM_MM / lens.height_mm
+        eye_x, eye_y = lens.offset_mm
+        r = np.hypot(x + nearer * (eye_x - x), y + nearer * (eye_y - y)) / (1.0 - nearer)
+        rim_r = g.radius_mm / (1.0 - nearer)
         thickness = 3.2
         on_rim = np.clip((thickness / 2 - np.abs(r - rim_r - thickness / 2)) * 5.0, 0.0, 1.0)
         rim_light = 0.22 + 0.11 * np.cos(angle - 2.2) + 0.06 * np.cos(2.0 * angle + 0.4)
@@ -128,6 +131,20 @@ class Backdrop:
         gap = 1.0 - 0.8 * np.exp(-z / 0.8)
         wall = (bounce + np.clip(level, 0.0, 1.0)[..., None]) * gap[..., None]
         return np.asarray(wall, dtype=np.float32)
+
+
+def _wall_met(x: Float, y: Float, lens: Lens, radius_mm: float) -> tuple[Float, Float]:
+    """Where the ways from the lens to points of the floor's plane first meet the tube.
+
+    Shapes as `x`: the share of the way, at most 1, and the angle about the tube's axis.
+    """
+    eye_x, eye_y = lens.offset_mm
+    way_x, way_y = x - eye_x, y - eye_y
+    a = np.maximum(way_x**2 + way_y**2, 1e-9)
+    b = eye_x * way_x + eye_y * way_y
+    c = eye_x**2 + eye_y**2 - radius_mm**2
+    share = np.minimum((np.sqrt(b * b - a * c) - b) / a, 1.0)
+    return share, np.arctan2(eye_y + share * way_y, eye_x + share * way_x)
 
 
 def vignette(lens: Lens) -> Float:
@@ -234,10 +251,10 @@ def _paint_ridge(
     albedo[:] = albedo * (1.0 - inside) + bar * inside
 
 
-def _paint_veil(g: Geometry, lens: Lens, random: np.random.Generator) -> Image:
+def _paint_veil(g: Geometry, lens: Lens, lights: LightRig, random: np.random.Generator) -> Image:
     """Reflections of the ring light and a window in the dome, dust and fine scratches."""
     v, u = np.mgrid[0 : lens.height, 0 : lens.width].astype(np.float32)
-    cx, cy = lens.centre_px
+    cx, cy = lens.project(np.array([0.0, 0.0, RIM_MM]))
     veil = np.zeros((lens.height, lens.width, 3), np.float32)
     scale = lens.floor_px_per_mm * g.radius_mm / 50.0
     # The ring's 24 lamps mirrored in the dome: a circle of short streaks near the wall.
@@ -248,7 +265,7 @@ def _paint_veil(g: Geometry, lens: Lens, random: np.random.Generator) -> Image:
         across = (u - gx) * math.sin(angle) + (v - gy) * math.cos(angle)
         core = np.exp(-((along / 1.3) ** 2 + (across / 2.6) ** 2))
         halo = np.exp(-(along**2 + across**2) / 60.0)
-        strength = random.uniform(0.75, 1.1)
+        strength = random.uniform(0.75, 1.1) * (k >= 24 * lights.dead / len(lights.lamps_mm))
         veil += strength * (150.0 * core + 7.0 * halo)[..., None]
     # A window in the room: two faint panes, bent by the dome.
     for pane in (-1.0, 1.0):
@@ -260,8 +277,8 @@ def _paint_veil(g: Geometry, lens: Lens, random: np.random.Generator) -> Image:
         veil += inside[..., None] * np.array([13.0, 12.0, 10.5])
     scratches = np.zeros((lens.height * 2, lens.width * 2), np.float32)
     for _ in range(46):
-        centre = random.uniform(-400, 1600, 2)
-        reach = random.uniform(150, 900)
+        centre = random.uniform(-400, 1600, 2) * lens.size_share
+        reach = random.uniform(150, 900) * lens.size_share
         start = random.uniform(0, 360)
         sweep = random.uniform(4, 24)
         cv2.ellipse(

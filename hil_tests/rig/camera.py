@@ -10,6 +10,7 @@ memory (`snapshot.SceneBoard`). Nothing is painted while nobody looks.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -26,7 +27,9 @@ from typing import Any
 import cv2
 
 from hil_tests.rig.camera_faults import CameraFaults
+from hil_tests.rig.card import Card
 from hil_tests.rig.geometry import Geometry
+from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.optics import Lens
 from hil_tests.rig.scene import Scene
 from hil_tests.rig.snapshot import SceneBoard
@@ -84,19 +87,20 @@ class Camera:
         seed: int = 0,
         port: int = 0,
         fps: float = FPS,
+        lens: Lens | None = None,
+        lights: LightRig | None = None,
     ) -> None:
         """Start the process and wait until it serves.
 
         Raises `CameraPortError` for a taken port, and `CameraLostError` where it does not start.
         """
         self._lock = threading.Lock()
-        self._lens = Lens()
-        self._geometry = geometry
+        self.lens = lens or Lens()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=camera_process,
-            args=(geometry, board.name, seed, port, fps, theirs),
+            args=(geometry, board.name, seed, port, fps, self.lens, lights or LightRig(), theirs),
             name="rig-camera",
             daemon=True,
         )
@@ -132,15 +136,22 @@ class Camera:
         return self._process.is_alive()
 
     @property
-    def calibration(self) -> dict[str, object]:
-        """What a calibration at installation would write for this camera."""
-        return self._lens.calibration(
-            compartment_radius_mm=self._geometry.radius_mm, die_mm=self._geometry.die_mm
-        )
+    def as_delivered(self) -> dict[str, Any]:
+        """What its buyer knows: address, serial number, size of a picture, a ruler's reading."""
+        return {
+            "url": self.url,
+            "serial": hashlib.sha256(repr(self.lens).encode()).hexdigest()[:12],
+            "image_size": [self.lens.width, self.lens.height],
+            "ruler_mm": self.lens.ruler_mm,
+        }
 
     def inject(self, name: str, **parameters: float) -> None:
         """Put a fault of the camera in force (see `camera_faults`)."""
         self._ask("inject", name, parameters)
+
+    def lay_card(self, card: Card | None) -> None:
+        """Lay a card into the compartment in place of the dice, or put the dice back."""
+        self._ask("lay", card, {})
 
     def clear(self, name: str | None = None) -> None:
         """End one fault or all."""
@@ -162,7 +173,7 @@ class Camera:
                 self._process.join(3.0)
             self._pipe.close()
 
-    def _ask(self, what: str, name: str | None, parameters: dict[str, float]) -> Any:
+    def _ask(self, what: str, name: str | Card | None, parameters: dict[str, float]) -> Any:
         with self._lock:
             try:
                 self._pipe.send((what, name, parameters))
@@ -177,14 +188,21 @@ class Camera:
 
 
 def camera_process(
-    geometry: Geometry, board_name: str, seed: int, port: int, fps: float, pipe: Connection
+    geometry: Geometry,
+    board_name: str,
+    seed: int,
+    port: int,
+    fps: float,
+    lens: Lens,
+    lights: LightRig,
+    pipe: Connection,
 ) -> None:
     """Serve until told to stop or until the owner is gone. The entry of the camera's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.excepthook = _end_process
     cv2.setNumThreads(1)
     board = SceneBoard(board_name)
-    film = _Film(Scene(geometry, seed=seed), board, fps)
+    film = _Film(Scene(geometry, seed=seed, lens=lens, lights=lights), board, fps)
     try:
         server = _Server(("127.0.0.1", port), film)
     except OSError as error:
@@ -219,9 +237,11 @@ def _end_process(failure: threading.ExceptHookArgs) -> None:
     os._exit(1)
 
 
-def _answer(film: _Film, what: str, name: str | None, parameters: dict[str, float]) -> Any:
+def _answer(film: _Film, what: str, name: Any, parameters: dict[str, float]) -> Any:
     try:
-        if what == "inject":
+        if what == "lay":
+            film.lay(name)
+        elif what == "inject":
             film.change(lambda faults: faults.inject(str(name), **parameters))
         elif what == "clear":
             film.change(lambda faults: faults.clear(name))
@@ -246,6 +266,7 @@ class _Film:
         self._skipped = 0
         self._cost_s = 0.0
         self._running = True
+        self._laid: list[Card | None] = []
 
     def run(self) -> None:
         due_s = time.monotonic()
@@ -294,6 +315,8 @@ class _Film:
         samples = self._board.recent(since_s)
         if len(samples) == 0:
             return None
+        while self._laid:  # here, because one thread alone may touch the scene
+            self._scene.lay_card(self._laid.pop(0))
         picture = self._scene.render(end_s, samples, self._board.view())
         with self._changed:
             picture = self._faults.on_picture(picture)
@@ -305,6 +328,10 @@ class _Film:
         with self._changed:
             act(self._faults)
             self._changed.notify_all()
+
+    def lay(self, card: Card | None) -> None:
+        """Have a card in every picture from the next on, or none."""
+        self._laid.append(card)
 
     def status(self) -> CameraStatus:
         with self._changed:

@@ -79,16 +79,28 @@ class DiePainter:
     """Paints dice of one style and size."""
 
     def __init__(
-        self, style: DiceStyle, lens: Lens, lights: LightRig, *, die_mm: float, seed: int
+        self,
+        style: DiceStyle,
+        lens: Lens,
+        lights: LightRig,
+        *,
+        die_mm: float,
+        seed: int,
+        wrong_face: tuple[int, int] = (0, 0),
     ) -> None:
+        """Paint the faces. `wrong_face`: a face, and whose spots it carries in place of its own."""
         self._lens = lens
         self._lights = lights
         self._half_mm = die_mm / 2.0
         self._faces = _faces()
         self._normals = np.stack([face.normal for face in self._faces])
         self._grids = np.stack([face.grid for face in self._faces])
-        self._eye = np.array([0.0, 0.0, lens.height_mm])
+        self._eye = lens.eye_mm
         looks = paint_faces(style, die_mm=die_mm, seed=seed)
+        face, shown = wrong_face
+        for textures in (looks.albedo, looks.inner, looks.pip_mask):
+            if face and textures is not None:
+                textures[face - 1] = textures[shown - 1]
         self._glow = looks.glow
         self._fine = [_padded(t, TEXELS) for t in looks.albedo]
         self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]

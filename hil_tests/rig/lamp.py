@@ -14,7 +14,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,20 @@ STAGE, STAGE_LENGTH, STAGE_WRITTEN = 0x0040, 17, 12
 COMMAND, COMMAND_LENGTH = 0x0060, 5
 ODDS, ODDS_SHOWN, ODDS_LENGTH = 0x0080, 0x00D0, 66
 CURRENTS, CURRENTS_LENGTH = 0x0120, 26
+COMMITTED, COMMITTED_LENGTH = 0x0140, 11
+ANCHOR, ANCHOR_LENGTH, ANCHOR_WRITTEN = 0x0150, 25, 24
+TABLE_WORDS, ROUND_AT, RECORD_AT, HEAD_AT = 4, 4, 6, 8
+"""Inside the anchor block: how long the table's mark is, and where the rest begins."""
+
+WRITTEN = {STAGE: STAGE_WRITTEN, COMMAND: COMMAND_LENGTH, ODDS: ODDS_LENGTH, ANCHOR: ANCHOR_WRITTEN}
+MAP_1_0, MAP_1_1 = 0x0100, 0x0101
+SERIAL_NUMBER = 20260001
 
 ILLEGAL_ADDRESS = 2
 ILLEGAL_VALUE = 3
 
 DARK, RESULT, TEST, FAULT = range(4)
-COMMIT, CLEAR, GO_DARK, PHASE, TEST_LAMP = range(1, 6)
+COMMIT, CLEAR, GO_DARK, PHASE, TEST_LAMP, CORRECT = range(1, 7)
 (
     READY,
     UNKNOWN_COMMAND,
@@ -48,7 +56,9 @@ COMMIT, CLEAR, GO_DARK, PHASE, TEST_LAMP = range(1, 6)
     ARGUMENT,
     INCOMPLETE_WRITE,
     BOX_FAULT,
-) = range(12)
+    COMMITTED_OTHERWISE,
+    ANCHORED,
+) = range(14)
 
 WARM_UP_S = 0.020
 STAGE_LIFE_S = 1.0
@@ -95,6 +105,11 @@ class Retained:
     path: Path | None
     last_committed: int = 0
     restarts: int = 0
+    first_mask: int = 0
+    mask: int = 0
+    corrections: int = 0
+    anchor: list[int] = field(default_factory=lambda: [0] * ANCHOR_WRITTEN)
+    erasures: int = 0
     is_bad: bool = False
 
     def load(self) -> None:
@@ -104,15 +119,46 @@ class Retained:
         try:
             kept = json.loads(self.path.read_text())
             self.last_committed, self.restarts = int(kept["last"]), int(kept["restarts"])
+            self.first_mask, self.mask = int(kept.get("first", 0)), int(kept.get("mask", 0))
+            self.corrections, self.erasures = kept.get("corrections", 0), kept.get("erasures", 0)
+            self.anchor = list(map(int, kept.get("anchor", self.anchor)))
+            self.is_bad = len(self.anchor) != ANCHOR_WRITTEN
         except (OSError, ValueError, KeyError, TypeError):
             self.is_bad = True
 
     def store(self) -> None:
         if self.path is not None:
-            text = json.dumps({"last": self.last_committed, "restarts": self.restarts})
+            text = json.dumps(
+                {
+                    "last": self.last_committed,
+                    "restarts": self.restarts,
+                    "first": self.first_mask,
+                    "mask": self.mask,
+                    "corrections": self.corrections,
+                    "anchor": self.anchor,
+                    "erasures": self.erasures,
+                }
+            )
             fresh = self.path.with_suffix(".new")
             fresh.write_text(text)
             fresh.replace(self.path)
+
+    def commit(self, round_id: int, mask: int) -> None:
+        """Keep a round with its lamps; the lamps of the same round are a correction of it."""
+        if round_id != self.last_committed:
+            self.first_mask, self.corrections = mask, 0
+        elif mask != self.mask:
+            self.corrections = 1
+        self.last_committed, self.mask = round_id, mask
+        self.store()
+
+    def erase(self) -> None:
+        """By hand, inside the housing: everything but the counts of restarts and of erasures."""
+        self.last_committed = self.first_mask = self.mask = self.corrections = 0
+        self.anchor = [0] * ANCHOR_WRITTEN
+        self.erasures = (self.erasures + 1) % 0x10000
+        self.is_bad = False
+        self.store()
 
 
 class LampBox:
@@ -123,10 +169,14 @@ class LampBox:
         areas: int = 52,
         *,
         memory: Path | None = None,
+        map_version: int = MAP_1_1,
+        serial_number: int = SERIAL_NUMBER,
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.areas = areas
+        self._map_version = map_version
+        self._serial_number = serial_number
         self.faults = LampFaults()
         self.on_change: Callable[[LampChange], None] = lambda _: None
         """Told whenever other lamps burn than before: the rig's own eye, not on the wire."""
@@ -171,6 +221,12 @@ class LampBox:
             self._power_up()
             self._answers_from += down_s
 
+    def erase_memory(self) -> None:
+        """Press the button inside the housing, and start anew (6, "Memory")."""
+        with self._lock:
+            self._retained.erase()
+            self._power_up()
+
     @property
     def is_up(self) -> bool:
         """False while the box is starting."""
@@ -189,23 +245,37 @@ class LampBox:
         """Return registers; they must lie inside one block. Raises `Refused`."""
         with self._lock:
             self._settle()
-            for first, length, words in (
-                (STATUS, STATUS_LENGTH, self._status_words),
-                (STAGE, STAGE_LENGTH, self._stage_words),
-                (IDENTITY, IDENTITY_LENGTH, self._identity_words),
-                (COMMAND, COMMAND_LENGTH, lambda: self._command),
-                (ODDS, ODDS_LENGTH, lambda: self._odds),
-                (ODDS_SHOWN, ODDS_LENGTH, self._odds_shown),
-                (CURRENTS, CURRENTS_LENGTH, self._current_words),
-            ):
-                if first <= address and address + count <= first + length:
-                    found = words()[address - first : address - first + count]
-                    break
-            else:
-                raise Refused(ILLEGAL_ADDRESS)
+            first, _, words = self._block(address, count)
+            found = words()[address - first : address - first + count]
         if address == STATUS:
             self._tell("status")
         return list(found)
+
+    def check_read(self, address: int, count: int) -> None:
+        """Raise `Refused` where `read` would."""
+        self._block(address, count)
+
+    def _block(self, address: int, count: int) -> tuple[int, int, Callable[[], list[int]]]:
+        """Return the block that registers lie in: its first, its length, what it reads as."""
+        for block in self._blocks():
+            first, length, _ = block
+            if first <= address and address + count <= first + length:
+                return block
+        raise Refused(ILLEGAL_ADDRESS)
+
+    def _blocks(self) -> tuple[tuple[int, int, Callable[[], list[int]]], ...]:
+        blocks = (
+            (STATUS, STATUS_LENGTH, self._status_words),
+            (STAGE, STAGE_LENGTH, self._stage_words),
+            (IDENTITY, IDENTITY_LENGTH, self._identity_words),
+            (COMMAND, COMMAND_LENGTH, lambda: self._command),
+            (ODDS, ODDS_LENGTH, lambda: self._odds),
+            (ODDS_SHOWN, ODDS_LENGTH, self._odds_shown),
+            (CURRENTS, CURRENTS_LENGTH, self._current_words),
+            (COMMITTED, COMMITTED_LENGTH, self._committed_words),
+            (ANCHOR, ANCHOR_LENGTH, self._anchor_words),
+        )
+        return blocks if self._map_version >= MAP_1_1 else blocks[:-2]
 
     def write(self, address: int, words: Sequence[int]) -> None:
         """Write one whole block. Raises `Refused`, and then nothing has changed."""
@@ -216,19 +286,17 @@ class LampBox:
         self._tell(event)
 
     def _write(self, address: int, words: list[int]) -> str:
-        lengths = {STAGE: STAGE_WRITTEN, COMMAND: COMMAND_LENGTH, ODDS: ODDS_LENGTH}
-        inside = any(
-            first <= address < first + length
-            for first, length in (*lengths.items(), (STAGE, STAGE_LENGTH))
-        )
-        if not inside:
+        first, _, _ = self._block(address, 1)
+        if first not in WRITTEN:
             raise Refused(ILLEGAL_ADDRESS)
-        if lengths.get(address) != len(words):
+        if address != first or WRITTEN[first] != len(words):
             raise self._refuse(INCOMPLETE_WRITE)
         if address == STAGE:
             return self._write_stage(words)
         if address == ODDS:
             return self._write_odds(words)
+        if address == ANCHOR:
+            return self._write_anchor(words)
         return self._obey(words)
 
     def _refuse(self, code: int) -> Refused:
@@ -290,6 +358,8 @@ class LampBox:
         staged = self._staged
         if command == COMMIT:
             self._commit(round_id)
+        elif command == CORRECT and self._map_version >= MAP_1_1:
+            self._correct(round_id)
         elif command == CLEAR:
             if self._state == RESULT and round_id != self._result_round:
                 raise self._refuse(OTHER_ROUND)
@@ -305,14 +375,34 @@ class LampBox:
         else:
             raise self._refuse(UNKNOWN_COMMAND)
         self._sequence, self._command = sequence, words
-        name = ("", "commit", "clear", "dark", "phase", "test")[command]
+        name = ("", "commit", "clear", "dark", "phase", "test", "correct")[command]
         facts: dict[str, Any] = {"round": round_id, "argument": argument}
-        if command == COMMIT and staged is not None:
+        if command in (COMMIT, CORRECT) and staged is not None:
             facts["values"] = staged.words[3:6]
         self.noted(name, facts)
         return name
 
     def _commit(self, round_id: int) -> None:
+        staged = self._ready(round_id)
+        kept = self._retained
+        is_other = round_id == kept.last_committed != 0 and kept.mask not in (0, staged.mask)
+        if self._map_version >= MAP_1_1 and not self._memory_is_bad and is_other:
+            raise self._refuse(COMMITTED_OTHERWISE)
+        self._show(staged)
+
+    def _correct(self, round_id: int) -> None:
+        staged = self._ready(round_id)
+        if self._memory_is_bad:
+            raise self._refuse(BOX_FAULT)
+        kept = self._retained
+        if round_id == 0 or round_id != kept.last_committed:
+            raise self._refuse(OTHER_ROUND)
+        if kept.corrections and staged.mask != kept.mask:
+            raise self._refuse(COMMITTED_OTHERWISE)
+        self._show(staged)
+
+    def _ready(self, round_id: int) -> StagedResult:
+        """Return what is staged, where it may be lit for this round. Raises `Refused`."""
         if self._staged is None:
             raise self._refuse(NOTHING_STAGED)
         if round_id != self._staged.round_id:
@@ -322,14 +412,51 @@ class LampBox:
         )
         if verdict:
             raise self._refuse(verdict)
-        if round_id:
-            self._retained.last_committed = round_id
-            self._retained.store()
-        if _join(self._odds[:2]) != round_id:
+        return self._staged
+
+    def _show(self, staged: StagedResult) -> None:
+        """Retain the round, then light it: in this order (3, step 3)."""
+        if staged.round_id:
+            self._retained.commit(staged.round_id, staged.mask)
+        if _join(self._odds[:2]) != staged.round_id:
             self._odds = [0] * ODDS_LENGTH
-        self._result_round, self._result_mask = round_id, self._staged.mask
+        self._result_round, self._result_mask = staged.round_id, staged.mask
         self._state, self._staged = RESULT, None
         self._light(self._result_mask)
+
+    # ── Anchor ──────────────────────────────────────────────────────────────
+
+    def _write_anchor(self, words: list[int]) -> str:
+        kept = self._retained.anchor
+        if self._memory_is_bad:
+            raise self._refuse(BOX_FAULT)
+        number, record = _anchored(words)
+        if not number or not record:
+            raise self._refuse(ARGUMENT)
+        if any(kept) and words != kept:
+            kept_number, kept_record = _anchored(kept)
+            is_later = number > kept_number and record > kept_record
+            if not is_later or words[:TABLE_WORDS] != kept[:TABLE_WORDS]:
+                raise self._refuse(ANCHORED)
+        if words != kept:
+            self._retained.anchor = words
+            self._retained.store()
+        return "anchor"
+
+    def _anchor_words(self) -> list[int]:
+        anchor = [0] * ANCHOR_WRITTEN if self._memory_is_bad else self._retained.anchor
+        return [*anchor, self._retained.erasures]
+
+    def _committed_words(self) -> list[int]:
+        kept = self._retained
+        if self._memory_is_bad:
+            return [0] * COMMITTED_LENGTH
+        masks = (*_words(kept.first_mask, 4), *_words(kept.mask, 4))
+        return [*_words(kept.last_committed, 2), *masks, kept.corrections]
+
+    @property
+    def _memory_is_bad(self) -> bool:
+        return self._retained.is_bad or "lamp_memory_bad" in self.faults
 
     def _go_dark(self) -> None:
         self._staged = None
@@ -432,9 +559,9 @@ class LampBox:
     def _identity_words(self) -> list[int]:
         return [
             0x4D42 if "lamp_not_a_box" in self.faults else 0x51B0,
-            0x0200 if "lamp_other_map" in self.faults else 0x0100,
+            0x0200 if "lamp_other_map" in self.faults else self._map_version,
             0x0001,
-            *_words(20260001, 2),
+            *_words(self._serial_number, 2),
             self.areas,
             0b1111,
             round(WARM_UP_S * 1000),
@@ -460,7 +587,7 @@ class LampBox:
                 if percent >= 10 and not driven >> lamp & 1
             )
         supply = 780 if "lamp_supply_low" in self.faults else 1200
-        memory_bad = self._retained.is_bad or "lamp_memory_bad" in self.faults
+        memory_bad = self._memory_is_bad
         unwell = supply < 1000 or memory_bad or stuck or self._open or self._state == FAULT
         flags = (
             (0 if unwell else 1)
@@ -512,6 +639,11 @@ class LampBox:
 
 def _words(number: int, count: int) -> list[int]:
     return [number >> 16 * place & 0xFFFF for place in range(count - 1, -1, -1)]
+
+
+def _anchored(words: Sequence[int]) -> tuple[int, int]:
+    """Return the round and the record of an anchor."""
+    return _join(words[ROUND_AT:RECORD_AT]), _join(words[RECORD_AT:HEAD_AT])
 
 
 def _join(words: Sequence[int]) -> int:

@@ -6,7 +6,10 @@ from __future__ import annotations
 from hil_tests.rig.fault_set import Bounds, Fault, FaultSet, Value
 from hil_tests.rig.lamp_layout import LAMP
 
-LAMP_EVENTS = ("stage", "commit", "clear", "dark", "phase", "test", "odds", "status")
+LAMP_EVENTS = (
+    *("stage", "commit", "correct", "clear", "dark", "phase", "test"),
+    *("odds", "anchor", "status"),
+)
 
 NOISE: Bounds = (0, 256)
 """Bytes: up to as many as the longest Modbus RTU frame has."""

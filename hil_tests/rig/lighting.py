@@ -34,10 +34,17 @@ class LightRig:
     window: tuple[float, float, float] = (-0.55, 0.45, 0.70)
     window_share: float = 0.13
     room_share: float = 0.12
+    dead: int = 0
+    """Lamps of the ring, in a row, that give no light: a strip of LEDs that has failed."""
+
+    @property
+    def lit_mm(self) -> NDArray[np.float64]:
+        """Where the lamps are that burn, (n, 3)."""
+        return self.lamps_mm[self.dead :]
 
     def irradiance(self, points_mm: Float, normals: Float) -> Float:
         """Return the light on surface elements; shapes (..., 3) and (..., 3) give (...)."""
-        to_lamp = self.lamps_mm.astype(np.float32) - points_mm[..., None, :]
+        to_lamp = self.lit_mm.astype(np.float32) - points_mm[..., None, :]
         distance2 = np.einsum("...i,...i->...", to_lamp, to_lamp)
         facing = np.einsum("...ki,...i->...k", to_lamp, normals) / np.sqrt(distance2)
         lamps = (np.maximum(facing, 0.0) / distance2).sum(axis=-1) / self._norm
@@ -50,7 +57,7 @@ class LightRig:
 
     @property
     def _norm(self) -> float:
-        """Light of the lamps on the middle of the floor."""
+        """Light of all lamps, those that are dead included, on the middle of the floor."""
         d2 = np.einsum("ki,ki->k", self.lamps_mm, self.lamps_mm)
         return float((self.lamps_mm[:, 2] / d2**1.5).sum())
 
@@ -60,7 +67,7 @@ class LightRig:
         to_eye /= np.linalg.norm(to_eye, axis=-1, keepdims=True)
         cosine = np.einsum("...i,...i->...", to_eye, normals)[..., None]
         out = 2.0 * cosine * normals - to_eye
-        to_lamp = self.lamps_mm.astype(np.float32) - points_mm[..., None, :]
+        to_lamp = self.lit_mm.astype(np.float32) - points_mm[..., None, :]
         to_lamp /= np.linalg.norm(to_lamp, axis=-1, keepdims=True)
         near_lamp = np.einsum("...ki,...i->...k", to_lamp, out)
         lamps = np.exp(90.0 * (near_lamp - 1.0)).sum(axis=-1)
@@ -88,4 +95,4 @@ class LightRig:
         """Return positions that cast a shadow, with the share of light that each one takes."""
         weight = self.lamp_share / len(self.lamps_mm)
         window = np.asarray(self.window) * 900.0
-        return [(lamp, weight) for lamp in self.lamps_mm] + [(window, self.window_share)]
+        return [(lamp, weight) for lamp in self.lit_mm] + [(window, self.window_share)]

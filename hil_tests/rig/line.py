@@ -1,7 +1,7 @@
 """Serial lines of the rig: pseudo-terminals, joined to each other or to a box, at their baud rate.
 
-Owns bytes in time: how long they take, and what cuts, noise, loss and delay do to them. Must not
-know what they mean.
+Owns bytes in time: how long they take, what cuts, noise, loss and delay do to them, and what a port
+that is set otherwise makes of them. Must not know what they mean.
 
 A serial port that nobody has open keeps nothing, and neither does an end here: what arrives while
 the port is closed is gone. The device name is a symbolic link, so that an unplugged adapter's name
@@ -24,8 +24,8 @@ from pathlib import Path
 
 from hil_tests.rig.fault_set import Fault, FaultSet
 from hil_tests.rig.timely import go_first
+from hil_tests.rig.uart import Framing, framing_of, heard
 
-BITS_PER_BYTE = 10
 SLICE_S = 0.002
 """Bytes are handed on in slices of this length, as USB adapters do; the last one ends on time."""
 CLOSED_LOOK_S = 0.02
@@ -184,7 +184,8 @@ class Flow:
         self._byte_s = byte_s
         self._faults = faults
         self._chance = random.Random(seed)
-        self._busy_until = 0.0
+        self.busy_until = 0.0
+        """When the last byte will have left."""
         self._travelling: deque[tuple[float, bytes]] = deque()
 
     def take(self, data: bytes, now: float) -> None:
@@ -193,11 +194,11 @@ class Flow:
             return
         late_s = self._faults.number("line_delay", "delay_s") if "line_delay" in self._faults else 0
         step = max(1, int(SLICE_S / self._byte_s)) if self._byte_s else len(data)
-        self._busy_until = max(self._busy_until, now)
+        self.busy_until = max(self.busy_until, now)
         for at in range(0, len(data), step):
             piece = data[at : at + step]
-            self._busy_until += len(piece) * self._byte_s
-            self._travelling.append((self._busy_until + late_s, self._damaged(piece)))
+            self.busy_until += len(piece) * self._byte_s
+            self._travelling.append((self.busy_until + late_s, self._damaged(piece)))
 
     def arrived(self, now: float) -> bytes:
         """Take off what has arrived."""
@@ -224,16 +225,25 @@ class Flow:
 
 
 class Line:
-    """Two ends and the wire between them, carried by a thread of its own until `close`."""
+    """Two ends and the wire between them, carried by a thread of its own until `close`.
+
+    A line to a box has one pair of wires, and the box a port that is set to `framing`. A program
+    that set its own otherwise talks and hears rubbish, and one that begins before the box has been
+    silent for 3.5 characters is not heard: its bytes meet those of the box, or find no begin of a
+    frame.
+    """
 
     def __init__(
-        self, name: str, left: End, right: End, *, baudrate: int | None, seed: int = 0
+        self, name: str, left: End, right: End, *, framing: Framing | None, seed: int = 0
     ) -> None:
-        """`baudrate` None carries bytes at once."""
+        """`framing` None carries bytes at once."""
         self.name = name
         self.faults = LineFaults()
         self.ends = (left, right)
-        byte_s = BITS_PER_BYTE / baudrate if baudrate else 0.0
+        self._box = framing if isinstance(right, BoxEnd) else None
+        self.interrupted = 0
+        """How often the left end began before the box had been silent for long enough."""
+        byte_s = framing.byte_s if framing else 0.0
         self._flows = (Flow(byte_s, self.faults, seed), Flow(byte_s, self.faults, seed + 1))
         self.carried = [0, 0]
         """Bytes handed on so far, left to right and right to left."""
@@ -266,10 +276,21 @@ class Line:
             for here, flow in enumerate(self._flows):
                 if self.ends[here].fd in ready and (data := self.ends[here].read()):
                     self.faults.count("transfers")
-                    flow.take(data, now)
+                    flow.take(self._understood(here, data, now), now)
                 if arrived := flow.arrived(now):
                     self.ends[1 - here].write(arrived)
                     self.carried[here] += len(arrived)
+
+    def _understood(self, here: int, data: bytes, now: float) -> bytes:
+        """What the port at the other end makes of `data`."""
+        box, left = self._box, self.ends[0].fd
+        if box is None or left is None:
+            return data
+        if here == 0 and now < self._flows[1].busy_until + box.silence_s:
+            self.interrupted += 1
+            return b""
+        program = framing_of(left)
+        return heard(data, program, box) if here == 0 else heard(data, box, program)
 
     def _obey_plug(self) -> None:
         """The left end is the controller's adapter: that one is pulled out and put back."""

@@ -48,6 +48,7 @@ class GeometryName(StrEnum):
     standard = "standard"
     narrow = "narrow"
     rough = "rough"
+    littered = "littered"
 
 
 class CoverName(StrEnum):
@@ -128,6 +129,8 @@ def run(
         lamp=given.lamp,
         camera=given.camera,
         console=given.console,
+        dead_lamps=table.dead_lamps,
+        broken=given.faults,
         lock=given.bench.lock,
         rig_file=rig_file,
     )

@@ -26,7 +26,8 @@ AMBIENT = 0.07
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A camera straight above the compartment, looking down."""
+    """A camera above the compartment, looking down. The default hangs plumb over its middle; the
+    one that a rig fits (`FITTED`) hangs as a bracket leaves it."""
 
     width: int = 640
     height: int = 480
@@ -37,16 +38,26 @@ class Lens:
     """Radial distortion in OpenCV's sense: on the square of the tangent of the viewing angle."""
     tilt_deg: tuple[float, float] = (0.0, 0.0)
     """A camera mounted askew: turned about its lens, towards the picture's right and top."""
+    offset_mm: tuple[float, float] = (0.0, 0.0)
+    """Lens beside the compartment's axis: to the picture's right and top."""
 
     @property
     def focal_px(self) -> float:
         return self.floor_px_per_mm * self.height_mm
 
+    @property
+    def eye_mm(self) -> FloatArray:
+        """Where the lens is, (3,)."""
+        return np.array([*self.offset_mm, self.height_mm])
+
+    @property
+    def size_share(self) -> float:
+        """Width of the picture, of 640 pixels: what is painted in pixels grows with it."""
+        return self.width / 640.0
+
     def project(self, points_mm: FloatArray) -> FloatArray:
         """Project points of shape (..., 3) in millimetres to pixels of shape (..., 2)."""
-        way = points_mm.copy()
-        way[..., 2] = self.height_mm - points_mm[..., 2]
-        way = way @ self._turn().T
+        way = (points_mm - self.eye_mm) * (1.0, 1.0, -1.0) @ self._turn().T
         ray = way[..., :2] / way[..., 2:3]
         bend = 1.0 + self.k1 * np.sum(ray * ray, axis=-1, keepdims=True)
         px: FloatArray = ray * bend * self.focal_px
@@ -69,7 +80,8 @@ class Lens:
         bend = 1.0 + self.k1 * (rx * rx + ry * ry) / (bend * bend)
         ray = np.stack([rx / bend, ry / bend, np.ones_like(rx)], axis=-1) @ self._turn()
         depth = (self.height_mm - z_mm) / ray[..., 2]
-        return ray[..., 0] * depth, ray[..., 1] * depth
+        x, y = self.offset_mm
+        return ray[..., 0] * depth + x, ray[..., 1] * depth + y
 
     def _turn(self) -> FloatArray:
         """Rotation from plumb directions (right, up in the picture, down to the floor) to ours."""
@@ -80,17 +92,21 @@ class Lens:
             [[a, 0, -b], [0, 1, 0], [b, 0, a]]
         )
 
-    def calibration(self, *, compartment_radius_mm: float, die_mm: float) -> dict[str, object]:
-        """Return the installation data that a calibration of this camera would write."""
-        return {
-            "image_size": [self.width, self.height],
-            "floor_px_per_mm": self.floor_px_per_mm,
-            "height_mm": self.height_mm,
-            "centre_px": list(self.centre_px),
-            "k1": self.k1,
-            "compartment_radius_mm": compartment_radius_mm,
-            "die_mm": die_mm,
-        }
+    @property
+    def ruler_mm(self) -> float:
+        """The lens's height above the floor as a person reads it from a ruler: to 5 mm."""
+        return 5.0 * round(self.height_mm / 5.0)
+
+
+FITTED = Lens(
+    height_mm=297.0,
+    floor_px_per_mm=4.34,
+    centre_px=(326.0, 234.0),
+    k1=-0.1,
+    tilt_deg=(0.9, -0.6),
+    offset_mm=(-2.0, 1.5),
+)
+"""The camera of a rig whose file says nothing of its lens: a usual bracket, not quite plumb."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,15 @@ from typing import Any
 from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.camera_faults import CAMERA_FAULTS
+from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.geometry import MOST_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
+from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
@@ -34,13 +37,20 @@ from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rigfile import CameraTable, ConsoleTable, GpioTable, LampTable, Part
+from hil_tests.rig.rigfile import (
+    CameraTable,
+    ConsoleTable,
+    GpioTable,
+    LampTable,
+    Part,
+    fitted_lens,
+)
 from hil_tests.rig.signals import SignalLog
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
+from hil_tests.rig.uart import Framing
 
-BAUDRATE = 115200
-UNIT = 1
+CONSOLE_FRAMING = Framing(115200)
 MONOSTABLE_S = 0.1
 """How long the hardware monostable on EN holds after a pulse; the controller sends one every 10 ms.
 
@@ -55,6 +65,9 @@ ADDRESSES = "rig.json"
 LOCK = "lock"
 """File that a rig holds in its folder as long as it runs."""
 REPLACE = "replace dice"
+LAY = "lay card"
+CARD_MM = 0.3
+"""Thickness of the card that is laid: thin board."""
 LINE_FAULT_NAMES = frozenset(fault.name for fault in LINE_FAULTS)
 REAL_LINES = frozenset(("lamp", *CONSOLES))
 DEVICE_S = 10.0
@@ -83,6 +96,9 @@ class RigPlan:
     lamp: LampTable = field(default_factory=LampTable)
     camera: CameraTable = field(default_factory=CameraTable)
     console: ConsoleTable = field(default_factory=ConsoleTable)
+    dead_lamps: int = 0
+    broken: tuple[str, ...] = ()
+    """Faults in force from the start."""
     lock: str = ""
     """File of the reservation, where somebody else could use this rig."""
     rig_file: Path | None = None
@@ -193,6 +209,8 @@ class Rig:
             self.lamp.faults.counted = self.faults.count
         control = Control(self._control_path(started), self._verbs())
         started.callback(control.close)
+        for sentence in self.plan.broken:
+            self._inject(sentence)
         self.addresses = self._describe(truth.path, control.path)
         self._publish(started)
 
@@ -242,21 +260,26 @@ class Rig:
 
     def _start_lines(self, started: contextlib.ExitStack) -> None:
         folder, seed = self.plan.folder, self.plan.seed
-        baudrate = BAUDRATE if self.plan.pace else None
         self.lines: dict[str, Line] = {}
         self.lamp: LampBox | None = None
         unit: ModbusUnit | None = None
         if self.plan.lamp.is_ is Part.VIRTUAL:
             box_end = BoxEnd()
             self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
-            unit = ModbusUnit(self.lamp, box_end, UNIT, seed=seed)
-            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, baudrate=baudrate)
+            table = self.plan.lamp
+            framing = Framing(table.baudrate, table.parity)
+            unit = ModbusUnit(
+                self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed
+            )
+            paced = framing if self.plan.pace else None
+            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, framing=paced)
         else:
             self._start_lamp_program(started)
         if self.plan.console.is_ is Part.VIRTUAL:
             for name in CONSOLES:
                 service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
-                self.lines[name] = Line(name, service, person, baudrate=baudrate, seed=seed)
+                paced = CONSOLE_FRAMING if self.plan.pace else None
+                self.lines[name] = Line(name, service, person, framing=paced, seed=seed)
         for line in self.lines.values():
             started.callback(line.close)
         if unit is not None:
@@ -284,7 +307,12 @@ class Rig:
         self.camera: Camera | None = None
         if self.plan.camera.is_ is Part.VIRTUAL:
             self.camera = Camera(
-                self.plant.geometry, scene, seed=self.plan.seed, port=self.plan.camera_port
+                self.plant.geometry,
+                scene,
+                seed=self.plan.seed,
+                port=self.plan.camera_port,
+                lens=fitted_lens(self.plan.camera),
+                lights=LightRig(dead=self.plan.dead_lamps),
             )
             started.callback(self.camera.close)
 
@@ -313,10 +341,15 @@ class Rig:
                 **({"pwm_hz": plan.gpio.pwm_hz} if plan.gpio.pwm_hz else {}),
             },
             **({"gpiochip": self.gpio.address} if isinstance(self.gpio, KernelGpio) else {}),
-            "camera": {"url": plan.camera.url if self.camera is None else self.camera.url},
-            "calibration": (
-                plan.camera.calibration if self.camera is None else self.camera.calibration
+            "camera": (
+                {"url": plan.camera.url, "calibration": plan.camera.calibration}
+                if self.camera is None
+                else self.camera.as_delivered
             ),
+            "drawing": {
+                "compartment_radius_mm": self.plant.geometry.radius_mm,
+                "die_mm": self.plant.geometry.die_mm,
+            },
             "lamp": {
                 "device": self._placed(plan.lamp.device) or str(plan.folder / "lamp"),
                 "baudrate": plan.lamp.baudrate,
@@ -371,6 +404,7 @@ class Rig:
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,
+                "lid_flag_fallen": outputs.lid_flag_fallen,
                 "cover": outputs.cover_open,
                 "e-stop": outputs.estop_pressed,
                 "button": outputs.button_pressed,
@@ -421,12 +455,22 @@ class Rig:
         if action.startswith(REPLACE):
             style, values = _dice(action.removeprefix(REPLACE).split())
             acts[action] = lambda: self.plant.hands.replace_dice(style, values)
+        elif action.startswith(LAY):
+            acts[action] = lambda: self._lay(action.removeprefix(LAY))
         if action not in acts:
             raise ValueError(f"hands can: {', '.join(acts)}")
         if acts[action]() is False:
             raise ValueError(f"the machine does not let a person {action} now")
         self.machine.wake()
         return action
+
+    def _lay(self, file: str | None) -> None:
+        """Lay a printed card onto the floor in place of the dice, or take it out again."""
+        if self.camera is None:
+            raise ValueError("the camera is a real one: lay the card under it yourself")
+        radius_mm = self.plant.geometry.radius_mm
+        card = Card.load(Path(file.strip()), radius_mm, CARD_MM) if file else None
+        self.camera.lay_card(card)
 
     def _acts(self) -> dict[str, Callable[[], bool | None]]:
         hands = self.plant.hands
@@ -438,12 +482,16 @@ class Rig:
             "open compartment": hands.open_compartment,
             "force compartment": lambda: hands.open_compartment(by_force=True),
             "close compartment": hands.close_compartment,
+            "set flag": hands.set_flag,
             "open cover": hands.open_cover,
             "close cover": hands.close_cover,
             "cover dome": lambda: hands.cover_dome(True),
             "uncover dome": lambda: hands.cover_dome(False),
             "drop coin": lambda: hands.drop_coin(True),
+            "bump table": hands.bump_table,
             "take coin": lambda: hands.drop_coin(False),
+            f"{LAY} FILE": lambda: False,
+            "take card": lambda: self._lay(None),
             f"{REPLACE} [STYLE] [A B C]": lambda: False,
         }
 
@@ -462,14 +510,16 @@ def _check_style(style: str) -> None:
         raise ValueError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
 
 
-def _dice(words: list[str]) -> tuple[str | None, tuple[int, int, int] | None]:
-    """Understand `[STYLE] [A B C]`. Raises ValueError."""
+def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
+    """Understand `[STYLE] [A B C]`, with one value fewer or more. Raises ValueError."""
     style = words.pop(0) if words and not words[0].isdigit() else None
     if style is not None:
         _check_style(style)
     if not words:
         return style, None
-    if len(words) != 3 or any(word not in tuple("123456") for word in words):
-        raise ValueError(f"after {REPLACE!r} come a style, three values of 1 to 6, both or neither")
-    first, second, third = (int(word) for word in words)
-    return style, (first, second, third)
+    if not 2 <= len(words) <= MOST_DICE or any(word not in tuple("123456") for word in words):
+        raise ValueError(
+            f"after {REPLACE!r} come a style, a value of 1 to 6 for each of 2 to {MOST_DICE} dice, "
+            "both or neither"
+        )
+    return style, tuple(int(word) for word in words)

@@ -8,13 +8,32 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hil_tests.rig.pigpiod.server import LAST_PORT
+from hil_tests.rig.uart import Parity
 from hil_tests.rig.wiring import PinMap
+
+if TYPE_CHECKING:
+    from hil_tests.rig.optics import Lens
+
+LENS_BOUNDS: dict[str, tuple[float, float]] = {
+    "width": (320, 1920),
+    "height": (240, 1440),
+    "height_mm": (150.0, 900.0),
+    "floor_px_per_mm": (1.5, 15.0),
+    "centre_px": (0.0, 1920.0),
+    "k1": (-0.3, 0.3),
+    "tilt_deg": (-10.0, 10.0),
+    "offset_mm": (-30.0, 30.0),
+}
+"""What a camera of a rig can be, pixels, millimetres and degrees; tilt and k1 as far as a
+calibration takes them."""
 
 
 class RigFileError(Exception):
@@ -45,6 +64,8 @@ class MachineTable:
     dice: str = "white"
     cover: str = "hand"
     seed: int = 0
+    dead_lamps: int = 0
+    """How many of the ring's eight lamps give no light."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +96,8 @@ class LampTable:
     is_: Part = Part.VIRTUAL
     device: str = ""
     baudrate: int = 115200
+    parity: Parity = Parity.NONE
+    """Of the virtual box; a real one is asked without any, as the controller asks."""
     unit: int = 1
     start: tuple[str, ...] = ()
     """A program that is the box, started with the rig; `{folder}` stands for the rig's folder."""
@@ -89,6 +112,9 @@ class CameraTable:
     is_: Part = Part.VIRTUAL
     url: str = ""
     calibration: dict[str, Any] = field(default_factory=dict)
+    """`[camera.calibration]` of a real camera, as the controller's."""
+    lens: dict[str, Any] = field(default_factory=dict)
+    """`[camera.lens]` of the virtual one: what differs from `optics.FITTED`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +139,8 @@ class RigFile:
     """A whole rig. The default is a virtual one."""
 
     name: str = "virtual"
+    faults: tuple[str, ...] = ()
+    """Faults in force from the start, as `shaker-rig inject` takes them."""
     machine: MachineTable = field(default_factory=MachineTable)
     gpio: GpioTable = field(default_factory=GpioTable)
     lamp: LampTable = field(default_factory=LampTable)
@@ -145,8 +173,15 @@ def _check(rig: RigFile) -> None:
     _check_machine(rig.machine)
     if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
+    for key, value, least, most in (
+        ("baudrate", rig.lamp.baudrate, 9600, 1_000_000),
+        ("unit", rig.lamp.unit, 1, 247),
+    ):
+        if not least <= value <= most:
+            raise ValueError(f"lamp.{key} is {least} to {most}, not {value}")
     if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
+    fitted_lens(rig.camera)
     for name in ("technician", "dealer"):
         ends = getattr(rig.console, name)
         if rig.console.is_ is Part.DEVICE and set(ends) != {"service", "person"}:
@@ -162,6 +197,7 @@ def _check_machine(machine: MachineTable) -> None:
     # Imported here: the looks load OpenCV, which commands without a rig file need not wait for.
     from hil_tests.rig.geometry import GEOMETRIES
     from hil_tests.rig.interlocks import Cover
+    from hil_tests.rig.lighting import LightRig
     from hil_tests.rig.looks import STYLES
 
     for key, given, there_are in (
@@ -171,6 +207,20 @@ def _check_machine(machine: MachineTable) -> None:
     ):
         if given not in there_are:
             raise ValueError(f"machine.{key} is one of {', '.join(there_are)}, not {given!r}")
+    if not 0 <= machine.dead_lamps < (lamps := len(LightRig().lamps_mm)):
+        raise ValueError(f"machine.dead_lamps is 0 to {lamps - 1}, not {machine.dead_lamps}")
+
+
+def fitted_lens(camera: CameraTable) -> Lens:
+    """The lens of the virtual camera. Raises ValueError for a key or a number that none has."""
+    from hil_tests.rig.optics import FITTED, Lens
+
+    given = _table(Lens, camera.lens, "camera.lens.")
+    lens: Lens = replace(FITTED, **{key: getattr(given, key) for key in camera.lens})
+    for key, (least, most) in LENS_BOUNDS.items():
+        if not all(least <= one <= most for one in np.atleast_1d(getattr(lens, key))):
+            raise ValueError(f"camera.lens.{key} is {least:g} to {most:g}, not {camera.lens[key]}")
+    return lens
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -210,7 +260,11 @@ def _value(default: Any, value: Any, place: str) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(default, tuple) and isinstance(value, list):
-        return tuple(map(str, value))
+        if not default:
+            return tuple(map(str, value))
+        if len(value) != len(default):
+            raise ValueError(f"{place} is a list of {len(default)} numbers, not {value!r}")
+        return tuple(_value(own, one, place) for own, one in zip(default, value, strict=True))
     if type(value) is not type(default):
         raise ValueError(f"{place} is a {type(default).__name__}, not {value!r}")
     return value

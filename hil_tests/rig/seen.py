@@ -29,6 +29,8 @@ PLANT_SEEN = {
     "latch_stuck": "the lid stays shut when released",
     "estop_contact_open": "GPIO 13 = 1 with the button out",
     "button_stuck": "GPIO 16 = 0 for ever",
+    "die_loaded": "one face of one die comes more often than one time in six",
+    "die_misspotted": "a value twice on one die, and another never",
     "light_dead": "pictures lit by the room alone, no dip",
     "light_stuck": "pictures evenly lit, no dip",
 }

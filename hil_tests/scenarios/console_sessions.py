@@ -37,18 +37,6 @@ READING = r"\* Announce and confirm the values: (\d) (\d) (\d)\."
 CODES = re.compile(r"faults +\d+: (\S+?),?\s")
 
 
-class Attended(Session):
-    """The same table with a dealer who does everything, as the five instruments have it."""
-
-    def write_settings(self) -> None:
-        super().write_settings()
-        path = self.folder / "settings.toml"
-        text = path.read_text("utf-8")
-        text = text.replace('entry_mode = "auto"', 'entry_mode = "dealer_confirm"')
-        text = text.replace("autonomous = true", "autonomous = false")
-        path.write_text(re.sub(r"approval = .*\n", 'approval = ""\n', text), "utf-8")
-
-
 def client(session: Session, port: str) -> Console:
     """A script's end of that console, in machine mode."""
     console = Console(SerialPort(session.rig["console"][port]["person"]))
@@ -320,12 +308,12 @@ def put_into(page: str, name: str, recorded: str) -> str:
 
 def main() -> None:
     """Run both sessions and put their screens into the README."""
-    for name, table, run in (
-        ("jam_at_night", Session, jam_at_night),
-        ("three_rounds", Attended, three_rounds),
+    for name, by_hand, run in (
+        ("jam_at_night", False, jam_at_night),
+        ("three_rounds", True, three_rounds),
     ):
         folder = Path(tempfile.mkdtemp())
-        with table(Plan(pace="brisk", seed=5), folder) as session:
+        with Session(Plan(pace="brisk", seed=5, by_hand=by_hand), folder) as session:
             recorded = run(session)
         README.write_text(put_into(README.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
 from hil_tests.rig.control import ask
 from hil_tests.rig.gpio_sides import CANNOT
-from hil_tests.scenarios.console_sessions import Attended
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
@@ -79,16 +79,11 @@ class RigSession(Session):
 RIG_PROGRAM = (sys.executable, "-c", "from hil_tests.rig.main import app; app()")
 
 
-class AttendedSession(RigSession, Attended):
-    """A table with a dealer who does everything."""
-
-
 class Table:
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
     def __init__(self, plan: Plan, folder: Path, rig_file: Path | None, *, attended: bool) -> None:
-        kind = AttendedSession if attended else RigSession
-        self.session = kind(plan, folder)
+        self.session = RigSession(replace(plan, by_hand=attended), folder)
         self.session.rig_file = rig_file
         self.story = Story()
         self._consoles: dict[str, Console] = {}

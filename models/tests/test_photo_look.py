@@ -10,13 +10,12 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 import torch
 
-from models.training import augment, impostors, near_look, photo_sheet
+from models.training import augment, impostors, near_look
 from models.training import photo_look as training
 from models.training.samples import Source, scene_source
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
 from models.training.targets import Mark
-from vision.networks.classifier import DieFinder
 from vision.networks.model_card import ModelFile, digest_of
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
 
@@ -140,7 +139,7 @@ def near(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory):
-    return make(SceneSet("snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
+    return make(SceneSet("quick snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
 
 
 @pytest.fixture(autouse=True)
@@ -171,17 +170,3 @@ def test_it_begins_with_what_the_near_look_learnt(snapshots, near):
     with torch.no_grad():
         wanted = net.eval().trunk(torch.cat([window, blank], dim=1) / 64.0 - 2.0)
         assert torch.allclose(begun.trunk(window / 64.0 - 2.0), wanted, atol=1e-3)
-
-
-def test_the_sheet_shows_what_is_right_and_what_is_not(snapshots, monkeypatch):
-    monkeypatch.setattr(photo_sheet, "_MOST", 120)
-    looker = DieFinder().photo
-    assert looker is not None
-    tiles = list(photo_sheet.answered([snapshots], looker, seed=3))
-    groups = {each.group for each in tiles}
-    assert len(tiles) == 120
-    assert len(groups) >= 2
-    drawn = photo_sheet.sheet(iter(tiles))
-    high, wide, _ = tiles[0].tile.shape
-    assert drawn.shape == (3 * (2 * high + 22), 12 * wide, 3)
-    assert drawn[22 : 22 + high, :wide].std() > 5, "the first tile of the first row is a die"

@@ -26,6 +26,7 @@ import numpy as np
 from models.training import scenes
 from models.training.export import read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
+from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
 
 LOWEST_SCORE = 0.1
@@ -315,6 +316,7 @@ def main() -> None:
         score = float(manifest["thresholds"]["score"])
         tallies = measure_scenes(finder, given.scenes, score, given.most)
     tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in given.photos}
+    manifest["libraries"] = libraries()
     is_flat_from = flat_level(tallies.values())
     for name, tally in tallies.items():
         manifest.setdefault("figures", {})[name] = tally.figures()

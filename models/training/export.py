@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
+import tomlkit
 import torch
 
+from models.training.libraries import libraries
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.networks.model_card import CLASSES, digest_of
 
@@ -80,34 +82,10 @@ def read_manifest(out: Path) -> dict:
 
 def write_manifest(out: Path, content: dict) -> None:
     """Write the manifest anew, tables in a fixed order."""
-    lines = [
-        "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.",
-    ]
-    for table, entries in content.items():
-        lines += _table(table, entries)
-    (out / "manifest.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _table(name: str, entries: dict) -> list[str]:
-    lines = ["", f"[{name}]"]
-    nested = []
-    for key, value in entries.items():
-        if isinstance(value, dict):
-            nested += _table(f"{name}.{key}", value)
-        else:
-            lines.append(f"{key} = {_toml(value)}")
-    return lines + nested
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
+    head = (
+        "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.\n\n"
+    )
+    (out / "manifest.toml").write_text(head + tomlkit.dumps(content), encoding="utf-8")
 
 
 def register(path: Path, out: Path, training: dict) -> None:
@@ -133,6 +111,7 @@ def register(path: Path, out: Path, training: dict) -> None:
         },
         **_looks(out, "near", NEAR),
         **_looks(out, "photo_look", PHOTO),
+        "libraries": libraries(),
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
         "training": training or content.get("training", {}),
         "figures": content.get("figures", {}),

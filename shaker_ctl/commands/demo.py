@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import date
+import contextlib
+import importlib.util
+from datetime import UTC, datetime
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shaker_ctl import __version__
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
 from shaker_ctl.rules import regulation
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import out_of_force, rulebook
+
+INSTALL_RIG = "Install shaker-rig of the same version: pip install shaker_rig-*.whl (`make wheel`)"
 
 
 class Pace(StrEnum):
@@ -60,6 +66,10 @@ def demo(
     pins: Annotated[
         PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
     ] = PinsBy.PIGPIO,
+    by_hand: Annotated[
+        bool,
+        typer.Option("--by-hand", help="You are the people: the screen says where to log in."),
+    ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -86,6 +96,9 @@ def demo(
     as a demonstration on every screen and record. At the end every lit lamp is held against what
     the physics knows; a difference ends the program with status 1. A text that is not in force
     today, such as pa-625b since August 2026, needs --as-demonstration.
+
+    With --by-hand nobody is scripted: the screen prints the line to paste into a second terminal,
+    and the table waits for its floorperson and its dealer as a real one does.
     """
     if (mark := real_table.mark()) is not None:
         raise RefusedError(
@@ -96,13 +109,13 @@ def demo(
         regulation.load(profile)  # raises where there is no such text, before anything starts
     else:
         _refuse_out_of_force(profile)
+    _require_rig()
     try:
         from hil_tests.demo.play import play
         from hil_tests.demo.session import Plan
     except ModuleNotFoundError as error:
         raise SettingsError(
-            f"the virtual rig is not installed ({error.name} is missing)",
-            remedy="pip install 'shaker-ctl[rig]'",
+            f"the virtual rig is not whole ({error.name} is missing)", remedy=INSTALL_RIG
         ) from error
     plan = Plan(
         profile=profile,
@@ -111,13 +124,31 @@ def demo(
         pace=pace.value,
         dice=dice,
         pins=pins.value,
+        by_hand=by_hand,
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 
 
+def _require_rig() -> None:
+    """Raise `SettingsError` unless the rig is there, and built with this program.
+
+    A source tree that was never installed has both, and no version to compare.
+    """
+    if importlib.util.find_spec("hil_tests") is None:
+        raise SettingsError("the virtual rig is not installed", remedy=INSTALL_RIG)
+    with contextlib.suppress(PackageNotFoundError):
+        built = version("shaker-rig")
+        if built != __version__:
+            raise SettingsError(
+                f"the virtual rig is of version {built}, this program of {__version__}",
+                remedy=INSTALL_RIG,
+            )
+
+
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    barrier = out_of_force(regulation.load(profile), date.today())
+    text = regulation.load(profile)
+    barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return
     rules = rulebook(TableParameters(profile=profile))

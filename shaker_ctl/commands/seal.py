@@ -20,7 +20,7 @@ from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation
@@ -67,10 +67,15 @@ def write(
     by: Annotated[str, typer.Option(help="Who approves, for the record.")],
     config: Config = DEFAULT_CONFIG,
     packages: Packages = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write; else seal.json beside the settings file."),
+    ] = None,
 ) -> None:
     """Sign the packages, the settings file and its profile as they are now.
 
-    Writes `seal.json` beside the settings file. Refuses where the settings are wrong, or where the
+    Writes `seal.json` beside the settings file, or `--out`: for a version that is to be installed,
+    `seal-next.json` there. Refuses where the settings are wrong, or where the
     table trusts another key than this one.
     """
     chosen = settings_file.load(config)
@@ -93,15 +98,19 @@ def write(
         sealed=datetime.now(UTC).isoformat(timespec="seconds"),
         by=by,
         packages=manifest.digests_of_packages(root),
+        libraries=manifest.libraries(root),
         elsewhere={str(path): manifest.digest(path) for path in elsewhere},
         settings=str(where.settings),
         journal=str(chosen.journal.path.absolute()),
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
     )
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
-    _replace(where.manifest, text)
+    _replace(out or where.manifest, text)
     count = len(sealed.packages) + len(sealed.elsewhere)
-    _say(f"{where.manifest}: {count} files sealed by {by}, key {signature.fingerprint(trusted)}")
+    _say(
+        f"{out or where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed "
+        f"by {by}, key {signature.fingerprint(trusted)}"
+    )
 
 
 def _replace(path: Path, text: str) -> None:
@@ -146,11 +155,14 @@ def check(
         shown: dict[str, object] = {"seal": found.seal, "findings": findings}
         if every:
             shown["files"] = manifest.digests_of_packages(root)
+            shown["libraries"] = manifest.libraries(root)
         typer.echo(json.dumps(shown, indent=2))
     else:
         if every:
             for name, digest in manifest.digests_of_packages(root).items():
                 _say(f"{digest}  {name}")
+            for name, line in manifest.libraries(root).items():
+                _say(f"{name} {line}")
         for finding in found.findings:
             _say((finding.file, "red"), f" {finding.what}")
     if found.findings:
@@ -167,7 +179,8 @@ def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:
     count = len(found.manifest.packages) + len(found.manifest.elsewhere)
     return (
         ("verified", "green"),
-        f": {count} files, sealed {found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
+        f": {count} files and {len(found.manifest.libraries)} libraries, sealed "
+        f"{found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
     )
 
 

@@ -30,6 +30,13 @@ _NAME = re.compile(r"\w[\w.-]{0,31}")
 # on a small computer; two consoles checking at once need 38 MiB for a moment.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
+_NOBODY = (
+    "$argon2id$v=19$m=19456,t=2,p=1$pQF9bRNIgbIsnPNL/2nh5Q$"
+    "AGxe+cNFFyvdkStYWFwp6E4oktWyF90UTcTlisZv130"
+)
+"""Checked when a name is unknown, so that the answer takes as long as for a known one: the hash of
+random bytes that nobody kept, with the costs of `_HASHER`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -45,9 +52,6 @@ class Accounts:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Checked when the name is unknown, so that the answer takes as long as for a known one:
-        # the hash of random bytes that nobody keeps, with the same costs.
-        self._nobody = _HASHER.hash(os.urandom(32))
 
     def verify(self, name: str, role: Role, passphrase: str) -> bool:
         """True when the three belong together. Takes tens of milliseconds either way.
@@ -57,7 +61,7 @@ class Accounts:
         known = {(account.name, account.role): account.hash for account in load(self._path)}
         stored = known.get((name, role))
         try:
-            is_right = _HASHER.verify(stored or self._nobody, passphrase)
+            is_right = _HASHER.verify(stored or _NOBODY, passphrase)
         except (Argon2Error, InvalidHashError):
             return False
         return is_right and stored is not None
@@ -134,6 +138,22 @@ def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     mine = Account(name, role, hash_passphrase(passphrase))
     _write(path, [*others, mine])
     return len(others) < len(there)
+
+
+def remove(path: Path, name: str, role: Role | None) -> tuple[Role, ...]:
+    """Take one role from a person, or all with None; return those that were taken.
+
+    Raises `SettingsError` where the person has none of them.
+    """
+    there = load(path)
+    gone = [each for each in there if each.name == name and role in (None, each.role)]
+    if not gone:
+        raise SettingsError(
+            f"{path} knows no {role.value if role else 'user'} {name!r}",
+            remedy=f"See who may log in with: shaker-ctl console users --users {path}",
+        )
+    _write(path, [each for each in there if each not in gone])
+    return tuple(each.role for each in gone)
 
 
 def _write(path: Path, accounts: list[Account]) -> None:

@@ -77,6 +77,12 @@ def round_and_values(words: Sequence[str]) -> Arguments:
     return {"round": round_number(words[0]), "values": values(words[1:])}
 
 
+def round_and_word(words: Sequence[str]) -> Arguments:
+    if len(words) != 2 or words[1].lower() not in ("yes", "no"):
+        raise ArgumentsError("ROUND and either yes or no are needed")
+    return {"round": round_number(words[0]), "stayed": words[1].lower() == "yes"}
+
+
 def decision(words: Sequence[str]) -> Arguments:
     if len(words) == 2 and words[1].lower() == "no-roll":
         return {"round": round_number(words[0]), "values": None}

@@ -50,7 +50,8 @@ class Request:
         `enter` · `confirm`, each with round: int, values: Values
     floorperson, supervisor
         `sign` · `open` · `close` · `shift start` · `time confirm`
-        `presence` round: int
+        `presence` round: int · `lid`
+        `in-view` round: int, stayed: bool (the dealer, too)
         `decide` round: int, values: Values | None (None: no roll)
         `inspect` what: "lamps" | "shaker" | "all" | "seen" | "shift"
         (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
@@ -207,6 +208,8 @@ class JournalView:
     head: str = ""
     second_copy: str = ""
     state: str = ""
+    volumes: str = ""
+    """How far the closed volumes are verified, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +249,8 @@ class PendingView:
     """What the table waits for a person to say. Idle logout never drops it."""
 
     kind: str
-    """`confirm`, `enter`, `decide`, `presence`, `settled`, `lamps-off`, `sign`, `seen`."""
+    """`confirm`, `enter`, `in-view`, `decide`, `presence`, `settled`, `lamps-off`, `sign`,
+    `seen`."""
     round_id: int | None
     values: Values | None = None
     """The reading to be confirmed, where there is one."""

@@ -137,6 +137,8 @@ class Dealer(_Person):
         pending, number = status["pending"] or {}, status["round"]
         if pending.get("kind") in ("confirm", "enter"):
             return self._judge(number, pending.get("values"))
+        if pending.get("kind") == "in-view":  # a script has watched a console, and no compartment
+            return f"in-view {number} no"
         # The order matters where a profile lets both be done: toss first, then no more bets.
         order = ("reveal", "activate", "nmb", "settled", "lamps-off", "bets")
         verb = next((verb for verb in order if _may(status, verb)), None)

@@ -19,6 +19,7 @@ from shaker_ctl.doctor.boot import boot_settings
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.digests import digests
 from shaker_ctl.doctor.finding import Finding, fail, ok
+from shaker_ctl.doctor.libraries import libraries
 from shaker_ctl.errors import GpioLinkError, JournalWriteError, RefusedError, SettingsError
 from shaker_ctl.installation import real_table
 from shaker_ctl.rules import rulebook
@@ -69,6 +70,7 @@ def _everything(
     yield boot_settings(machine, computer.board(machine))
     yield from records.examine(settings.journal, settings.console)
     yield digests(source, is_real_table=real_table.mark(machine.root) is not None)
+    yield libraries()
     yield camera.calibration(settings.camera, source)
     yield from lines.lamp_box(settings.lamp, book.layout)
     yield from lines.consoles(settings.console)

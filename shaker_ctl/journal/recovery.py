@@ -1,12 +1,11 @@
-"""Two copies and a lamp box: do they tell one story, and what to do where they do not.
+"""Two copies of the journal: do they tell one story, and what to do where they do not.
 
 Owns the comparison after every start. It never mends anything: it says what was found, whether the
 table may play, and the remedy. It must not know of files; it is told heads and hashes.
 
 The main copy is written first and releases commands; the second follows. So the second may end
 earlier, by what was on its way, and never later: a main copy that ends before the second has lost
-its tail. The lamp box retains the last round that it committed, and the journal is synced before
-every commit: a box that remembers a round which the journal does not know proves the same.
+its tail. What the lamp box remembers proves the same, and more: `journal.box_memory`.
 """
 
 from __future__ import annotations
@@ -33,6 +32,10 @@ class Trouble(Enum):
     MAIN_CUT = "journal-cut"
     FORKED = "journal-forked"
     LAMP_AHEAD = "journal-cut-lamp"
+    REWRITTEN = "journal-rewritten"
+    OTHER_TABLE = "journal-other-table"
+    FOUNDED_ANEW = "journal-founded-anew"
+    OTHER_RESULT = "journal-other-result"
     TAIL_UNPROVED = "journal-tail-unproved"
 
 
@@ -45,6 +48,8 @@ class Finding:
     remedy: str
     halts: bool
     """Whether the table must stay out of service until a person acts (O-4)."""
+    file: str = ""
+    """The volume that is damaged, where one is."""
 
     def line(self) -> str:
         return f"{self.text}. {self.remedy}" if self.remedy else self.text
@@ -72,17 +77,21 @@ def compare(main: CopyState, second: CopyState | None, *, second_is_set: bool) -
     """
     findings: list[Finding] = []
     if main.damage is not None:
-        findings.append(Finding(Trouble.MAIN_DAMAGED, main.damage.line(), REBUILD_MAIN, True))
+        findings.append(_damaged(Trouble.MAIN_DAMAGED, main.damage, REBUILD_MAIN))
     if second is None:
         if second_is_set:
             text = "the second copy of the journal is missing"
             findings.append(Finding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
         return findings
     if second.damage is not None:
-        findings.append(Finding(Trouble.SECOND_DAMAGED, second.damage.line(), REBUILD_SECOND, True))
+        findings.append(_damaged(Trouble.SECOND_DAMAGED, second.damage, REBUILD_SECOND))
     if main.damage is None and second.damage is None:
         findings += _compare_sound(main, second)
     return findings
+
+
+def _damaged(trouble: Trouble, damage: Damage, remedy: str) -> Finding:
+    return Finding(trouble, damage.line(), remedy, halts=True, file=damage.where)
 
 
 def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:
@@ -107,19 +116,6 @@ def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:
         text = f"the second copy of the journal was {behind} records behind and was caught up"
         return [Finding(Trouble.SECOND_LATE, text, "", False)]
     return []
-
-
-def compare_lamp_box(last_committed: int, box_remembers: int) -> Finding | None:
-    """Compare the last round whose lamps the journal committed with the one the box retained."""
-    if box_remembers <= last_committed:
-        return None
-    return Finding(
-        Trouble.LAMP_AHEAD,
-        f"the lamp box committed round {box_remembers}, the journal knows only "
-        f"{last_committed}: the end of the journal is missing",
-        REBUILD_MAIN,
-        True,
-    )
 
 
 def tail_unproved() -> Finding:

@@ -44,7 +44,7 @@ OPTION_TEXT = {
 }
 COMMAND_TEXT = {
     r.CommandCode.COMMIT: "light the staged result. Round: the staged one. "
-    "Refused with 2, 3, 4, 5, 6, 7, 8 or 11",
+    "Refused with 2, 3, 4, 5, 6, 7, 8, 11 or 12",
     r.CommandCode.CLEAR: "end the result; all lamps and multiplier displays dark. "
     "Round: the one that is lit, else refused with 3. Accepted when nothing is lit",
     r.CommandCode.DARK: "emergency: lamps and multipliers off, stage and test dropped. "
@@ -52,6 +52,9 @@ COMMAND_TEXT = {
     r.CommandCode.PHASE: "show a phase. Argument: see phases. Refused with 9",
     r.CommandCode.TEST: "light one lamp alone. Argument: its bit + 1; 0 ends the test. "
     "Refused with 7, 9 or 11",
+    r.CommandCode.CORRECT: "light the staged result in the place of the one that its round was "
+    "committed with, once a round. Round: the staged one, and the last committed one. "
+    "Refused as commit is, and with 3 for another round",
 }
 PHASE_TEXT = {
     r.Phase.BLANK: "display off",

@@ -121,6 +121,7 @@ class LampExchange:
         self._sleep = sleep
         self._sequence = 0
         self._warm_up_s = 0.02
+        self._keeps_anchors = False
         self._fresh = FreshReplies()
 
     def forget(self) -> None:
@@ -131,15 +132,10 @@ class LampExchange:
 
     def identify(self, areas_needed: int) -> r.LampIdentity:
         """Ask the box who it is and refuse one that cannot serve this table."""
-        ends_at = self._clock() + self._patience.request_s
-
-        def ask() -> r.LampIdentity:
-            words = self._registers.read(r.IDENTITY.address, r.IDENTITY.words, ends_at)
-            return r.decode_identity(words)
-
-        identity = self._insist(ask, ends_at, "identify itself")
+        identity = self._ask(r.IDENTITY, r.decode_identity, "identify itself")
         check_identity(identity, areas_needed)
         self._warm_up_s = identity.warm_up_s
+        self._keeps_anchors = identity.keeps_anchors
         return identity
 
     def status(self) -> r.LampStatus:
@@ -165,12 +161,24 @@ class LampExchange:
         `stage.sequence` is replaced. Raises `LampReadbackError` when the box computed other lamps
         (nothing is lit then), or when lamps lit or glowing are not exactly the expected ones.
         """
+        return self._light(stage, r.CommandCode.COMMIT)
+
+    def correct(self, stage: r.Stage) -> r.LampStatus:
+        """Show a result in the place of the one that its round was committed with; see `show`.
+
+        The lamps must be dark. A box of map 1.1 does so once a round and keeps the first result; a
+        box of map 1.0 knows no corrections, and takes the second commit of a round as any other.
+        """
+        code = r.CommandCode.CORRECT if self._keeps_anchors else r.CommandCode.COMMIT
+        return self._light(stage, code)
+
+    def _light(self, stage: r.Stage, code: r.CommandCode) -> r.LampStatus:
         ends_at = self._clock() + self._patience.show_s
         expected = areas_of(stage.expected_mask)
 
         def attempt() -> r.LampStatus:
             self._stage(stage, ends_at)
-            self._command(r.CommandCode.COMMIT, stage.round_id, 0, ends_at)
+            self._command(code, stage.round_id, 0, ends_at)
             self._warm(self._registers.left_at, ends_at)
             return self._proved(expected, stage.round_id, ends_at)
 
@@ -271,19 +279,53 @@ class LampExchange:
 
     def currents(self) -> dict[Area, int]:
         """Return the measured current of every lamp in percent of the rated one."""
+        return self._ask(r.CURRENTS, r.decode_currents, "report its lamp currents")
+
+    # ── Memory (map 1.1) ────────────────────────────────────────────────────
+
+    def anchor(self, anchor: r.Anchor) -> None:
+        """Have the box retain `anchor`, and prove it by reading it back.
+
+        To say it again changes nothing. Raises `LampRefusedError` with `Refusal.ANCHORED` where
+        the box holds a later one, another head for that round, or another table's.
+        """
         ends_at = self._clock() + self._patience.request_s
+        words = r.encode_anchor(anchor)
 
-        def ask() -> dict[Area, int]:
-            words = self._registers.read(r.CURRENTS.address, r.CURRENTS.words, ends_at)
-            return r.decode_currents(words)
+        def attempt() -> r.Anchor:
+            reply = self._write("the anchor", r.ANCHOR, words, r.ANCHOR, ends_at)
+            return r.decode_anchor(reply)[0]
 
-        return self._insist(ask, ends_at, "report its lamp currents")
+        kept = self._insist(attempt, ends_at, f"keep the anchor of round {anchor.round_id}")
+        if kept != anchor:
+            raise LampReadbackError(
+                f"the lamp box keeps the anchor of round {kept.round_id} instead of round "
+                f"{anchor.round_id}",
+                remedy=MAP_REMEDY,
+            )
+
+    def anchored(self) -> tuple[r.Anchor, int]:
+        """Return the anchor that the box retained, and how often its memory was erased by hand."""
+        return self._ask(r.ANCHOR, r.decode_anchor, "tell its anchor")
+
+    def committed(self) -> r.Committed:
+        """Return the last result that the box retained."""
+        return self._ask(r.COMMITTED, r.decode_committed, "tell its last result")
 
     # ── Steps ───────────────────────────────────────────────────────────────
 
     def _next_sequence(self) -> int:
         self._sequence = self._sequence % 0xFFFF + 1
         return self._sequence
+
+    def _ask(self, block: r.Block, decode: Callable[[list[int]], T], what: str) -> T:
+        """Read a whole block, again where the reply was lost or makes no sense."""
+        ends_at = self._clock() + self._patience.request_s
+
+        def ask() -> T:
+            return decode(self._registers.read(block.address, block.words, ends_at))
+
+        return self._insist(ask, ends_at, what)
 
     def _write(
         self, what: str, block: r.Block, words: list[int], read: r.Block, ends_at: float

@@ -20,7 +20,7 @@ from shaker_ctl.rules.outcome import AREAS, Area, Layout, areas_of
 
 MAGIC = 0x51B0
 MAP_MAJOR = 1
-MAP_MINOR = 0
+MAP_MINOR = 1
 NO_ROUND = 0
 """Round number of lamp entries that belong to no round (inspection). It never anchors a journal."""
 
@@ -69,6 +69,7 @@ class CommandCode(IntEnum):
     DARK = 3
     PHASE = 4
     TEST = 5
+    CORRECT = 6
 
 
 class Refusal(IntEnum):
@@ -86,6 +87,8 @@ class Refusal(IntEnum):
     ARGUMENT = 9
     INCOMPLETE_WRITE = 10
     BOX_FAULT = 11
+    COMMITTED = 12
+    ANCHORED = 13
 
 
 REFUSAL_TEXT: Mapping[Refusal, str] = {
@@ -100,7 +103,9 @@ REFUSAL_TEXT: Mapping[Refusal, str] = {
     Refusal.TEST_RUNNING: "an area test is running; end it first",
     Refusal.ARGUMENT: "the argument is out of range",
     Refusal.INCOMPLETE_WRITE: "the write does not cover exactly one whole block",
-    Refusal.BOX_FAULT: "the box has a fault and takes only `dark`, `clear` and `phase`",
+    Refusal.BOX_FAULT: "the box has a fault and takes only `dark`, `clear`, `phase` and anchors",
+    Refusal.COMMITTED: "this round was committed with another result; `correct` replaces it, once",
+    Refusal.ANCHORED: "the anchor stands: it never goes back, changes, or passes to another table",
 }
 
 
@@ -295,7 +300,40 @@ CURRENTS = _block(
     ),
 )
 
-BLOCKS = (IDENTITY, STATUS, STAGE, COMMAND, MULTIPLIERS, MULTIPLIERS_SHOWN, CURRENTS)
+COMMITTED = _block(
+    "committed",
+    0x0140,
+    ("round", "u32", "retained; the last committed round"),
+    ("first mask", "mask", "retained; the lamps that this round was committed with first"),
+    ("mask", "mask", "retained; the lamps that stand for it: another mask only after `correct`"),
+    ("corrections", "u16", "retained; 1 once the round was corrected, else 0"),
+)
+
+TABLE_BYTES = 8
+HEAD_BYTES = 32
+
+ANCHOR = _block(
+    "anchor",
+    0x0150,
+    ("table", "u16 x 4", "retained; the mark of the journal, the same for all its records"),
+    ("round", "u32", "retained; the round after whose record the head was taken; 0: no anchor"),
+    ("record", "u32", "retained; the number of that record"),
+    ("head", "u16 x 16", "retained; SHA-256 of the journal up to and including that record"),
+    ("erasures", "u16", "read only, retained; how often the memory was erased by hand, wraps"),
+    written=24,
+)
+
+BLOCKS = (
+    IDENTITY,
+    STATUS,
+    STAGE,
+    COMMAND,
+    MULTIPLIERS,
+    MULTIPLIERS_SHOWN,
+    CURRENTS,
+    COMMITTED,
+    ANCHOR,
+)
 
 ODDS_PLACES: tuple[str, ...] = (
     *AREAS,
@@ -341,6 +379,9 @@ class _Cursor:
         self._at += count
         return value
 
+    def take_bytes(self, count: int) -> bytes:
+        return self.take(count // 2).to_bytes(count, "big")
+
     def take_areas(self) -> frozenset[Area]:
         mask = self.take(4)
         if mask >> len(AREAS):
@@ -369,6 +410,11 @@ class LampIdentity:
     test_life_s: float
     rated_current_ma: int
     reply_delay_s: float
+
+    @property
+    def keeps_anchors(self) -> bool:
+        """The box retains results and heads of the journal, and knows `correct` (map 1.1)."""
+        return self.map_version >= (1, 1)
 
 
 def decode_identity(words: Sequence[int]) -> LampIdentity:
@@ -546,6 +592,63 @@ def decode_currents(words: Sequence[int]) -> dict[Area, int]:
     for _ in range(CURRENTS.words):
         percent += divmod(cursor.take(), 256)
     return dict(zip(AREAS, percent, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The result that the box retained with its last committed round."""
+
+    round_id: int
+    first: frozenset[Area]
+    areas: frozenset[Area]
+    is_corrected: bool
+
+
+def decode_committed(words: Sequence[int]) -> Committed:
+    """Read the committed block; round 0 and no areas where nothing was committed yet."""
+    cursor = _Cursor(COMMITTED, words)
+    return Committed(
+        round_id=cursor.take(2),
+        first=cursor.take_areas(),
+        areas=cursor.take_areas(),
+        is_corrected=bool(cursor.take()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where a journal stood after a round, kept in the box: `NO_ROUND` where there is none."""
+
+    table: bytes
+    """`TABLE_BYTES` bytes that all records of one journal have in common."""
+    round_id: int
+    record: int
+    head: bytes
+    """SHA-256 of the chain up to and including that record: `HEAD_BYTES` bytes."""
+
+
+def encode_anchor(anchor: Anchor) -> list[int]:
+    """Return the registers of one write that covers the anchor. Raises ValueError if one is off."""
+    if (len(anchor.table), len(anchor.head)) != (TABLE_BYTES, HEAD_BYTES):
+        raise ValueError("an anchor has 8 bytes of table and 32 of head")
+    return [
+        *split(int.from_bytes(anchor.table, "big"), TABLE_BYTES // 2),
+        *split(anchor.round_id, 2),
+        *split(anchor.record, 2),
+        *split(int.from_bytes(anchor.head, "big"), HEAD_BYTES // 2),
+    ]
+
+
+def decode_anchor(words: Sequence[int]) -> tuple[Anchor, int]:
+    """Read the anchor block: the anchor, and how often the box's memory was erased by hand."""
+    cursor = _Cursor(ANCHOR, words)
+    anchor = Anchor(
+        table=cursor.take_bytes(TABLE_BYTES),
+        round_id=cursor.take(2),
+        record=cursor.take(2),
+        head=cursor.take_bytes(HEAD_BYTES),
+    )
+    return anchor, cursor.take()
 
 
 def refusal_text(code: int) -> str:

@@ -145,6 +145,15 @@ class Jog(Command):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class ReleaseLatch(Command):
+    """Release the lid's latch for one pulse. Not performed while the shaker is not at rest.
+
+    Answered by the contact: `CompartmentOpened`, then `CompartmentClosed`.
+    """
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class DriveCover(Command):
     """Drive the cover open or closed where a drive is fitted; otherwise a person moves it.
 
@@ -220,6 +229,9 @@ class PushLamps(Command):
     occasion: Occasion
     values: Values
     areas: tuple[Area, ...]
+    corrects: bool = False
+    """These take the place of values that the same round was lit with before; the lamps are dark.
+    The lamp box does so once a round."""
 
 
 @recorded

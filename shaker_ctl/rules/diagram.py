@@ -1,20 +1,22 @@
-"""The state diagram, drawn from the table itself.
+"""The state diagram, drawn by Graphviz from the table itself.
 
-Owns places and strokes; what is connected with what is read from the rows, so that the picture
-cannot differ from the machine. Every phase of the table must have a place here: a test sees to it.
+Owns what is shown and in which colour; what is connected with what is read from the rows, so that
+the picture cannot differ from the machine. Must not know where anything stands: Graphviz does.
 
-Two panels: the life of a table with its inspection, and one round. Where a way leads from one into
-the other it ends at a grey stand-in. Lines are the ordinary ways of a table. The ways out that
-malfunctions and interlocks take are many and alike, so each is a coloured dot on the phase that has
-it. Restarts, closing, other dice and the ways of a technician's trials are left out.
+Two panels: the life of a table with its inspections, and one round. A grey box stands for a phase
+of the other panel. Lines are the ordinary ways. The ways out that malfunctions and interlocks take
+are many and alike: each is a coloured dot on the phase that has it. Restarts, closing, a change of
+dice, and the ways of a technician's trials are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shutil
+import subprocess
 from dataclasses import dataclass
 from html import escape
 
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import machine, malfunction
 from shaker_ctl.rules import phases as ph
@@ -69,6 +71,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "result and settling",
         RESULT_COLOUR,
         (
+            P.INTERRUPTED,
             *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
             *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
             *(P.WITHOUT_RESULT, P.ROUND_OVER),
@@ -85,91 +88,50 @@ DOTS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One part of the diagram: a place (column, row) for each of its nodes."""
-
-    title: str
-    places: dict[Node, tuple[float, float]]
-    elsewhere: dict[Phase, str]
-    """Phases that a stand-in stands for."""
-
-    def node(self, phase: Phase) -> Node | None:
-        if phase in self.places:
-            return phase
-        return self.elsewhere.get(phase)
-
-
+_LIFE_AND_INSPECTION = frozenset(phase for _, _, members in GROUPS[:2] for phase in members)
 _TOSS = (*ph.SHAKER_IN_USE, P.READ)
 _LIFE = (P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE)
 
+
+@dataclass(frozen=True)
+class Panel:
+    """One part of the diagram."""
+
+    name: str
+    title: str
+    phases: frozenset[Phase]
+    elsewhere: dict[Phase, str]
+    """Phases of the other panel, and the stand-ins for them."""
+
+    def node(self, phase: Phase) -> Node | None:
+        return phase if phase in self.phases else self.elsewhere.get(phase)
+
+
 LIFE = Panel(
+    "life",
     "Life of a table, and its inspections",
-    {
-        P.CLOSED: (0, 0),
-        P.INSPECTION_DUE: (1, 0),
-        P.LAMP_ENTRY: (2, 0),
-        P.LAMP_ENTRY_CLEARING: (3, 0),
-        P.EACH_LAMP: (4, 0),
-        P.LAMPS_TO_BE_SEEN: (4, 1),
-        P.OUT_OF_SERVICE: (0, 1.6),
-        P.SHAKER_RETIRED: (0, 3.2),
-        P.JOGGING: (0, 4.2),
-        P.LAMP_TRIAL: (1, 4.2),
-        CYCLES: (4, 2.2),
-        P.CYCLE_DONE: (3, 2.2),
-        P.TO_BE_SIGNED: (2, 2.2),
-        P.INSPECTED: (1, 3.2),
-        P.OPENING: (2, 3.2),
-        P.READY: (3, 3.2),
-        P.ADMITTING: (4, 3.2),
-        P.PACING: (3, 4.2),
-        ROUND: (4, 4.2),
-    },
+    _LIFE_AND_INSPECTION,
     dict.fromkeys(_TOSS, CYCLES) | {P.BETTING: ROUND, P.ROUND_OVER: ROUND},
 )
 PLAY = Panel(
+    "round",
     "A round",
-    {
-        TABLE: (0, 0),
-        P.BETTING: (1, 0),
-        P.NO_MORE_BETS: (1, 1.5),
-        P.DRAWING_MULTIPLIERS: (0, 1.5),
-        P.SHOWING_MULTIPLIERS: (0, 2.5),
-        P.COVERED: (2, 1.5),
-        P.COVERING: (3, 0),
-        P.PLANNING: (4, 0),
-        P.PROVING_DARK: (4, 1),
-        P.STARTING: (4, 2),
-        P.TOSSING: (3, 2),
-        P.REVEALING: (2, 3),
-        P.COMING_TO_REST: (3, 3),
-        P.READING: (4, 4),
-        P.READ: (3, 4),
-        P.AWAITING_DEALER: (2, 4),
-        P.DISPUTED: (2, 5),
-        P.DECIDED: (3, 5),
-        P.PUSHING: (3, 6),
-        P.COLLECTING: (2, 6),
-        P.PAYING: (2, 7),
-        P.SETTLED_LIT: (1, 7),
-        P.CLEARING: (0, 7),
-        P.AWAITING_PRESENCE: (4, 6),
-        P.SETTLING_BY_HAND: (1, 6),
-        P.WITHOUT_RESULT: (1, 5),
-        P.ROUND_OVER: (0, 6),
-        ENDED: (0, 5),
-    },
+    frozenset(Phase) - _LIFE_AND_INSPECTION,
     {P.ADMITTING: TABLE, P.PACING: TABLE} | dict.fromkeys(_LIFE, ENDED),
 )
 PANELS = (LIFE, PLAY)
 
-WIDTH, HEIGHT = 172, 46
-STEP_X, STEP_Y = 290, 96
-LEFT, TOP = 46, 64
+_IN_ORDER: tuple[Node, ...] = (
+    TABLE,
+    *(phase for _, _, members in GROUPS for phase in members),
+    *(CYCLES, ROUND, ENDED),
+)
 
 TRIALS = (ev.LampTrialRequested, ev.JogRequested)
-MANY = (ev.CloseRequested, ev.DiceChanged, ev.OutOfServiceRequested, ev.InspectionAbandoned)
+MANY = (
+    *(ev.CloseRequested, ev.DiceChanged, ev.LidRequested, ev.OutOfServiceRequested),
+    ev.InspectionAbandoned,
+)
 
 
 def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
@@ -248,161 +210,67 @@ def summary() -> str:
 # ── Drawing ─────────────────────────────────────────────────────────────────
 
 
-def svg() -> str:
-    """Return the whole diagram as one SVG document."""
-    columns = max(x for panel in PANELS for x, _ in panel.places.values())
-    width = int(LEFT * 2 + columns * STEP_X + WIDTH)
-    body: list[str] = []
-    y = 92.0
+def dot() -> str:
+    """Return the whole diagram in Graphviz's language."""
+    body = [
+        'digraph table { rankdir=TB; fontname="Helvetica"; fontsize=18; labelloc=t; ranksep=0.45;',
+        f'label="The table, as its rows have it: {summary()}";',
+        'node [shape=box style="rounded,filled" fillcolor=white fontname="Helvetica" fontsize=13];',
+        'edge [fontname="Helvetica" fontsize=9 color="#5c6672" fontcolor="#333a44" arrowsize=0.7];',
+    ]
     for panel in PANELS:
-        body.append(
-            f'<text x="{LEFT}" y="{y + 24}" font-size="17" font-weight="bold" '
-            f'fill="{GREY}">{escape(panel.title)}</text>'
+        body.append(f'subgraph cluster_{panel.name} {{ label="{panel.title}"; color="{GREY}";')
+        every = lines(panel)
+        shown = {node for way in every for node in way} | panel.phases
+        # Graphviz begins at the top with what it is told first.
+        body += [_box(panel, node) for node in _IN_ORDER if node in shown]
+        body += [_line(panel, a, b, said) for (a, b), said in every.items()]
+        body.append("}")
+    return "\n".join([*body, _legend(), "}"]) + "\n"
+
+
+def svg() -> str:
+    """Return the diagram as SVG. Raises RefusedError where Graphviz's `dot` is not installed."""
+    if shutil.which("dot") is None:
+        raise RefusedError(
+            "Graphviz, which draws the diagram, is not installed",
+            remedy="apt install graphviz, or name an --out that ends in .dot",
         )
-        drawn = _panel(panel)
-        body.append(f'<g transform="translate(0 {y})">{drawn}</g>')
-        y += TOP + max(row for _, row in panel.places.values()) * STEP_Y + HEIGHT + 44
-    body += _legend(y)
-    height = int(y + 62)
-    head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="Helvetica, Arial, sans-serif">',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-        'markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#5c6672"/>'
-        "</marker></defs>",
-        f'<rect width="{width}" height="{height}" fill="#fbfaf7"/>',
-        f'<text x="{LEFT}" y="44" font-size="23" font-weight="bold" fill="#1b1b1e">'
-        "The table, as its rows have it</text>",
-        f'<text x="{LEFT}" y="68" font-size="13" fill="#5c6672">{summary()}. Lines: the ordinary '
-        "ways, by event; without words: at once. Dots: what malfunctions and interlocks do there. "
-        "Dashed: left again within the same step.</text>",
-    ]
-    return "\n".join([*head, *body, "</svg>"])
-
-
-def _panel(panel: Panel) -> str:
-    every = lines(panel)
-    outs = dots()
-    strokes, words = [], []
-    for (a, b), said in every.items():
-        stroke, label = _line(panel, a, b, said, (b, a) in every)
-        strokes.append(stroke)
-        words.append(label)
-    boxes = [_box(panel, node, outs) for node in panel.places]
-    return "".join([*strokes, *boxes, *words])
-
-
-def _corner(panel: Panel, node: Node) -> tuple[float, float]:
-    x, y = panel.places[node]
-    return LEFT + x * STEP_X, TOP + y * STEP_Y
-
-
-def _colour(node: Node) -> str:
-    return next((colour for _, colour, members in GROUPS if node in members), GREY)
-
-
-def _box(panel: Panel, node: Node, outs: dict[Phase, set[str]]) -> str:
-    x, y = _corner(panel, node)
-    colour = _colour(node)
-    stand_in = isinstance(node, str)
-    passing = node in PASSING
-    dash = ' stroke-dasharray="5 4"' if passing else ""
-    fill = "#eeece6" if stand_in else "#fbfaf7" if passing else "#ffffff"
-    name = node if isinstance(node, str) else node.value.replace("_", " ")
-    size = 14 if len(name) < 22 else 11.5 if len(name) < 30 else 8
-    shown = [] if isinstance(node, str) else [c for key, c, _ in DOTS if key in outs[node]]
-    middle = y + (21 if shown else 28)
-    parts = [
-        f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="9" fill="{fill}" '
-        f'stroke="{colour}" stroke-width="2"{dash}/>',
-        f'<text x="{x + WIDTH / 2}" y="{middle}" text-anchor="middle" font-size="{size}" '
-        f'font-weight="bold" fill="{"#5c6672" if stand_in else colour}">{escape(name)}</text>',
-    ]
-    start = x + WIDTH / 2 - (len(shown) - 1) * 7.5
-    parts += [
-        f'<circle cx="{start + 15 * n}" cy="{y + 34}" r="4.6" fill="{dot}"/>'
-        for n, dot in enumerate(shown)
-    ]
-    return "".join(parts)
-
-
-def _line(panel: Panel, a: Node, b: Node, words: list[str], both_ways: bool) -> tuple[str, str]:
-    (ax, ay), (bx, by) = _corner(panel, a), _corner(panel, b)
-    acx, acy, bcx, bcy = ax + WIDTH / 2, ay + HEIGHT / 2, bx + WIDTH / 2, by + HEIGHT / 2
-    dx, dy = bcx - acx, bcy - acy
-    across, down = (1 if dx > 0 else -1), (1 if dy > 0 else -1)
-    shift = 12.0 if both_ways else 0.0
-    anchor = "middle"
-    if abs(dx) < 1 and not _between(panel, a, b):
-        x = acx + shift * down
-        path = f"M{x} {acy + down * HEIGHT / 2} L{x} {bcy - down * HEIGHT / 2}"
-        lx, ly = x + 6 * down, (acy + bcy) / 2
-        anchor = "start" if down > 0 else "end"
-    elif abs(dx) < 1:
-        side = ax if down > 0 else ax + WIDTH
-        bow = side - down * 62
-        path = f"M{side} {acy} C{bow} {acy} {bow} {bcy} {side} {bcy}"
-        lx, ly = side - down * 50, (acy + bcy) / 2
-    elif abs(dy) < 1 and not _between(panel, a, b):
-        y = acy - shift * across
-        path = f"M{acx + across * WIDTH / 2} {y} L{bcx - across * WIDTH / 2} {y}"
-        lx, ly = (acx + bcx) / 2, y - 9 if across > 0 else y + 9
-    elif abs(dy) < 1:
-        top = ay - 34
-        path = f"M{acx} {ay} C{acx} {top} {bcx} {top} {bcx} {by}"
-        lx, ly = (acx + bcx) / 2, top + 9
-    elif abs(dx) <= STEP_X + 1 and abs(dy) > STEP_Y * 1.2:
-        sx, tx = acx + across * WIDTH / 2, bcx - across * 40
-        ty = bcy - down * HEIGHT / 2
-        path = f"M{sx} {acy} C{sx + across * 50} {acy} {tx} {ty - down * 60} {tx} {ty}"
-        lx, ly = (sx + tx) / 2 + across * 14, (acy + ty) / 2 - down * 8
-    else:
-        sx, sy = acx + across * WIDTH / 2, acy + down * 10
-        tx, ty = bcx - across * WIDTH / 2, bcy - down * 10
-        path = f"M{sx} {sy} C{sx + across * 46} {sy} {tx - across * 46} {ty} {tx} {ty}"
-        lx, ly = (sx + tx) / 2, (sy + ty) / 2
-    stroke = (
-        f'<path d="{path}" fill="none" stroke="#5c6672" stroke-width="1.4" marker-end="url(#tip)"/>'
+    drawn = subprocess.run(
+        ["dot", "-Tsvg"], input=dot(), capture_output=True, text=True, check=True, encoding="utf-8"
     )
-    return stroke, _words(words, lx, ly, anchor)
+    return drawn.stdout
 
 
-def _between(panel: Panel, a: Node, b: Node) -> bool:
-    """True when another node stands on the straight way between two of a row or column."""
-    (ax, ay), (bx, by) = panel.places[a], panel.places[b]
-    for node, (x, y) in panel.places.items():
-        if node in (a, b):
-            continue
-        if ax == bx == x and min(ay, by) < y < max(ay, by):
-            return True
-        if ay == by == y and min(ax, bx) < x < max(ax, bx):
-            return True
-    return False
+def _id(panel: Panel, node: Node) -> str:
+    return f'"{panel.name} {node if isinstance(node, str) else node.value}"'
 
 
-def _words(words: list[str], x: float, y: float, anchor: str) -> str:
-    top = y - 5.5 * (len(words) - 1)
-    return "".join(
-        f'<text x="{x}" y="{top + 11 * n + 3}" text-anchor="{anchor}" font-size="10" '
-        f'fill="#333a44" stroke="#fbfaf7" stroke-width="3" paint-order="stroke">'
-        f"{escape(word)}</text>"
-        for n, word in enumerate(words)
+def _box(panel: Panel, node: Node) -> str:
+    if isinstance(node, Phase):
+        colour = next((colour for _, colour, members in GROUPS if node in members), GREY)
+        outs = dots()[node]
+        marks = "".join(f'<font color="{c}">●</font>' for key, c, _ in DOTS if key in outs)
+        name = f'<font color="{colour}"><b>{escape(node.value.replace("_", " "))}</b></font>'
+        style = 'style="rounded,dashed"' if node in PASSING else ""
+        return f'{_id(panel, node)} [label=<{name}<br/>{marks}> color="{colour}" {style}];'
+    return f'{_id(panel, node)} [label="{node}" color="{GREY}" fillcolor="#eeece6"];'
+
+
+def _line(panel: Panel, a: Node, b: Node, words: list[str]) -> str:
+    label = "\\n".join(words)
+    return f'{_id(panel, a)} -> {_id(panel, b)} [label="{label}"];'
+
+
+def _legend() -> str:
+    groups = "".join(
+        f'<tr><td align="left"><font color="{colour}">■ {escape(name)}</font></td></tr>'
+        for name, colour, _ in GROUPS
     )
-
-
-def _legend(y: float) -> Iterable[str]:
-    x = float(LEFT)
-    for name, colour, _ in GROUPS:
-        yield (
-            f'<rect x="{x}" y="{y - 11}" width="22" height="14" rx="4" fill="#fff" '
-            f'stroke="{colour}" stroke-width="2"/><text x="{x + 30}" y="{y}" font-size="13" '
-            f'fill="#333a44">{escape(name)}</text>'
-        )
-        x += 62 + 7.2 * len(name)
-    x, y = float(LEFT), y + 28
-    for _, colour, words in DOTS:
-        yield (
-            f'<circle cx="{x + 6}" cy="{y - 4}" r="5" fill="{colour}"/>'
-            f'<text x="{x + 18}" y="{y}" font-size="13" fill="#333a44">{escape(words)}</text>'
-        )
-        x += 40 + 6.6 * len(words)
+    marks = "".join(
+        f'<tr><td align="left"><font color="{colour}">●</font> {escape(words)}</td></tr>'
+        for _, colour, words in DOTS
+    )
+    notes = "lines: ordinary ways, by event; without words: at once; dashed: left in the same step"
+    table = f'<table border="0">{groups}{marks}<tr><td align="left">{notes}</td></tr></table>'
+    return f"legend [shape=plain fillcolor=white label=<{table}>];"

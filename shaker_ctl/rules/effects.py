@@ -10,6 +10,7 @@ from typing import Any
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules.outcome import Toss
+from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
 from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.state import After, Lamps
@@ -270,6 +271,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "source": None,
             "reading": None,
             "entered": None,
+            "witness": None,
             "plan": None,
             "retried": False,
         }
@@ -282,6 +284,11 @@ def by_hand(_: Context) -> Changes:
     return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP}
 
 
+def witness_named(c: Context) -> Changes:
+    return {"witness": c.event.person}
+
+
+no_witness = sets("witness", None)
 lamps_lit = sets("lamps", Lamps.LIT)
 lamps_dark = sets("lamps", Lamps.DARK)
 lamps_unknown = sets("lamps", Lamps.UNKNOWN)
@@ -322,6 +329,11 @@ def show_multipliers_again(c: Context) -> do.Command | None:
     return show_multipliers(c) if c.state.multipliers_shown else None
 
 
+def multipliers_as_proved(c: Context) -> do.Command | None:
+    """After a restart, with bets closed: those in force again, and none that was not proved."""
+    return show_multipliers_again(c) or hide_multipliers(c)
+
+
 def uncover(c: Context) -> do.Command | None:
     """Open the cover, where there is one, for a dealer who has to read by eye."""
     return open_cover(c) if c.rules.covered else None
@@ -339,6 +351,7 @@ light_on = _plain("light on", do.LightOn())
 light_off = _plain("light off", do.LightOff())
 stop_reading = _plain("stop reading", do.StopReading())
 trust_time = _plain("trust time", do.TrustTime())
+release_latch = _plain("release latch", do.ReleaseLatch())
 
 
 def stop_motor(cause: Cause) -> Act:
@@ -392,6 +405,23 @@ def show(phase: ShownPhase) -> Act:
     return act
 
 
+def show_tossing(c: Context) -> do.Command | None:
+    """The shaker runs. Where bets are still open meanwhile, that they are open stays shown."""
+    bets_open = c.rules.nmb_before is NmbBefore.REVEAL
+    return None if bets_open else show_in_play(ShownPhase.TOSSING)(c)
+
+
+def show_in_play(phase: ShownPhase) -> Act:
+    """Show a phase of a round; an inspection and a trial keep the phase that they have."""
+    shown = show(phase)
+
+    def act(c: Context) -> do.Command | None:
+        return shown(c) if c.state.purpose is Purpose.PLAY else None
+
+    act.__name__ = f"show {phase.value} in play"
+    return act
+
+
 def announce(notice: Notice, cites: str = "", cause: Cause | None = None) -> Act:
     """Tell people. `cites` is a profile key; `cause` where the state does not hold it."""
 
@@ -416,6 +446,13 @@ def announce_values(notice: Notice, cites: str) -> Act:
     return act
 
 
+VOID_CITES: dict[Cause | None, str] = {
+    Cause.SHAKER: "void.wagers",
+    Cause.READER: "reader_fault.unattended",
+}
+"""The words of the texts are about the shaker; any other void rests on a reading."""
+
+
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     rule = {
         Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers", c.rules.profile.no_roll),
@@ -424,6 +461,8 @@ def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     }
     assert c.state.ending is not None
     notice, cites, consequence = rule[c.state.ending]
+    if c.state.ending is Ending.VOID:
+        cites = VOID_CITES.get(c.state.cause, "void.disturbed")
     return notice, c.rules.cite(cites).clause, consequence.wagers.value
 
 

@@ -45,8 +45,9 @@ class Event:
 class Restarted(Event):
     """The controller started, with the last recorded state before it. First event of every run.
 
-    Contacts are as read now. `compartment_stayed_locked` is true only where a latch that needs no
-    power held the compartment, and its contact shows that it did.
+    Contacts are as read now. `compartment_stayed_locked` is true only where the lid's flag is
+    fitted and stands: it falls when the lid is raised, needs no power, and only a person with a
+    key sets it again. That a contact is closed now proves nothing of the time between.
     """
 
     compartment_open: bool
@@ -465,6 +466,16 @@ class NoRollCalled(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class CompartmentWatched(Event):
+    """Dealer or floorperson: whether the locked compartment stayed in their view meanwhile."""
+
+    person: Person
+    round: int
+    stayed: bool
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class DisputeDecided(Event):
     """The floorperson's decision; `values` is None for no roll."""
 
@@ -534,6 +545,14 @@ class ShakerRetired(Event):
 @dataclass(frozen=True, slots=True)
 class ShakerRestored(Event):
     """The automated shaker stands ready at the table again; its dice must be recorded anew."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LidRequested(Event):
+    """Release the latch of the compartment's lid, no round in hand. It counts as an opening."""
 
     person: Person
 

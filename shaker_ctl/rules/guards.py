@@ -162,11 +162,44 @@ def nobody_may_read(c: Context) -> bool:
     return void and not c.rules.attended
 
 
-@guard("the interrupted round is void here, or the compartment did not stay locked")
+@guard("the interrupted round is void here, or nothing shows that the lid stayed shut")
 def dealer_may_read_after_interruption(c: Context) -> bool:
-    """The dice are those of this toss only if a latch held the compartment through the outage."""
+    """The dice are those of this toss only if the lid stayed shut through the outage."""
     kept = c.event.compartment_stayed_locked and not c.event.compartment_open
     return kept and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+@guard("the interrupted round is void here, or the compartment is open")
+def persons_may_say(c: Context) -> bool:
+    """Nothing shows that the lid stayed shut, and people attend who may have watched it."""
+    return not c.event.compartment_open and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+@guard("it takes the dealer, and the person whose presence the profile asks for")
+def may_say_in_view(c: Context) -> bool:
+    role = c.event.person.role
+    return role is Role.DEALER or role in c.rules.presence
+
+
+@guard("the locked compartment did not stay in view")
+def stayed_in_view(c: Context) -> bool:
+    return bool(c.event.stayed)
+
+
+@guard("nobody has said so yet")
+def said_before(c: Context) -> bool:
+    return c.state.witness is not None
+
+
+@guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
+def another_witness(c: Context) -> bool:
+    """Two names, one of them the dealer's and one of those whose presence the text asks for."""
+    first, second = c.state.witness, c.event.person
+    if first is None or first.name == second.name:
+        return False
+    roles = (first.role, second.role)
+    others = c.rules.presence
+    return (Role.DEALER in roles) and any(role in others for role in roles)
 
 
 # ── What is the shaker in use for? ──────────────────────────────────────────

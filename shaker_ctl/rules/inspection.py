@@ -270,7 +270,7 @@ ROWS: tuple[Row, ...] = (
             fx.stop_reading,
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
 )

@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
 """Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
 
+LID_CITE = "O-11: an opened compartment stops play"
+
 ROWS: tuple[Row, ...] = (
     # ── opening and closing ──
     Row(
@@ -26,7 +28,7 @@ ROWS: tuple[Row, ...] = (
         "opening_inspection.signed_by",
         when=(g.in_charge,),
         to=P.INSPECTION_DUE,
-        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),),
+        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),),
     ),
     Row(
         "open: an inspected table asks the clock",
@@ -61,7 +63,7 @@ ROWS: tuple[Row, ...] = (
         "open: the clock does not answer",
         phases(P.OPENING),
         ev.TimerExpired,
-        "architecture 10: untrusted time starts nothing",
+        "clock: untrusted time starts nothing",
         when=(g.of_this_phase, g.of_this),
         to=P.INSPECTED,
         notes=(fx.clock_silent,),
@@ -71,7 +73,7 @@ ROWS: tuple[Row, ...] = (
         "close",
         ph.STANDING | phases(P.INSPECTION_DUE),
         ev.CloseRequested,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.in_charge,),
         to=P.CLOSED,
         notes=(fx.nothing_passed,),
@@ -81,7 +83,7 @@ ROWS: tuple[Row, ...] = (
         "close: after this round",
         ph.IN_ROUND,
         ev.CloseRequested,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.in_charge, g.in_play),
         notes=(fx.close_afterwards,),
     ),
@@ -141,7 +143,7 @@ ROWS: tuple[Row, ...] = (
         "bets: the clock does not answer",
         phases(P.ADMITTING),
         ev.TimerExpired,
-        "architecture 10: untrusted time starts nothing",
+        "clock: untrusted time starts nothing",
         when=(g.of_this_phase, g.of_this),
         to=P.READY,
         notes=(fx.clock_silent,),
@@ -160,7 +162,7 @@ ROWS: tuple[Row, ...] = (
         "time confirmed, rounds unbarred",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION,
         ev.TimeConfirmed,
-        "architecture 10: a named person confirms the time",
+        "clock: a named person confirms the time",
         when=(g.in_charge, g.barred_by_time),
         notes=(fx.unbarred,),
         do=(fx.trust_time,),
@@ -169,7 +171,7 @@ ROWS: tuple[Row, ...] = (
         "time confirmed",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION,
         ev.TimeConfirmed,
-        "architecture 10: a named person confirms the time",
+        "clock: a named person confirms the time",
         when=(g.in_charge,),
         do=(fx.trust_time,),
     ),
@@ -191,7 +193,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.nothing_passed, fx.dice_recorded),
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     # ── out of service and back ──
@@ -223,7 +225,7 @@ ROWS: tuple[Row, ...] = (
         to=P.INSPECTION_DUE,
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     Row(
@@ -253,6 +255,30 @@ ROWS: tuple[Row, ...] = (
         when=(g.technician,),
         to=P.OUT_OF_SERVICE,
         do=(fx.announce(Notice.OUT_OF_SERVICE),),
+    ),
+    # ── the lid ──
+    Row(
+        "the lid is released between rounds: inspection due",
+        ph.STANDING,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.release_latch,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
+        "the lid is released in a table that is shut",
+        ph.SHUT | ph.STOPPED,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        notes=(fx.nothing_passed,),
+        do=(fx.release_latch,),
     ),
     # ── trials ──
     Row(

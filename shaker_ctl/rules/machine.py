@@ -24,8 +24,8 @@ event is `Restarted`, from the last journalled state or from `initial`.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TypeVar
 
 from shaker_ctl.rules import inspection, life, malfunction, restart, toss
@@ -62,21 +62,22 @@ class Machine:
 
     def step(self, state: TableState, event: Event, rules: Rulebook) -> Step:
         """Return what `event` leads to. Pure; equal arguments give equal steps."""
-        rows = self._by_event.get((state.phase, type(event)), ())
-        row = _first(rows, Context(state, event, rules))
-        if row is None:
-            return Step(state, (), (), self._refusal(state, event, rules))
-        taken, commands, now, reentered = [], [], state, False
-        while row is not None:
-            now = _noted(row, Context(now, event, rules))
-            done = Context(now, event, rules)
-            commands += [each for act in row.do if (each := act(done)) is not None]
+        context = Context(state, event, rules)
+        row = _first(self._by_event.get((state.phase, type(event)), ()), context)
+        if not isinstance(row, Row):
+            return Step(state, (), (), _refusal(state, event, row))
+        taken: list[Row] = []
+        commands: list[Command] = []
+        reentered = False
+        while isinstance(row, Row):
+            context = _noted(row, context)
+            commands += [each for act in row.do if (each := act(context)) is not None]
             taken.append(row)
             reentered = reentered or row.to is not None
-            row = _first(self._by_event.get((now.phase, None), ()), done)
+            row = _first(self._by_event.get((context.state.phase, None), ()), context)
         if reentered:
-            commands += _timers(state, now, rules)
-        return Step(now, tuple(commands), tuple(taken))
+            commands += _timers(state, context.state, rules)
+        return Step(context.state, tuple(commands), tuple(taken))
 
     def has_rows(self, phase: Phase, kind: type[Event]) -> bool:
         """True when any row is for this phase and type of event."""
@@ -85,42 +86,39 @@ class Machine:
     def permits(self, state: TableState, event: Event, rules: Rulebook) -> bool:
         """True when `event` would not be refused: for consoles that show what is allowed now."""
         rows = self._by_event.get((state.phase, type(event)), ())
-        return _first(rows, Context(state, event, rules)) is not None
-
-    def _refusal(self, state: TableState, event: Event, rules: Rulebook) -> Refusal:
-        """Say why no row fitted: the guards that came nearest, or that nothing is awaited here."""
-        what, where = words(type(event).__name__), state.phase.value.replace("_", " ")
-        rows = self._by_event.get((state.phase, type(event)), ())
-        nearest, why = -1, ""
-        for row in rows:
-            context = Context(state, event, rules)
-            held = 0
-            for guard in row.when:
-                if not guard.holds(context):
-                    break
-                held += 1
-            if held > nearest:
-                nearest, why = held, row.when[held].otherwise
-        if not why:
-            return Refusal("not-now", f"{what}: not while the table is in phase `{where}`")
-        return Refusal("condition", f"{what}: {why}")
+        return isinstance(_first(rows, Context(state, event, rules)), Row)
 
 
-def _first(rows: Iterable[Row], context: Context) -> Row | None:
+def _first(rows: Iterable[Row], context: Context) -> Row | str:
+    """Return the first row whose guards all hold, or why the row that came nearest does not."""
+    nearest, why = -1, ""
     for row in rows:
-        for guard in row.when:
+        for held, guard in enumerate(row.when):
             if not guard.holds(context):
+                if held > nearest:
+                    nearest, why = held, guard.otherwise
                 break
         else:
             return row
-    return None
+    return why
 
 
-def _noted(row: Row, context: Context) -> TableState:
+def _refusal(state: TableState, event: Event, why: str) -> Refusal:
+    """Say which guard refused the event, or that nothing awaits it in this phase."""
+    what = words(type(event).__name__)
+    if why:
+        return Refusal("condition", f"{what}: {why}")
+    where = state.phase.value.replace("_", " ")
+    return Refusal("not-now", f"{what}: not while the table is in phase `{where}`")
+
+
+def _noted(row: Row, context: Context) -> Context:
     changes: dict[str, object] = {} if row.to is None else {"phase": row.to}
     for note in row.notes:
         changes.update(note(context))
-    return dataclasses.replace(context.state, **changes) if changes else context.state  # type: ignore[arg-type]
+    if not changes:
+        return context
+    return Context(context.state.changed(changes), context.event, context.rules)
 
 
 def _timers(before: TableState, now: TableState, rules: Rulebook) -> list[Command]:
@@ -131,6 +129,7 @@ def _timers(before: TableState, now: TableState, rules: Rulebook) -> list[Comman
     return [CancelTimer()] if ph.timer_of(before.phase, rules) is not None else []
 
 
+@cache
 def words(name: str) -> str:
     """`TossPlanDrawn` to "toss plan drawn"."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()

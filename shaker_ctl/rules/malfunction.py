@@ -44,7 +44,10 @@ PRE_TOSS: Phases = ph.BEFORE_TOSS | phases(P.BETTING)
 """In play: before EN-on in either order. `BETS_CLOSED` joins where bets close before activation."""
 
 SETTLED_ON: Phases = (
-    ph.AFTER_TOSS | ph.BETS_CLOSED | ph.VALUE_KNOWN | phases(P.AWAITING_DEALER, P.WITHOUT_RESULT)
+    ph.AFTER_TOSS
+    | ph.BETS_CLOSED
+    | ph.VALUE_KNOWN
+    | phases(P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT)
 )
 """In play, after the toss (`BETS_CLOSED` where they close before the reveal)."""
 
@@ -54,7 +57,7 @@ STOP_GAMING: tuple[Act, ...] = (
 )
 DUE: tuple[Act, ...] = (
     fx.show(ShownPhase.CLOSED),
-    fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+    fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
 )
 
 
@@ -436,7 +439,7 @@ def _denied(
             f"{name} in the toss: void",
             ph.ENERGISED,
             on,
-            "void.wagers",
+            "void.disturbed",
             (*when, g.in_play),
             P.WITHOUT_RESULT,
             (denied, fx.ends(Ending.VOID, cause), fx.inspection_afterwards),
@@ -472,9 +475,9 @@ CONTACTS: tuple[Row, ...] = (
     ),
     Row(
         "compartment opened before a value is known: void",
-        ph.AFTER_TOSS | ph.BETS_CLOSED,
+        ph.AFTER_TOSS | ph.BETS_CLOSED | phases(P.INTERRUPTED),
         ev.CompartmentOpened,
-        "void.wagers",
+        "void.disturbed",
         (),
         P.WITHOUT_RESULT,
         (compartment_open, fx.ends(Ending.VOID, Cause.COMPARTMENT), fx.inspection_afterwards),
@@ -484,7 +487,7 @@ CONTACTS: tuple[Row, ...] = (
         "compartment opened before the dealer has entered: void",
         phases(P.AWAITING_DEALER),
         ev.CompartmentOpened,
-        "void.wagers",
+        "void.disturbed",
         (g.value_unknown,),
         P.WITHOUT_RESULT,
         (compartment_open, fx.ends(Ending.VOID, Cause.COMPARTMENT), fx.inspection_afterwards),
@@ -532,14 +535,14 @@ CONTACTS: tuple[Row, ...] = (
         ev.EstopPressed,
         Cause.ESTOP,
         estop_pressed,
-        "void.wagers",
+        "e-stop: nothing moves while it is pressed",
         due=False,
     ),
     Row(
         "e-stop while nothing turns",
         ph.SHUT | ph.STOPPED | ph.STANDING | SETTLED_ON,
         ev.EstopPressed,
-        "entry.settled_when",
+        "e-stop: nothing moves while it is pressed",
         (),
         None,
         (estop_pressed,),
@@ -548,7 +551,7 @@ CONTACTS: tuple[Row, ...] = (
         "e-stop released",
         frozenset(P),
         ev.EstopReleased,
-        "entry.settled_when",
+        "e-stop: nothing moves while it is pressed",
         (),
         None,
         (fx.sets("estop_pressed", False),),
@@ -568,7 +571,7 @@ CONTACTS: tuple[Row, ...] = (
         "cover opened in the toss: void",
         ph.ENERGISED,
         ev.CoverOpened,
-        "void.wagers",
+        "void.disturbed",
         (g.covered, g.in_play),
         P.WITHOUT_RESULT,
         (cover_open, fx.ends(Ending.VOID, Cause.COVER), fx.inspection_afterwards),
@@ -635,7 +638,7 @@ CONTACTS: tuple[Row, ...] = (
 
 # ── Conditions of the inspection that have changed ──────────────────────────
 
-CONDITION_CITE = "opening_inspection.signed_by"
+CONDITION_CITE = "opening_inspection.due_again"
 
 CONDITIONS: tuple[Row, ...] = (
     Row(

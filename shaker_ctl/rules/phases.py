@@ -67,7 +67,7 @@ IN_ROUND: Phases = (
     BETS_CLOSED
     | SHAKER_IN_USE
     | VALUE_KNOWN
-    | phases(P.BETTING, P.AWAITING_DEALER, P.WITHOUT_RESULT)
+    | phases(P.BETTING, P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT)
 )
 """Phases in which a round may be in hand (the shaker's phases serve inspections too)."""
 

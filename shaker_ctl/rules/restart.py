@@ -13,6 +13,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, Phases, phases
+from shaker_ctl.rules.round import AWAIT_DEALER
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.toss import END
@@ -71,7 +72,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         "inspection due",
         ph.SHUT | ph.STANDING | ph.INSPECTION | ph.TRIALS,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         (),
         P.INSPECTION_DUE,
         (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
@@ -79,7 +80,7 @@ ROWS: tuple[Row, ...] = (
             fx.stop_motor(Cause.INTERRUPTED),
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     _row(
@@ -119,7 +120,7 @@ ROWS: tuple[Row, ...] = (
     _row(
         "the toss was interrupted: void",
         ph.ENERGISED,
-        "void.wagers",
+        "void.disturbed",
         (),
         P.WITHOUT_RESULT,
         VOID_IT,
@@ -169,15 +170,16 @@ ROWS: tuple[Row, ...] = (
     ),
     _row(
         "the dealer reads",
-        phases(P.REVEALING, P.COMING_TO_REST, P.READING),
+        phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED),
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption,),
         P.AWAITING_DEALER,
-        (*INSPECT_THEN, fx.unreadable("interrupted")),
+        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
         (
             fx.uncover,
             fx.light_on,
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "interruption.after_toss"),
         ),
@@ -191,6 +193,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce_values(Notice.CONFIRM, "entry.mode"),
         ),
@@ -204,6 +207,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "entry.mode"),
         ),
@@ -218,13 +222,29 @@ ROWS: tuple[Row, ...] = (
         (
             fx.light_on,
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "interruption.after_toss"),
         ),
     ),
     _row(
+        "dealer and floorperson are asked",
+        ph.BETS_CLOSED
+        | phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER),
+        "interruption.after_toss",
+        (g.persons_may_say,),
+        P.INTERRUPTED,
+        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
+        (
+            fx.clear_lamps,
+            fx.multipliers_as_proved,
+            AWAIT_DEALER,
+            fx.announce(Notice.IN_VIEW, "interruption.after_toss"),
+        ),
+    ),
+    _row(
         "settled without a value: void",
-        WITHOUT_VALUE | phases(P.AWAITING_DEALER),
+        WITHOUT_VALUE | phases(P.INTERRUPTED, P.AWAITING_DEALER),
         "interruption.after_toss",
         (),
         P.WITHOUT_RESULT,
@@ -235,12 +255,13 @@ ROWS: tuple[Row, ...] = (
     _row(
         "still disputed",
         phases(P.DISPUTED),
-        "entry.announce",
+        "entry.dispute",
         (),
         P.DISPUTED,
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.DISPUTE, "entry.announce"),
         ),

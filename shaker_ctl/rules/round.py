@@ -20,7 +20,7 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Guard, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.toss import END, START_READING
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -36,6 +36,8 @@ CLOSE_BETS = (
     fx.show(ShownPhase.NO_MORE_BETS),
     fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
 )
+
+AWAIT_DEALER = fx.show(ShownPhase.AWAITING_DEALER)
 
 before_activation = g.bets_close_before_activation
 before_reveal = g.negated(g.bets_close_before_activation)
@@ -59,8 +61,9 @@ def _no_more_bets(
     )
 
 
-def _activation(name: str, on: type[ev.Event] | None, when: tuple[Guard, ...]) -> tuple[Row, Row]:
-    cites = "order.uncovered_or_player_activated"
+def _activation(
+    name: str, on: type[ev.Event] | None, cites: str, when: tuple[Guard, ...]
+) -> tuple[Row, Row]:
     when = (*when, before_activation)
     return (
         Row(
@@ -126,7 +129,7 @@ ROWS: tuple[Row, ...] = (
         "activated at the commencement of the round",
         phases(P.BETTING),
         ev.ActivationRequested,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.dealer_or_above, g.of_this_round, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -135,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -196,19 +199,34 @@ ROWS: tuple[Row, ...] = (
         do=(
             fx.hide_multipliers,
             fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when"),
-            fx.light_on,
-            fx.start_reading,
+            *START_READING,
         ),
     ),
     # ── the hand that starts, or reveals ──
     *_activation(
-        "activated by the dealer", ev.ActivationRequested, (g.dealer_or_above, g.of_this_round)
+        "activated by the dealer",
+        ev.ActivationRequested,
+        "activation.by_dealer",
+        (g.dealer_or_above, g.of_this_round),
     ),
     *_activation(
-        "activated by the player", ev.PlayerPressed, (g.of_this_round, g.player_activated)
+        "activated by the player",
+        ev.PlayerPressed,
+        "activation.by_player",
+        (g.of_this_round, g.player_activated),
     ),
-    *_activation("the player did not press in time", ev.TimerExpired, (g.of_this_phase, g.of_this)),
-    *_activation("activates itself", None, (g.autonomous, g.negated(g.player_activated))),
+    *_activation(
+        "the player did not press in time",
+        ev.TimerExpired,
+        "activation.by_player",
+        (g.of_this_phase, g.of_this),
+    ),
+    *_activation(
+        "activates itself",
+        None,
+        "activation.by_dealer",
+        (g.autonomous, g.negated(g.player_activated)),
+    ),
     Row(
         "the dealer reveals",
         phases(P.NO_MORE_BETS),
@@ -235,7 +253,7 @@ ROWS: tuple[Row, ...] = (
         when=(before_reveal,),
         to=P.COMING_TO_REST,
         notes=(fx.sets("cover_closed", False),),
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     # ── the reading is in: who acts on it? ──
     Row(
@@ -274,7 +292,7 @@ ROWS: tuple[Row, ...] = (
         "entry.mode",
         when=(g.dealer_confirms, g.read_verified),
         to=P.AWAITING_DEALER,
-        do=(fx.announce_values(Notice.CONFIRM, "entry.mode"),),
+        do=(AWAIT_DEALER, fx.announce_values(Notice.CONFIRM, "entry.mode")),
     ),
     Row(
         "the dealer is to read by eye",
@@ -282,7 +300,37 @@ ROWS: tuple[Row, ...] = (
         None,
         "reader_fault.attended",
         to=P.AWAITING_DEALER,
-        do=(fx.announce(Notice.ENTER, "reader_fault.attended"),),
+        do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
+    ),
+    # ── interrupted after the toss: did the locked compartment stay in view? ──
+    Row(
+        "both say that it stayed in view: the dealer reads",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.another_witness),
+        to=P.AWAITING_DEALER,
+        notes=(fx.no_witness,),
+        do=(fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss")),
+    ),
+    Row(
+        "one says that it stayed in view",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.negated(g.said_before)),
+        notes=(fx.witness_named,),
+        do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
+    ),
+    Row(
+        "one says that it did not stay in view: void",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.negated(g.stayed_in_view), g.dealer_or_above),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
+        do=END,
     ),
     # ── the dealer ──
     Row(
@@ -316,7 +364,7 @@ ROWS: tuple[Row, ...] = (
         "entered otherwise than read: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
-        "entry.announce",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.possible_values),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
@@ -326,7 +374,7 @@ ROWS: tuple[Row, ...] = (
         "no roll called against a verified reading: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.read_verified),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
@@ -346,7 +394,7 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on values",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "entry.announce",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_values),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),
@@ -355,7 +403,7 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on no roll",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_no_roll),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
@@ -460,7 +508,10 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round),
         to=P.SETTLING_BY_HAND,
-        do=(fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),),
+        do=(
+            fx.show(ShownPhase.SETTLE_BY_HAND),
+            fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
+        ),
     ),
     Row(
         "settled by hand",
@@ -495,7 +546,7 @@ ROWS: tuple[Row, ...] = (
         | ph.SHUT
         | ph.STOPPED
         | ph.BETS_CLOSED
-        | phases(P.WITHOUT_RESULT, P.COVERED, P.AWAITING_DEALER, P.DISPUTED),
+        | phases(P.WITHOUT_RESULT, P.COVERED, P.INTERRUPTED, P.AWAITING_DEALER, P.DISPUTED),
         ev.LampsDark,
         "settling.clear",
         when=(g.of_this,),
@@ -516,20 +567,20 @@ ROWS: tuple[Row, ...] = (
         "an inspection has become due",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         when=(g.inspection_follows,),
         to=P.INSPECTION_DUE,
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     Row(
         "the table closes",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.closing_follows,),
         to=P.CLOSED,
         notes=(fx.round_forgotten, fx.nothing_passed),

@@ -75,11 +75,12 @@ class Rulebook:
     dice_age: DiceAge
     least_round_s: float
     _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
+    """Found before; and the clause of the order that holds here, under the key of the order."""
 
     def cite(self, key: str) -> Citation:
         """Return the clause of a profile key, or `key` itself where it is no key.
 
-        Rows about the device's own duties cite an obligation (O-…) or the architecture in words.
+        Rows about the device's own duties cite an obligation (O-…) or say the duty in words.
         """
         found = self._cited.get(key)
         if found is None:
@@ -107,6 +108,8 @@ class Rulebook:
             marks.append("DEMONSTRATION")
         if not self.profile.rests_on_instrument:
             marks.append("rests on no instrument")
+        if self.profile.own_file:
+            marks.append("a profile file of the house")
         if self.parameters.approval:
             marks.append(f"automatic entry by approval: {self.parameters.approval}")
         return tuple(marks)
@@ -118,7 +121,7 @@ class Rulebook:
         if trust is TimeTrust.NONE or behind_last_record:
             return Barrier.TIME_UNTRUSTED
         if not self.demonstration:
-            barrier = out_of_force(self.profile, now.date())
+            barrier = out_of_force(self.profile, self.profile.day(now))
             if barrier is not None:
                 return barrier
         if dice is None:
@@ -165,13 +168,17 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         even_odd_lose_on_triple=even_odd is OnTriple.LOSE,
         double_wins_on_triple=profile.wagers.two_of_a_kind_on_triple.value is OnTriple.WIN,
     )
+    uncovered_order = isinstance(uncovered, NmbBefore) and (
+        parameters.player_activated or not covered
+    )
+    order = (
+        profile.order.uncovered_or_player_activated if uncovered_order else profile.order.nmb_before
+    )
     after_toss = profile.interruption.after_toss.value
     return Rulebook(
         profile=profile,
         parameters=parameters,
-        nmb_before=uncovered
-        if isinstance(uncovered, NmbBefore) and (parameters.player_activated or not covered)
-        else profile.order.nmb_before.value,
+        nmb_before=NmbBefore(order.value),
         covered=covered,
         cover_must_be_absent=profile.cover.use.value is CoverUse.FORBIDDEN,
         entry=entry,
@@ -196,11 +203,15 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         if parameters.dice_locked_and_compliant
         else profile.dice.otherwise.value,
         least_round_s=max(parameters.least_round_s, profile.round.least_length_s.value),
+        _cited={"order.nmb_before": Citation(order.clause, order.reading)},
     )
 
 
 def out_of_force(profile: Profile, day: date) -> Barrier | None:
-    """Return why the profile does not govern `day`, or None. An undated text bars nothing."""
+    """Return why the profile does not govern `day`, or None. An undated text bars nothing.
+
+    `day` is the jurisdiction's own: `profile.day(moment)`.
+    """
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     if isinstance(first, date) and day < first:
         return Barrier.NOT_YET_IN_FORCE

@@ -9,7 +9,8 @@ A phase is where the table stands; phases marked *passing* are left again within
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import recorded
@@ -84,6 +85,8 @@ class Phase(Word):
     """Bets are closed; the shaker (or the cover) waits for the hand that starts it."""
     READ = "read"
     """*Passing*: the reading is in; who has to act on it?"""
+    INTERRUPTED = "interrupted"
+    """Restarted after the toss: did the locked compartment stay in view? Two persons say so."""
     AWAITING_DEALER = "awaiting_dealer"
     """The dealer confirms, enters, or calls no roll."""
     DISPUTED = "disputed"
@@ -125,7 +128,7 @@ class After(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableState:
     """One table at one moment."""
 
@@ -151,6 +154,8 @@ class TableState:
     values: Values | None = None
     """The values of this round (or inspection entry), once they stand."""
     source: Source | None = None
+    witness: Person | None = None
+    """Interrupted: who said first that the locked compartment stayed in their view."""
     ending: Ending | None = None
     cause: Cause | None = None
 
@@ -187,4 +192,23 @@ class TableState:
     def occasion(self) -> Occasion:
         """What the commands and answers of this moment belong to."""
         number = self.round if self.purpose is Purpose.PLAY else self.serial
-        return Occasion(self.purpose, number)
+        return _occasion(self.purpose, number)
+
+    def changed(self, changes: dict[str, object]) -> TableState:
+        """Return a copy with these fields changed. Raises TypeError on an unknown field.
+
+        It copies the fields in one go, in a fifth of the time of `dataclasses.replace`: the proof
+        makes tens of millions of steps. That is why this class has no slots.
+        """
+        if not changes.keys() <= _FIELDS:
+            raise TypeError(f"TableState has no field {min(changes.keys() - _FIELDS)!r}")
+        copy = object.__new__(TableState)
+        vars(copy).update(vars(self))
+        vars(copy).update(changes)
+        return copy
+
+
+_occasion = lru_cache(maxsize=8)(Occasion)
+"""Every command of a step asks for the same one."""
+
+_FIELDS = frozenset(each.name for each in fields(TableState))

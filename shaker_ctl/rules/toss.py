@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, ShownP
 END = (fx.show_ending, fx.announce_ending)
 """Tell everybody that the round ends without a result, and what happens to the wagers."""
 
+START_READING = (fx.light_on, fx.start_reading, fx.show_in_play(ShownPhase.READING))
+
 ROWS: tuple[Row, ...] = (
     Row(
         "covered",
@@ -41,7 +43,7 @@ ROWS: tuple[Row, ...] = (
         "shake drawn",
         phases(P.PLANNING),
         ev.TossPlanDrawn,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.of_this,),
         to=P.PROVING_DARK,
         notes=(fx.plan_drawn,),
@@ -51,7 +53,7 @@ ROWS: tuple[Row, ...] = (
         "lamps answered dark and healthy: shake",
         phases(P.PROVING_DARK),
         ev.LampsProvedDark,
-        "settling.clear",
+        "lamps answered within the last 500 ms before EN-on",
         when=(g.of_this, g.nothing_denies, g.cover_is_right),
         to=P.STARTING,
         notes=(fx.lamps_dark,),
@@ -61,10 +63,11 @@ ROWS: tuple[Row, ...] = (
         "EN on",
         phases(P.STARTING),
         ev.TossStarted,
-        "void.wagers",
+        "activation.by_dealer",
         when=(g.of_this,),
         to=P.TOSSING,
         notes=(fx.plan_used,),
+        do=(fx.show_tossing,),
     ),
     Row(
         "EN stayed low, the lamps' answer was old: ask again",
@@ -123,7 +126,7 @@ ROWS: tuple[Row, ...] = (
         "entry.settled_when",
         when=(g.of_this,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "revealed",
@@ -132,7 +135,7 @@ ROWS: tuple[Row, ...] = (
         "entry.announce",
         when=(g.cover_is_open,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "covered again before it was read: reveal",
@@ -161,7 +164,7 @@ ROWS: tuple[Row, ...] = (
         "at rest, but nothing moved: void",
         phases(P.COMING_TO_REST),
         ev.TossDisproved,
-        "void.wagers",
+        "void.disturbed",
         when=(g.of_this, g.in_play),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.NOT_TOSSED), fx.broken(FaultKind.SHAKER)),

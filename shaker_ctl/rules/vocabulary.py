@@ -103,7 +103,6 @@ class NoRollKind(Word):
     """How a die is not flat on the bottom."""
 
     TILTED = "tilted"
-    LEANING = "leaning"
     STACKED = "stacked"
 
 
@@ -312,9 +311,15 @@ class ShownPhase(Word):
     INSPECTION = "inspection"
     BETS_OPEN = "bets_open"
     NO_MORE_BETS = "no_more_bets"
+    TOSSING = "tossing"
+    """The shaker runs, bets are closed. Where bets are open meanwhile, `BETS_OPEN` stays."""
+    READING = "reading"
+    AWAITING_DEALER = "awaiting_dealer"
+    """A person confirms, enters or decides."""
     RESULT = "result"
     NO_ROLL = "no_roll"
     VOID = "void"
+    SETTLE_BY_HAND = "settle_by_hand"
     FAULT = "fault"
     OUT_OF_SERVICE = "out_of_service"
 
@@ -337,6 +342,9 @@ class Notice(Word):
     """The dealer is to announce and confirm the values read."""
     ENTER = "enter"
     """The dealer is to read the dice by eye: enter the values, or call no roll."""
+    IN_VIEW = "in_view"
+    """Interrupted after the toss: dealer and floorperson say whether the locked compartment stayed
+    in their view."""
     DISPUTE = "dispute"
     """Dealer and reader disagree: the floorperson decides."""
     RESULT = "result"

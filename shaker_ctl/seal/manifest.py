@@ -1,7 +1,8 @@
 """The list of everything that decides, with the SHA-256 of each, and what differs from it.
 
 Owns which files are covered: all of the installed packages but their tests, the training tools and
-documentation, none of which runs at a table; the settings file; and a profile of the house's own.
+documentation, none of which runs at a table; the libraries that they run with; the settings file;
+and a profile of the house's own.
 A file that the list does not name is a difference too, since Python prefers a `reader.so` to the
 `reader.py` beside it. Python also runs its compiled copies in `__pycache__` instead of the modules,
 so each must come from its module.
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from shaker_ctl import libraries as installed_libraries
 from shaker_ctl.journal.record import canonical
 
 PACKAGES = ("shaker_ctl", "vision", "models")
@@ -33,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _NOT_COVERED = frozenset({"__pycache__", "tests", "training"})
 _DOCUMENTATION = frozenset({".md", ".svg", ".png", ".jpg"})
 
-FORMAT = 1
+FORMAT = 2
+"""2: the libraries are sealed too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class Manifest:
     by: str
     packages: Mapping[str, str]
     """SHA-256 of each file of the packages, by its path below their folder."""
+    libraries: Mapping[str, str]
+    """Version and digest of each library, by its name."""
     elsewhere: Mapping[str, str]
     """SHA-256 of each other file, by absolute path: the settings, a profile of the house's own."""
     settings: str
@@ -85,7 +90,7 @@ def understood(plain: Any) -> Manifest:
         raise ValueError(f"not a manifest of format {FORMAT}")
     given = {name: plain.get(name) for name in _FIELDS}
     for name, value in given.items():
-        is_table = name in ("packages", "elsewhere")
+        is_table = name in ("packages", "libraries", "elsewhere")
         if not isinstance(value, dict if is_table else str):
             raise ValueError(f"{name} is missing or of another kind")
         if isinstance(value, dict) and not all(isinstance(x, str) for x in value.values()):
@@ -118,6 +123,11 @@ def digests_of_packages(root: Path = ROOT) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): digest(path) for path in covered(root)}
 
 
+def libraries(root: Path = ROOT) -> dict[str, str]:
+    """Return version and digest of each library that the packages below `root` run with."""
+    return {name: one.line() for name, one in installed_libraries.installed(root).items()}
+
+
 # ── Comparing ───────────────────────────────────────────────────────────────
 
 
@@ -141,7 +151,28 @@ def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[F
             found.append(Finding(name, "is not among the sealed files"))
         elif path.suffix == ".py":
             found += _compiled(path, root)
-    return found
+    return [*found, *_libraries_that_differ(manifest, root)]
+
+
+def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[Finding]:
+    there = libraries(root)
+    for name in sorted({*manifest.libraries, *there}):
+        now, sealed = there.get(name), manifest.libraries.get(name)
+        if now is None:
+            yield Finding(f"library {name}", "is missing")
+        elif sealed is None:
+            yield Finding(f"library {name}", "is not among the sealed ones")
+        elif now != sealed:
+            yield Finding(
+                f"library {name}", f"is not as sealed: {_short(now)}, not {_short(sealed)}"
+            )
+    for name, file, what in installed_libraries.damage(root):
+        yield Finding(f"library {name}: {file}", what)
+
+
+def _short(line: str) -> str:
+    """Version and the first digits of the digest."""
+    return line[: line.find(":") + 17]
 
 
 def _compare(name: str, path: Path, sealed: str) -> Iterator[Finding]:

@@ -126,6 +126,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "the cover did not get where it was driven",
         "look what is in its way, then clear the fault",
     ),
+    "lamp-anchor": (
+        "the lamp box refused the head of the journal: it holds a later one, or another table's",
+        "look for a second controller on the lamp line; `shaker-ctl journal verify`, restart, then "
+        "clear the fault",
+    ),
     "lamps-silent": (
         "the lamps' thread did not answer in time",
         "see `lamps` and the log, then clear the fault",

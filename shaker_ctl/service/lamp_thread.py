@@ -16,7 +16,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shaker_ctl.errors import LampError
+from shaker_ctl.errors import LampAnchorError, LampError
+from shaker_ctl.journal.box_memory import BoxMemory
+from shaker_ctl.journal.record import Anchor
 from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, Phase, State
 from shaker_ctl.ports import LampBox
 from shaker_ctl.rules import commands, events
@@ -33,9 +35,13 @@ PHASES = {
     ShownPhase.INSPECTION: Phase.INSPECTION,
     ShownPhase.BETS_OPEN: Phase.BETS_OPEN,
     ShownPhase.NO_MORE_BETS: Phase.NO_MORE_BETS,
+    ShownPhase.TOSSING: Phase.TOSSING,
+    ShownPhase.READING: Phase.READING,
+    ShownPhase.AWAITING_DEALER: Phase.AWAITING_DEALER,
     ShownPhase.RESULT: Phase.RESULT,
     ShownPhase.NO_ROLL: Phase.NO_ROLL,
     ShownPhase.VOID: Phase.VOID,
+    ShownPhase.SETTLE_BY_HAND: Phase.SETTLE_BY_HAND,
     ShownPhase.FAULT: Phase.FAULT,
     ShownPhase.OUT_OF_SERVICE: Phase.OUT_OF_SERVICE,
 }
@@ -80,6 +86,7 @@ class LampThread:
         self._now = now
         self._work: deque[LampCommand] = deque()
         self._wake = threading.Condition()
+        self._anchor: Anchor | None = None
         self._is_stopping = False
         self._stop_trial = False
         self._shown: tuple[int, Values] | None = None
@@ -95,9 +102,18 @@ class LampThread:
         """Ask the box who it is, before `start`. Raises a leaf of `LampError` with the remedy."""
         return self._box.identify()
 
-    def last_committed(self) -> int:
-        """The newest round that the box retained, before `start`. Raises leaves of `LampError`."""
-        return self._box.status().last_committed_round
+    def memory(self) -> BoxMemory:
+        """What the box retained without power, before `start`. Raises leaves of `LampError`."""
+        return self._box.memory()
+
+    def anchor(self, anchor: Anchor) -> None:
+        """Have the box retain where the journal stands, once nothing is to be done with lamps.
+
+        Only the newest is written; one that suffers on the line is written at the next occasion.
+        """
+        with self._wake:
+            self._anchor = anchor
+            self._wake.notify()
 
     def perform(self, command: LampCommand) -> None:
         """Queue a command. Darkening goes first and takes back what would light lamps after it;
@@ -128,18 +144,24 @@ class LampThread:
     # ── The thread ──────────────────────────────────────────────────────────
 
     def _run(self) -> None:
+        anchor_rests = False
         while True:
             with self._wake:
-                if not self._work and not self._is_stopping:
+                has_anchor = self._anchor is not None and not anchor_rests
+                if not (self._work or has_anchor or self._is_stopping):
                     self._wake.wait(timeout=WATCH_S)
-                if self._is_stopping and not self._work:
-                    return
                 command = self._work.popleft() if self._work else None
+                anchor = self._anchor if command is None else None
+                is_last = command is None and self._is_stopping
                 self._stop_trial = self._is_stopping
-            if command is None:
-                self._watch()
-            else:
+            if command is not None:
                 self._do(command)
+            elif anchor is not None:
+                anchor_rests = not self._write_anchor(anchor)
+            elif not is_last:
+                self._watch()
+            if is_last:
+                return
 
     def _do(self, command: LampCommand) -> None:
         try:
@@ -160,9 +182,10 @@ class LampThread:
                 answered_at_s = self._now()
                 self._note(status, answered_at_s)
                 self._post(events.LampsProvedDark(occasion, answered_at_s))
-            case commands.PushLamps(occasion, values, areas):
+            case commands.PushLamps(occasion, values, areas, corrects):
                 self._picture(commanded=frozenset(areas))
-                lit = box.show(_round(occasion), values)
+                light = box.correct if corrects else box.show
+                lit = light(_round(occasion), values)
                 self._shown = (_round(occasion), values)
                 if lit != frozenset(areas):  # the box proved its own mask; the rules' must be it
                     raise LampError(
@@ -215,6 +238,25 @@ class LampThread:
         finally:
             self._picture(commanded=frozenset(), tried=len(tried))
         self._post(events.EachLampProved(occasion, tuple(tried)))
+
+    def _write_anchor(self, anchor: Anchor) -> bool:
+        """Return False where the line ailed: the watch, which then looks at once, reports that."""
+        try:
+            self._box.anchor(anchor)
+        except LampAnchorError as error:
+            log.error("%s", error.line())
+            self._post(events.ControllerFault(error.code))
+        except LampError as error:
+            log.warning("anchor of round %d: %s", anchor.round, error.line())
+            self._watch()
+            return False
+        except Exception:  # as in _do
+            log.exception("the anchor of round %d failed unexpectedly", anchor.round)
+            self._post(events.ControllerFault("lamp-controller-defect"))
+        with self._wake:
+            if self._anchor is anchor:
+                self._anchor = None
+        return True
 
     def _failed(self, command: LampCommand, error: LampError) -> None:
         log.warning("%s: %s", type(command).__name__, error.line())

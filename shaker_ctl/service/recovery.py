@@ -7,7 +7,7 @@ an unfinished round, and that is for a person to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Purpose
+from shaker_ctl.rules.vocabulary import Condition, FaultKind, Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,51 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     return Recovered(replay(state, events, rulebook), newest_wall)
 
 
-def last_pushed(newest_first: Iterator[Record]) -> int:
-    """Return the newest round of play whose values were sent to the lamps; 0 before the first."""
+UNDER: dict[Condition, tuple[str, ...]] = {
+    Condition.SETTINGS: ("settings", "profile"),
+    Condition.CALIBRATION: ("calibration",),
+}
+"""Digests whose change makes an inspection due, by what they are digests of."""
+
+
+def changed_conditions(
+    newest_first: Iterator[Record], digests: Mapping[str, str]
+) -> tuple[Condition, ...]:
+    """Return what differs now from what the newest step was recorded under; empty at first."""
+    for record in newest_first:
+        if record.plain["kind"] == "step":
+            before = record.plain.get("digests", {})
+            return tuple(
+                what
+                for what, names in UNDER.items()
+                if any(before.get(name) != digests.get(name) for name in names)
+            )
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastPush:
+    """The newest round of play whose values were sent to the lamps, and the lamps that they win."""
+
+    round: int = 0
+    """0 before the first."""
+    lit: frozenset[frozenset[str]] = frozenset()
+    """One set of areas for each result that the round was given: two where it was corrected."""
+
+
+def last_push(newest_first: Iterator[Record]) -> LastPush:
+    """Return the newest push on record. Reads backwards to the push of the round before it."""
+    number, lit = 0, set[frozenset[str]]()
     for record in newest_first:
         for command in record.plain.get("decision", ()):
             occasion = command.get("occasion", {})
-            if command["type"] == "PushLamps" and occasion.get("purpose") == Purpose.PLAY.value:
-                return int(occasion["number"])
-    return 0
+            if command["type"] != "PushLamps" or occasion.get("purpose") != Purpose.PLAY.value:
+                continue
+            if number and occasion["number"] != number:
+                return LastPush(number, frozenset(lit))
+            number = int(occasion["number"])
+            lit.add(frozenset(command["areas"]))
+    return LastPush(number, frozenset(lit))
 
 
 def standing_faults(

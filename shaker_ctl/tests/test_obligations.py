@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from shaker_ctl import table
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.main import program
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.state import Phase
@@ -19,6 +20,7 @@ from shaker_ctl.rules.vocabulary import Cause, Notice, Timer, play
 from shaker_ctl.seal import fault
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS
+from shaker_ctl.service.journal_thread import JournalHealth
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "shaker_ctl" / "OBLIGATIONS.md").read_text("utf-8")
@@ -61,12 +63,20 @@ def test_the_journal_is_checked_before_and_after_each_round(
         def check_soon(self) -> None:
             checks.append("checked")
 
+        def health(self) -> JournalHealth:
+            return JournalHealth(Head(20, bytes(32)), 0, 0, "")
+
+    class Lamps:
+        def anchor(self, anchor: Anchor) -> None:
+            checks.append(f"anchored at record {anchor.head.sequence}")
+
     class Desk:
         def tell(self, _said: Any) -> None:
             checks.append("told")
 
     made = table.Table.__new__(table.Table)
-    for name, value in (("_keeper", Keeper()), ("_desk", Desk()), ("_rounds", [])):
+    parts = {"_keeper": Keeper(), "_desk": Desk(), "_lamps": Lamps(), "_rounds": [], "_mark": b""}
+    for name, value in parts.items():
         setattr(made, name, value)
     made._announce(commands.Announce(play(1), Notice.BETS_OPEN))
     assert checks == ["checked", "told"]
@@ -79,7 +89,7 @@ def test_the_journal_is_checked_before_and_after_each_round(
     )
     checks.clear()
     made._note_round(record)
-    assert checks == ["checked"]
+    assert checks == ["anchored at record 20", "checked"]
 
 
 def test_the_events_that_must_have_names_have_them() -> None:

@@ -58,6 +58,8 @@ def to_event(
         case "decide":
             decided = _values(given) if given.get("values") is not None else None
             return events.DisputeDecided(who, number, decided)
+        case "in-view":
+            return events.CompartmentWatched(who, number, bool(given["stayed"]))
         case "settled":
             return events.WagersSettled(who, number)
         case "lamps-off":
@@ -86,6 +88,8 @@ def to_event(
             return events.ShakerRestored(who) if is_retired else events.ReturnRequested(who)
         case "fault clear":
             return events.FaultCleared(who, _fault(str(given["code"]), kind_of_fault))
+        case "lid":
+            return events.LidRequested(who)
         case "jog":
             return events.JogRequested(who, float(cast(Any, given["rpm"])), _seconds(given))
         case "test-toss":

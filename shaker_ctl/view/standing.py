@@ -24,6 +24,11 @@ _LIFE = {
 
 _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
     Phase.AWAITING_DEALER: ("confirm", frozenset({Role.DEALER}), "announce and confirm the values"),
+    Phase.INTERRUPTED: (
+        "in-view",
+        frozenset({Role.DEALER, Role.FLOORPERSON, Role.SUPERVISOR}),
+        "interrupted after the toss",
+    ),
     Phase.DISPUTED: (
         "decide",
         frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
@@ -84,6 +89,12 @@ def pending(state: TableState) -> PendingView | None:
         kind, text = "enter", "read the dice by eye: enter the values, or call no roll"
         if isinstance(state.reading, Unreadable):
             text += f" ({state.reading.reason})"
+    if state.phase is Phase.INTERRUPTED:
+        said = f"{state.witness.name} has said so; " if state.witness else ""
+        text = (
+            f"{said}dealer and floorperson, each: in-view {state.round} yes, where the locked "
+            f"compartment stayed in your view; else in-view {state.round} no: the round is void"
+        )
     if state.phase is Phase.DISPUTED:
         text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; decide"
     return PendingView(
@@ -200,6 +211,7 @@ _SAYS: dict[Phase, str] = {
     Phase.TOSSING: "The shaker runs.",
     Phase.COMING_TO_REST: "The dice come to rest.",
     Phase.READING: "The dice are read.",
+    Phase.INTERRUPTED: "Interrupted after the toss: did the locked compartment stay in view?",
     Phase.AWAITING_DEALER: "The dealer announces and confirms, or enters.",
     Phase.DISPUTED: "Dealer and reader disagree; the floorperson decides.",
     Phase.COLLECTING: "Losing wagers are collected.",

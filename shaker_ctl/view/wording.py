@@ -20,6 +20,8 @@ _NOTICES = {
     Notice.NO_MULTIPLIERS: "No multipliers are in force this round.",
     Notice.CONFIRM: "Announce and confirm the values.",
     Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
+    Notice.IN_VIEW: "Interrupted after the toss: dealer and floorperson each say whether the "
+    "locked compartment stayed in their view.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",
     Notice.RESULT: "Result.",
     Notice.NO_ROLL: "No roll.",
@@ -82,6 +84,8 @@ def announce(said: Announce) -> str:
         parts.append(f"Because {cause(said.cause)}.")
     if said.wagers is not None:
         parts.append(_WAGERS[said.wagers])
+        if said.clause:
+            parts[-1] = f"{parts[-1].rstrip('.')} ({said.clause})."
     return " ".join(parts)
 
 

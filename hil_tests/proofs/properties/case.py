@@ -6,7 +6,7 @@ something to say it returns True or False; how often it did is its non-vacuous c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import Table
@@ -26,7 +26,7 @@ class Case:
 
     __slots__ = (
         *("table", "rules", "expected", "before", "after", "state", "phase", "event", "step"),
-        *("next", "to", "commands", "refused", "accepted", "kinds"),
+        *("next", "to", "commands", "refused", "accepted", "kinds", "notices"),
     )
 
     def __init__(
@@ -51,6 +51,7 @@ class Case:
         self.refused = step.refused is not None
         self.accepted = step.refused is None
         self.kinds = frozenset(map(type, step.commands))
+        self.notices = [each.notice for each in step.commands if type(each) is do.Announce]
 
     @property
     def is_current(self) -> bool:
@@ -82,7 +83,7 @@ class Case:
 
     def tells(self, notice: Notice) -> bool:
         """True when people were told this."""
-        return any(type(each) is do.Announce and each.notice is notice for each in self.commands)
+        return notice in self.notices
 
     def first(self, kind: type[do.Command]) -> Any:
         """Return the first command of this kind; there is one."""
@@ -148,12 +149,10 @@ def proves(
     return register
 
 
-def check(case: Case) -> Iterator[tuple[str, bool]]:
-    """Yield (property, holds) for every property that has something to say."""
-    for name, judge in _asked(type(case.event), case.refused, case.kinds):
-        verdict = judge(case)
-        if verdict is not None:
-            yield name, verdict
+def check(case: Case) -> list[tuple[str, bool]]:
+    """Return (property, holds) for every property that has something to say."""
+    asked = _asked(type(case.event), case.refused, case.kinds)
+    return [(name, verdict) for name, judge in asked if (verdict := judge(case)) is not None]
 
 
 _ASKED: dict[tuple[type, bool, frozenset[type]], tuple[Property, ...]] = {}

@@ -22,6 +22,7 @@ MUST_BE_TOLD: dict[Phase, Notice] = {
     P.SHAKER_RETIRED: Notice.MANUAL_SHAKER,
     P.AWAITING_PRESENCE: Notice.PRESENCE,
     P.DISPUTED: Notice.DISPUTE,
+    P.INTERRUPTED: Notice.IN_VIEW,
     P.REVEALING: Notice.REVEAL,
 }
 """What people must hear on entering a phase."""
@@ -67,13 +68,13 @@ def _told_and_shown(case: Case) -> bool | None:
 DEALER_ACTS = (
     *(ev.BetsRequested, ev.NoMoreBetsCalled, ev.ActivationRequested, ev.RevealRequested),
     *(ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled, ev.WagersSettled),
-    ev.LampsOffRequested,
+    *(ev.LampsOffRequested, ev.CompartmentWatched),
 )
 
 
 CHARGE_ACTS = (
     *(ev.OpenRequested, ev.CloseRequested, ev.InspectionRequested, ev.DisputeDecided),
-    *(ev.TimeConfirmed, ev.ShiftBegan),
+    *(ev.TimeConfirmed, ev.ShiftBegan, ev.LidRequested),
 )
 
 
@@ -137,6 +138,7 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.CLOSED:
             return {
                 ev.OpenRequested: f,
+                ev.LidRequested: f,
                 ev.OutOfServiceRequested: tech,
                 ev.DiceChanged: tech,
                 ev.LampTrialRequested: tech,
@@ -163,7 +165,12 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
                 ev.TimeConfirmed: f,
             }
         case P.READY:
-            ready = {ev.CloseRequested: f, ev.DiceChanged: tech, ev.TimeConfirmed: f}
+            ready = {
+                ev.CloseRequested: f,
+                ev.LidRequested: f,
+                ev.DiceChanged: tech,
+                ev.TimeConfirmed: f,
+            }
             if free and not case.before.shift_due:
                 ready |= {ev.BetsRequested: d}
             if free and case.before.shift_due:
@@ -172,7 +179,12 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.PACING | P.ADMITTING | P.OPENING:
             return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
         case P.OUT_OF_SERVICE:
-            out = {ev.ShakerRetired: tech, ev.DiceChanged: tech, ev.LampTrialRequested: tech}
+            out = {
+                ev.LidRequested: f,
+                ev.ShakerRetired: tech,
+                ev.DiceChanged: tech,
+                ev.LampTrialRequested: tech,
+            }
             return out | (
                 {ev.FaultCleared: tech} if case.before.faults else {ev.ReturnRequested: f}
             )
@@ -198,6 +210,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
                 {ev.PlayerPressed: d} if case.expected.player else {}
             )
+        case P.INTERRUPTED if not case.before.in_view:
+            return {ev.CompartmentWatched: d}
         case P.AWAITING_DEALER:
             return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
         case P.DISPUTED:
@@ -247,6 +261,8 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.PlayerPressed: frozenset({P.COVERING, P.PLANNING}),
     ev.RevealRequested: frozenset({P.REVEALING, P.COMING_TO_REST}),
     ev.LampsOffRequested: frozenset({P.CLEARING}),
+    ev.CompartmentWatched: frozenset({P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT}),
+    ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE, P.SHAKER_RETIRED}),
     ev.JogRequested: frozenset({P.JOGGING}),
     ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.LampTrialRequested: frozenset({P.LAMP_TRIAL}),
@@ -273,6 +289,14 @@ def _leads(case: Case) -> bool | None:
     if case.on(ev.OpenRequested):
         return to is (P.OPENING if case.phase is P.INSPECTED else P.INSPECTION_DUE)
     return to in GOES_TO[type(case.event)]
+
+
+@proves(
+    "a released lid is an opening: nothing that was inspected holds", granted=(ev.LidRequested,)
+)
+def _released(case: Case) -> bool | None:
+    pulse = case.commands[0] == do.ReleaseLatch()
+    return pulse and not case.before.playing and not case.before.energised and not case.after.valid
 
 
 @proves("what people record is kept", granted=(ev.DiceChanged, ev.CloseRequested))

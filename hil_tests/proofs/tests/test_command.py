@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -83,3 +84,35 @@ def test_every_noughth_mutant_is_refused_before_anything_is_explored(
 
     monkeypatch.setattr(prove, "explore", never)
     assert run("mutants", "--every", every).exit_code == 2
+
+
+def test_the_shards_together_are_every_table_once_and_are_judged_as_one_proof(
+    found: Exploration, tmp_path: Path
+) -> None:
+    """A row that only another shard takes is no failure of a shard; nor is a property."""
+    del found.reached[PROPERTIES[0].name]
+    files = [tmp_path / f"{number}.json" for number in (1, 2, 3)]
+    for number, path in enumerate(files, 1):
+        assert run("--shard", f"{number}/3", "--out", str(path)).exit_code == 0
+    together = run("merge", *map(str, files))
+    assert together.exit_code == 1
+    assert f"{len(NAMES)} tables" in together.output
+    assert "never reached" in together.output
+
+
+def test_a_merge_of_good_shards_holds_and_of_too_few_is_refused(
+    found: Exploration, tmp_path: Path
+) -> None:
+    files = [tmp_path / f"{number}.json" for number in (1, 2)]
+    for number, path in enumerate(files, 1):
+        run("--shard", f"{number}/2", "--out", str(path))
+    assert run("merge", *map(str, files)).exit_code == 0
+    assert run("merge", str(files[0])).exit_code == 2
+    assert run("merge", str(files[0]), str(files[0]), str(files[1])).exit_code == 2
+    files[0].write_text("no result")
+    assert run("merge", *map(str, files)).exit_code == 2
+
+
+@pytest.mark.parametrize("shard", ["3/2", "0/2", "half", "1/"])
+def test_a_shard_that_there_is_not_is_refused(found: Exploration, shard: str) -> None:
+    assert run("--shard", shard).exit_code == 2

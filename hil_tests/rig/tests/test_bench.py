@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pigpio
@@ -21,6 +21,7 @@ from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.tach_player import FORESIGHT_S
 from hil_tests.rig.wiring import PinMap
+from hil_tests.waiting import seconds_until, until
 
 PINS = PinMap()
 WIRING = PinMap(
@@ -35,6 +36,7 @@ WIRING = PinMap(
     ring_light=26,
     cover_drive=8,
     latch_release=7,
+    lid_flag=20,
 )
 RUN_S = 0.6
 
@@ -76,14 +78,6 @@ def wires(bench: Bench) -> Iterator[BenchWires]:
     wires = bench.wires()
     yield wires
     wires.close()
-
-
-def until(said: Callable[[], object], limit_s: float = 3.0) -> float:
-    began = time.monotonic()
-    while not said():
-        assert time.monotonic() - began < limit_s
-        time.sleep(0.005)
-    return time.monotonic() - began
 
 
 def outputs(**said: bool) -> PlantOutputs:
@@ -232,7 +226,7 @@ def test_enable_that_stays_high_too_long_opens_the_e_stop_line_for_good(
         wires.apply(outputs())
         return bool(bench.pi.read(PINS.estop))
 
-    assert RUN_S - 0.1 < until(turned_off) < RUN_S + 0.5
+    assert RUN_S - 0.1 < seconds_until(turned_off) < RUN_S + 0.5
     assert "e-stop line was opened" in wires.trouble
     bench.pi.write(PINS.motor_enable, 0)
     wires.inputs()
@@ -276,7 +270,7 @@ def test_everything_is_off_when_the_rig_is_killed_or_stopped(bench: Bench, end: 
         assert rig.stdout.readline() == "open\n"
         until(lambda: not is_all_off(bench.pi))
         os.kill(rig.pid, end)
-        assert until(lambda: is_all_off(bench.pi)) < 1.5
+        assert seconds_until(lambda: is_all_off(bench.pi)) < 1.5
     finally:
         rig.kill()
         rig.wait()

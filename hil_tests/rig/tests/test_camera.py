@@ -13,6 +13,7 @@ import pytest
 
 from hil_tests.rig.camera import Camera, CameraPortError
 from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.card import Card
 from hil_tests.rig.geometry import STANDARD
 from hil_tests.rig.plant import Plant, PlantInputs
 from hil_tests.rig.snapshot import SceneBoard
@@ -72,16 +73,19 @@ def test_page_shows_the_stream(camera: Camera) -> None:
     assert b'src="/camera.mjpg"' in page
 
 
-def test_calibration_has_the_installation_s_keys(camera: Camera) -> None:
-    assert set(camera.calibration) == {
-        "image_size",
-        "floor_px_per_mm",
-        "height_mm",
-        "centre_px",
-        "k1",
-        "compartment_radius_mm",
-        "die_mm",
-    }
+def test_a_buyer_is_told_what_is_printed_on_the_box_and_nothing_of_the_lens(camera: Camera) -> None:
+    assert set(camera.as_delivered) == {"url", "serial", "image_size", "ruler_mm"}
+
+
+def test_a_card_lies_in_every_picture_until_it_is_taken_out(camera: Camera) -> None:
+    stream = cv2.VideoCapture(camera.url)
+    dice = newest(stream).astype(float)
+    camera.lay_card(Card(np.full((900, 900), 255, np.uint8), 9.0, 49.5))
+    card = newest(stream).astype(float)
+    camera.lay_card(None)
+    assert card.mean() > dice.mean() + 40
+    assert abs(newest(stream).astype(float).mean() - dice.mean()) < 2
+    stream.release()
 
 
 def newest(stream: cv2.VideoCapture) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -19,6 +18,7 @@ from hil_tests.rig.lamp_faults import LAMP_FAULTS, LampFaults
 from hil_tests.rig.line import LINE_FAULTS, LineFaults
 from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
 from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
+from hil_tests.waiting import until
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_any_fault_can_wait_for_what_happens_elsewhere(parts):
     time.sleep(0.02)
     assert parts.waiting() == {"deaf": "1 edges"}
     parts.count("edges", 4)
-    _until(lambda: parts.active() == {"deaf": {"ear": "right"}})
+    until(lambda: parts.active() == {"deaf": {"ear": "right"}})
     assert not parts.waiting()
 
 
@@ -198,12 +198,5 @@ def test_one_that_fails_when_its_event_comes_does_not_end_the_others(parts, capl
     parts.inject("dim after 2 rest")
     parts.count("rest")
     parts.count("rest")
-    _until(lambda: "dim" in parts.active())
+    until(lambda: "dim" in parts.active())
     assert "the fault deaf could not be injected" in caplog.text
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.005)

@@ -9,22 +9,24 @@ from pathlib import Path
 import pytest
 
 from hil_tests.rig import lamp as box_map
-from hil_tests.rig.lamp import LampBox, Refused
+from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox, Refused
 from hil_tests.rig.lamp_layout import LAMP, names_of, winning_lamps
 from hil_tests.rig.tests.bench_line import Pause
 
 Dice = tuple[int, int, int]
 
-COMMIT, CLEAR, DARK, PHASE, TEST = range(1, 6)
+COMMIT, CLEAR, DARK, PHASE, TEST, CORRECT = range(1, 7)
 WARM_S = 0.03
 
 
 class Bench:
     """A box with a clock, spoken to in the words of the document."""
 
-    def __init__(self, areas: int = 52, memory: Path | None = None) -> None:
+    def __init__(
+        self, areas: int = 52, memory: Path | None = None, map_version: int = MAP_1_1
+    ) -> None:
         self.clock = Pause()
-        self.box = LampBox(areas, clock=self.clock, memory=memory)
+        self.box = LampBox(areas, clock=self.clock, memory=memory, map_version=map_version)
 
     def stage(
         self,
@@ -208,17 +210,198 @@ def test_a_box_of_52_serves_50_too(bench):
     assert bench.driven == names_of(win((1, 2, 3), 50))
 
 
+# ── Correcting ──
+
+
+def corrected(bench: Bench, round_id: int, values: Dice) -> None:
+    bench.stage(round_id, values)
+    bench.command(CORRECT, round_id)
+    bench.clock.now += WARM_S
+
+
+def committed(bench: Bench) -> tuple[int, int, int, int]:
+    return (
+        *(bench.number(0x0140, 2), bench.number(0x0142, 4), bench.number(0x0146, 4)),
+        bench.number(0x014A),
+    )
+
+
+def test_a_round_is_lit_otherwise_only_as_a_correction_and_once(bench):
+    first, second, third = (2, 2, 5), (2, 2, 6), (2, 2, 4)
+    bench.show(7, first)
+    bench.command(CLEAR, 7)
+    assert bench.stage(7, second) == 0
+    assert bench.refused(bench.command, COMMIT, 7) == 12
+    corrected(bench, 7, second)
+    assert bench.glowing == bench.driven == names_of(win(second))
+    assert committed(bench) == (7, win(first), win(second), 1)
+    bench.command(CLEAR, 7)
+    for other in (first, third):
+        bench.stage(7, other)
+        assert bench.refused(bench.command, CORRECT, 7) == 12
+        assert bench.refused(bench.command, COMMIT, 7) == 12
+    assert bench.driven == []
+
+
+def test_a_correction_may_be_said_again_and_shown_again_after_a_restart(tmp_path):
+    bench = Bench(memory=tmp_path / "memory.json")
+    bench.show(7, (2, 2, 5))
+    bench.command(CLEAR, 7)
+    corrected(bench, 7, (2, 2, 6))
+    corrected(bench, 7, (2, 2, 6))
+    bench.box.restart()
+    assert bench.stage(7, (2, 2, 5)) == 0
+    assert bench.refused(bench.command, COMMIT, 7) == 12
+    bench.show(7, (2, 2, 6))
+    assert bench.driven == names_of(win((2, 2, 6)))
+    again = Bench(memory=tmp_path / "memory.json")
+    assert committed(again) == (7, win((2, 2, 5)), win((2, 2, 6)), 1)
+
+
+def test_the_result_that_stands_is_no_correction(bench):
+    bench.show(7, (2, 2, 5))
+    corrected(bench, 7, (5, 2, 2))
+    assert committed(bench) == (7, win((2, 2, 5)), win((2, 2, 5)), 0)
+    bench.command(CLEAR, 7)
+    corrected(bench, 7, (1, 2, 3))
+    assert committed(bench)[3] == 1
+
+
+@pytest.mark.parametrize("round_id", [0, 6, 8])
+def test_only_the_last_committed_round_is_corrected(bench, round_id):
+    bench.show(7, (2, 2, 5))
+    bench.command(CLEAR, 7)
+    bench.stage(round_id, (1, 2, 3))
+    assert bench.refused(bench.command, CORRECT, round_id) == 3
+    assert bench.driven == []
+
+
+def test_a_correction_waits_for_dark_lamps_and_for_its_own_stage(bench):
+    bench.show(7, (2, 2, 5))
+    assert bench.refused(bench.command, CORRECT, 7) == 2
+    assert bench.stage(7, (2, 2, 6)) == 7
+    assert bench.refused(bench.command, CORRECT, 7) == 7
+    assert bench.driven == names_of(win((2, 2, 5)))
+
+
+def test_the_next_round_begins_with_no_correction(bench):
+    bench.show(7, (2, 2, 5))
+    bench.command(CLEAR, 7)
+    corrected(bench, 7, (2, 2, 6))
+    bench.command(CLEAR, 7)
+    bench.show(8, (1, 2, 3))
+    assert committed(bench) == (8, win((1, 2, 3)), win((1, 2, 3)), 0)
+
+
+def test_an_entry_of_the_inspection_may_be_lit_again_otherwise(bench):
+    bench.show(7, (2, 2, 5))
+    bench.command(CLEAR, 7)
+    for values in ((4, 4, 4), (1, 2, 3)):
+        bench.show(0, values)
+        bench.command(CLEAR, 0)
+    assert committed(bench) == (7, win((2, 2, 5)), win((2, 2, 5)), 0)
+
+
+# ── Anchor ──
+
+TABLE, OTHER_TABLE = [1, 2, 3, 4], [1, 2, 3, 5]
+
+
+def anchor(round_id: int, record: int, head: int = 7, table: list[int] = TABLE) -> list[int]:
+    return [*table, 0, round_id, 0, record, *[head] * 16]
+
+
+def test_an_anchor_reads_back_and_survives_every_restart(tmp_path):
+    bench = Bench(memory=tmp_path / "memory.json")
+    bench.box.write(0x0150, anchor(7, 300))
+    bench.box.restart()
+    for box in (bench.box, Bench(memory=tmp_path / "memory.json").box):
+        assert box.read(0x0150, 25) == [*anchor(7, 300), 0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        anchor(7, 300, head=8),
+        anchor(7, 301),
+        anchor(6, 299),
+        anchor(6, 301),
+        anchor(8, 300),
+        anchor(8, 299),
+        anchor(8, 301, table=OTHER_TABLE),
+    ],
+)
+def test_an_anchor_never_goes_back_changes_or_passes_to_another_table(bench, other):
+    bench.box.write(0x0150, anchor(7, 300))
+    bench.box.write(0x0150, anchor(7, 300))
+    assert bench.refused(bench.box.write, 0x0150, other) == 13
+    assert bench.box.read(0x0150, 24) == anchor(7, 300)
+    bench.box.write(0x0150, anchor(8, 301, head=8))
+    assert bench.box.read(0x0150, 24) == anchor(8, 301, head=8)
+
+
+@pytest.mark.parametrize("other", [anchor(0, 300), anchor(7, 0)])
+def test_an_anchor_belongs_to_a_round_and_a_record(bench, other):
+    assert bench.refused(bench.box.write, 0x0150, other) == 9
+
+
+def test_an_anchor_touches_no_lamp_and_is_taken_by_a_box_that_cannot_light(bench):
+    bench.show(7, (2, 2, 5))
+    bench.box.write(0x0150, anchor(6, 250))
+    assert bench.driven == names_of(win((2, 2, 5)))
+    bench.box.faults.inject("lamp_dead_drivers")
+    bench.box.write(0x0150, anchor(7, 300))
+
+
+def test_a_memory_that_cannot_be_trusted_keeps_no_anchor_and_corrects_nothing(bench):
+    bench.show(7, (2, 2, 5))
+    bench.box.write(0x0150, anchor(6, 250))
+    bench.command(CLEAR, 7)
+    bench.box.faults.inject("lamp_memory_bad")
+    assert bench.box.read(0x0150, 24) == [0] * 24
+    assert bench.box.read(0x0140, 11) == [0] * 11
+    assert bench.refused(bench.box.write, 0x0150, anchor(7, 300)) == 11
+    bench.stage(7, (2, 2, 6))
+    assert bench.refused(bench.command, CORRECT, 7) == 11
+
+
+def test_a_hand_inside_the_housing_erases_the_memory_and_is_counted(tmp_path):
+    bench = Bench(memory=tmp_path / "memory.json")
+    bench.show(7, (2, 2, 5))
+    bench.box.write(0x0150, anchor(7, 300))
+    restarts = bench.number(0x0013)
+    bench.box.erase_memory()
+    assert bench.driven == []
+    assert bench.box.read(0x0150, 25) == [*[0] * 24, 1]
+    assert committed(bench) == (0, 0, 0, 0)
+    assert (bench.number(0x001C, 2), bench.number(0x0013)) == (0, restarts + 1)
+    bench.box.write(0x0150, anchor(1, 12, table=OTHER_TABLE))
+
+
+def test_a_box_of_map_1_0_has_neither_anchors_nor_corrections():
+    bench = Bench(map_version=MAP_1_0)
+    assert bench.number(0x0001) == 0x0100
+    bench.show(7, (2, 2, 5))
+    bench.command(CLEAR, 7)
+    bench.show(7, (2, 2, 6))
+    assert bench.refused(bench.command, CORRECT, 7) == 1
+    for act in (lambda: bench.box.read(0x0150, 1), lambda: bench.box.write(0x0150, [0] * 24)):
+        with pytest.raises(Refused) as refusal:
+            act()
+        assert refusal.value.code == 2
+
+
 # ── Blocks ──
 
 
-@pytest.mark.parametrize("address", [0x0040, 0x0060, 0x0080])
+@pytest.mark.parametrize("address", [0x0040, 0x0060, 0x0080, 0x0150])
 @pytest.mark.parametrize("off", [-1, 1])
 def test_a_write_that_does_not_cover_its_block_is_refused(bench, address, off):
-    length = {0x0040: 12, 0x0060: 5, 0x0080: 66}[address]
+    length = {0x0040: 12, 0x0060: 5, 0x0080: 66, 0x0150: 24}[address]
     assert bench.refused(bench.box.write, address, [1] * (length + off)) == 10
 
 
-@pytest.mark.parametrize("address", [0x0000, 0x0010, 0x0030, 0x00D0, 0x0120, 0x0200])
+@pytest.mark.parametrize("address", [0x0000, 0x0010, 0x0030, 0x00D0, 0x0120, 0x0140, 0x0200])
 def test_what_is_not_written_cannot_be_written(bench, address):
     with pytest.raises(Refused) as refusal:
         bench.box.write(address, [1])
@@ -232,7 +415,7 @@ def test_a_read_ends_inside_its_block(bench, address, count):
     assert refusal.value.code == 2
 
 
-@pytest.mark.parametrize("code", [0, 6, 0xFFFF])
+@pytest.mark.parametrize("code", [0, 7, 0xFFFF])
 def test_unknown_commands_are_refused(bench, code):
     assert bench.refused(bench.command, code) == 1
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import serial
 
 from hil_tests.rig.line import Flow, Line, LineFaults, Terminal
+from hil_tests.rig.uart import Framing
+from hil_tests.waiting import until
 
 BYTE_S = 10 / 115200
 
@@ -77,7 +79,9 @@ def test_delay_loss_and_noise_do_what_they_say():
 
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Line]:
-    line = Line("t", Terminal(tmp_path / "left"), Terminal(tmp_path / "right"), baudrate=115200)
+    line = Line(
+        "t", Terminal(tmp_path / "left"), Terminal(tmp_path / "right"), framing=Framing(115200)
+    )
     yield line
     line.close()
     assert not list(tmp_path.iterdir())
@@ -113,11 +117,11 @@ def test_an_unplugged_adapter_fails_and_comes_back_under_its_name(line, tmp_path
     name = tmp_path / "left"
     with serial.Serial(str(name), 115200, timeout=0.5) as left:
         line.faults.inject("line_unplugged")
-        _until(lambda: not name.is_symlink())
+        until(lambda: not name.is_symlink())
         with pytest.raises(OSError, match=r"Input/output|disconnected|readiness"):
             left.write(b"x")
     line.faults.heal()
-    _until(name.is_symlink)
+    until(name.is_symlink)
     with (
         serial.Serial(str(name), 115200, timeout=2) as left,
         serial.Serial(str(tmp_path / "right"), 115200, timeout=2) as right,
@@ -129,14 +133,7 @@ def test_an_unplugged_adapter_fails_and_comes_back_under_its_name(line, tmp_path
 
 def test_a_line_gives_back_every_descriptor(tmp_path):
     before = len(os.listdir("/proc/self/fd"))
-    line = Line("t", Terminal(tmp_path / "a"), Terminal(tmp_path / "b"), baudrate=None)
+    line = Line("t", Terminal(tmp_path / "a"), Terminal(tmp_path / "b"), framing=None)
     line.close()
     line.close()
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 2.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)

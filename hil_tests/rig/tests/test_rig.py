@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,6 +45,7 @@ from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice
+from hil_tests.waiting import until
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
@@ -73,13 +74,6 @@ def addresses(folder: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
     until(is_there, START_S)
     found: dict[str, Any] = json.loads(path.read_text())
     return found
-
-
-def until(condition: Callable[[], object], patience_s: float = 5.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.02)
 
 
 def family(pid: int) -> list[int]:
@@ -153,7 +147,7 @@ def camera_port(found: dict[str, Any]) -> int:
 def test_the_addresses_are_complete(rig):
     assert set(rig.addresses) == {
         *("pid", "pigpiod", "camera", "lamp", "console", "control", "truth", "lamps"),
-        *("calibration", "geometry", "dice", "seed", "rig", "events", "signals"),
+        *("drawing", "geometry", "dice", "seed", "rig", "events", "signals"),
     }
     assert rig.addresses["pigpiod"]["host"] == "127.0.0.1"
     assert set(rig.addresses["console"]) == {"technician", "dealer"}
@@ -214,7 +208,7 @@ def test_hands_move_contacts(rig):
         ("hands open compartment", "does not let a person"),
         ("hands juggle", "hands can: press estop"),
         ("hands replace dice plaid", "no dice style 'plaid'"),
-        ("hands replace dice 1 2 7", "three values of 1 to 6"),
+        ("hands replace dice 1 2 7", "a value of 1 to 6 for each of 2 to 4 dice"),
         ("inject camera_slow fps=0", "camera_slow fps must be 0.1 to 30, not 0"),
         ("inject tach_lost", "no fault 'tach_lost'"),
         ("heal tach_lost", "no fault 'tach_lost'"),
@@ -509,7 +503,7 @@ def test_names_of_faults_are_whole_on_a_narrow_terminal():
     assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
 
 
-@pytest.mark.parametrize("words", ["12 3 4", "white 1 2", "1 2 34", "1 2 7"])
+@pytest.mark.parametrize("words", ["12 3 4", "white 1", "1 2 34", "1 2 7", "1 2 3 4 5"])
 def test_dice_show_one_of_six_faces_each(words):
-    with pytest.raises(ValueError, match="three values of 1 to 6"):
+    with pytest.raises(ValueError, match="a value of 1 to 6 for each of 2 to 4 dice"):
         _dice(words.split())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.pin import Mode
 from hil_tests.rig.plant import Plant
 from hil_tests.rig.wiring import DRIVER_FILTER_S, PinMap, Wiring
+from hil_tests.waiting import until
 
 PINS = PinMap()
 
@@ -114,20 +114,13 @@ def test_a_machine_turns_when_driven_and_stops_within_its_time(board):
     try:
         drive_output(board, PINS.motor_pwm, 1)
         drive_output(board, PINS.motor_enable, 1)
-        _until(lambda: machine.outputs.speed_rpm > 200)
+        until(lambda: machine.outputs.speed_rpm > 200)
         drive_output(board, PINS.motor_enable, 0)
         began = time.monotonic()
-        _until(lambda: machine.outputs.speed_rpm == 0)
+        until(lambda: machine.outputs.speed_rpm == 0)
         assert time.monotonic() - began < 1.0
         assert happened[:2] == ["enable", "start"]
         assert {"edges", "disable"} <= set(happened)
     finally:
         machine.stop()
     assert machine.failure is None
-
-
-def _until(condition: Callable[[], bool], patience_s: float = 5.0) -> None:
-    ends_at = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < ends_at
-        time.sleep(0.005)

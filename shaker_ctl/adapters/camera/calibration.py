@@ -12,7 +12,6 @@ import contextlib
 import logging
 import os
 import tempfile
-import tomllib
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from tomlkit.exceptions import TOMLKitError
 
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
@@ -148,7 +148,7 @@ def with_calibration(file: Path, table: dict[str, Any], note: str, check: Check)
             f"{file} has its calibration not under {HEADER}",
             remedy=f"Take it out, write the header {HEADER} there, and try again",
         ) from error
-    except tomllib.TOMLDecodeError as error:
+    except TOMLKitError as error:
         raise SettingsError(
             f"{file} is not valid TOML: {error}", remedy="Mend that line and try again"
         ) from error

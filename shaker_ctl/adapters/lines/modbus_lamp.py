@@ -11,11 +11,18 @@ import time
 from collections.abc import Mapping
 
 from shaker_ctl.adapters.lines.modbus_registers import SerialRegisters
+from shaker_ctl.errors import LampAnchorError
+from shaker_ctl.journal.box_memory import BoxMemory
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp import registers
-from shaker_ctl.lamp.exchange import LampExchange, Patience, require_lit
+from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, require_lit
 from shaker_ctl.lamp.parameters import LampParameters
-from shaker_ctl.lamp.registers import LampIdentity, LampStatus
+from shaker_ctl.lamp.registers import LampIdentity, LampStatus, Refusal
 from shaker_ctl.rules.outcome import Area, Layout, Toss, Values, mask
+
+ANCHOR_REMEDY = (
+    "Look for a second controller on the lamp line; then: shaker-ctl journal verify, and restart"
+)
 
 
 class ModbusLamp:
@@ -51,7 +58,15 @@ class ModbusLamp:
     def show(self, round_id: int, values: Values) -> frozenset[Area]:
         """Light the areas that `values` win and prove it; see `LampBox.show`."""
         self.identify()
-        stage = registers.Stage(
+        return self._exchange.show(self._stage(round_id, values)).lit
+
+    def correct(self, round_id: int, values: Values) -> frozenset[Area]:
+        """Light other areas for a round that was lit before; see `LampBox.correct`."""
+        self.identify()
+        return self._exchange.correct(self._stage(round_id, values)).lit
+
+    def _stage(self, round_id: int, values: Values) -> registers.Stage:
+        return registers.Stage(
             sequence=0,
             round_id=round_id,
             values=values,
@@ -59,7 +74,6 @@ class ModbusLamp:
             options=registers.layout_options(self._layout),
             expected_mask=mask(Toss(values).areas(self._layout)),
         )
-        return self._exchange.show(stage).lit
 
     def clear(self, round_id: int) -> None:
         """End the result of `round_id` and prove every lamp dark."""
@@ -105,6 +119,39 @@ class ModbusLamp:
         """Return each lamp's current in percent of the rated one."""
         self.identify()
         return self._exchange.currents()
+
+    def anchor(self, anchor: Anchor) -> bool:
+        """Have the box retain where the journal stands; see `LampBox.anchor`."""
+        if not self.identify().keeps_anchors:
+            return False
+        head = anchor.head
+        try:
+            self._exchange.anchor(
+                registers.Anchor(anchor.table, anchor.round, head.sequence, head.hash)
+            )
+        except LampRefusedError as refused:
+            if refused.refusal != Refusal.ANCHORED:
+                raise
+            raise LampAnchorError(str(refused), remedy=ANCHOR_REMEDY) from refused
+        return True
+
+    def memory(self) -> BoxMemory:
+        """Return what the box retained without power; see `LampBox.memory`."""
+        identity = self.identify()
+        last_committed = self._exchange.status().last_committed_round
+        if not identity.keeps_anchors:
+            return BoxMemory(identity.serial_number, 0, last_committed, frozenset(), None)
+        kept, erasures = self._exchange.anchored()
+        committed = self._exchange.committed()
+        lit = {committed.first, committed.areas} - {frozenset()}
+        anchor = Anchor(kept.table, kept.round_id, Head(kept.record, kept.head))
+        return BoxMemory(
+            identity.serial_number,
+            erasures,
+            last_committed,
+            frozenset(lit),
+            anchor if kept.round_id != registers.NO_ROUND else None,
+        )
 
     def close(self) -> None:
         """Close the line; the next call opens it again."""

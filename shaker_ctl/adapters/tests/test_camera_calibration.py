@@ -115,7 +115,7 @@ def test_what_a_person_wrote_stays_where_it_stood(tmp_path: Path) -> None:
     assert after.endswith(BY_HAND.partition('"k1" = -0.1\n')[2])
     assert "# the lens is a Lensagon\nheight_mm = 301.25   # to the lens's rim\n" in after
     assert (
-        "# by a plumb line\n# across\ncentre_px = [322.1, 237.9]  # twice\n"
+        "centre_px = [  # by a plumb line\n  322.1,  # across\n  237.9,\n]  # twice\n"
         '"k1" = -0.08\nimage_size = [640, 480]\n' in after
     )
     assert "40 corners" not in after

@@ -27,11 +27,15 @@ from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, fault, manifest, place
 from shaker_ctl.settings import load
+from shaker_ctl.tests.installed_library import install_library
 
 RUNNER = CliRunner()
 PROGRAM = "from shaker_ctl.main import app; app()"
 PASSPHRASE = "correct horse battery"
 ROLE = ("--by", "tom", "--reason", "card replaced")
+
+LIBRARY_FILE = "mdurl_of_this_table.py"
+"""A library beside the packages, as in a table's environment."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Sealed:
             sealed.packages / package,
             ignore=shutil.ignore_patterns("__pycache__", "tests", "training", "figures"),
         )
+    install_library(sealed.packages, "mdurl", LIBRARY_FILE, b"ANSWER = 42\n")
     (sealed.folder / "approver").mkdir()
     return sealed
 
@@ -104,7 +109,8 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     (tmp_path / "stick").mkdir()
     users = tmp_path / "users.toml"
     own = tmp_path / "house.toml"
-    shutil.copy(manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml", own)
+    shipped = manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml"
+    own.write_text(shipped.read_text().replace('name = "house-auto"', 'name = "house-own"'))
     sealed.config.write_text(
         f'[table]\nprofile = "{own}"\n[console]\nusers_file = "{users}"\n'
         f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.sqlite"}"\n'
@@ -130,6 +136,7 @@ DAMAGED: dict[str, Callable[[Sealed], Path]] = {
     "model": lambda t: t.packages / "models" / "dice.onnx",
     "manifest.toml": lambda t: t.packages / "models" / "manifest.toml",
     "profile": lambda t: t.packages / "shaker_ctl" / "rules" / "profiles" / "ma.toml",
+    "library": lambda t: t.packages / LIBRARY_FILE,
     "own profile": lambda t: t.folder.parent / "house.toml",
     "settings": lambda t: t.config,
     "module": lambda t: t.packages / "shaker_ctl" / "lamp" / "exchange.py",

@@ -9,7 +9,6 @@ import pty
 import select
 import socket
 import threading
-import time
 import tty
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,12 +186,3 @@ def crossed_ptys() -> Iterator[tuple[str, str]]:
         for master, slave in ends:
             os.close(master)
             os.close(slave)
-
-
-def until(condition: object, *, timeout_s: float = 5.0) -> None:
-    """Wait for another thread, at most `timeout_s`."""
-    assert callable(condition)
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)

@@ -12,13 +12,14 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.serial_console import SerialConsole
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
-from shaker_ctl.console.tests.support import PASSPHRASE, crossed_ptys, until
+from shaker_ctl.console.tests.support import PASSPHRASE, crossed_ptys
 from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.rules.vocabulary import Role
 

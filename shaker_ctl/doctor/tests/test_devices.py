@@ -111,7 +111,7 @@ def test_a_console_is_opened_where_it_is_switched_on(tmp_path: Path):
 
 
 def test_digests_are_as_sealed_or_named():
-    sealed = Manifest("2026-11-21", "the approver", {"a": "1"}, {"b": "2"}, "b", "j", "")
+    sealed = Manifest("2026-11-21", "the approver", {"a": "1"}, {}, {"b": "2"}, "b", "j", "")
     good = Examined("0123456789abcdef", sealed)
     assert judged(good, is_real_table=True).verdict is Verdict.OK
     differing = tuple(Difference(f"file{n}.py", "differs from its seal") for n in range(5))

@@ -13,7 +13,6 @@ from shaker_ctl.journal.recovery import (
     CopyState,
     Trouble,
     compare,
-    compare_lamp_box,
 )
 
 MB = 1_000_000
@@ -82,12 +81,3 @@ def test_each_pair_of_copies_has_its_finding(
     assert [finding.trouble for finding in found] == troubles
     assert any(finding.halts for finding in found) is halts
     assert all(finding.remedy for finding in found if finding.halts)
-
-
-def test_a_lamp_box_that_remembers_more_than_the_journal_proves_a_missing_end() -> None:
-    assert compare_lamp_box(12, 12) is None
-    assert compare_lamp_box(12, 11) is None
-    found = compare_lamp_box(12, 13)
-    assert found is not None
-    assert found.trouble is Trouble.LAMP_AHEAD
-    assert found.halts

@@ -44,6 +44,8 @@ class Box:
         self.refusal = 0
         self.uptime_off_ms = 0
         self.odds: list[int] = [0] * r.MULTIPLIERS.words
+        self.map_minor = 1
+        self.anchor = [0] * r.ANCHOR.words
         self.spoil: Callable[[str, list[int]], list[int]] = lambda request, words: words
 
     def exchange(self) -> LampExchange:
@@ -56,9 +58,17 @@ class Box:
     def read(self, address: int, count: int, ends_at: float) -> list[int]:
         self.left_at = self.now
         self.now += REQUEST_S
-        request = {r.STATUS.address: "status", r.IDENTITY.address: "identity"}[address]
+        request, words = {
+            r.STATUS.address: ("status", self.status),
+            r.IDENTITY.address: ("identity", self.identity),
+            r.ANCHOR.address: ("anchored", lambda: self.anchor),
+        }[address]
         self.requests.append(request)
-        return self.spoil(request, self.status() if request == "status" else [])
+        return self.spoil(request, words())
+
+    def identity(self) -> list[int]:
+        version = 0x0100 + self.map_minor
+        return [0x51B0, version, 1, 0, 7, 52, 15, 20, 1000, 10000, 40, 2, 0, 0, 0, 0]
 
     def write_read(
         self, address: int, words: list[int], read_address: int, read_count: int, ends_at: float
@@ -74,6 +84,12 @@ class Box:
             self.requests.append("multipliers")
             self.odds = words
             return self.spoil("multipliers", list(words))
+        if address == r.ANCHOR.address:
+            self.requests.append("anchor")
+            if self.refusal:
+                raise LampRefusedError("exception 3", refusal=3)
+            self.anchor = [*words, 0]
+            return self.spoil("anchor", self.anchor)
         request = r.CommandCode(words[1]).name.lower()
         self.requests.append(request)
         if self.refusal:
@@ -84,7 +100,7 @@ class Box:
     def obey(self, request: str, words: list[int]) -> None:
         self.sequence = words[0]
         before = self.driven
-        if request == "commit":
+        if request in ("commit", "correct"):
             self.state, self.round, self.driven = 1, r.join(words[2:4]), r.join(self.stage[8:12])
         elif request in ("clear", "dark"):
             self.state, self.round, self.driven = 0, 0, 0
@@ -162,6 +178,69 @@ def test_a_dead_bulb_under_test_is_an_answer_and_no_error(box):
 def test_multipliers_are_read_back_from_the_displays(box):
     box.exchange().show_multipliers(4712, {"triple-1": 999})
     assert r.decode_multipliers(box.odds) == (4712, {"triple-1": 999})
+
+
+# ── Corrections and anchors (map 1.1) ──
+
+ANCHOR = r.Anchor(b"\x5b" * 8, 4711, 61244, bytes(range(32)))
+
+
+def test_a_corrected_result_is_proved_like_any_other(box):
+    exchange = box.exchange()
+    exchange.identify(52)
+    assert exchange.correct(STAGE).lit == Toss(VALUES).areas(LAYOUT)
+    assert box.requests == ["identity", "stage", "correct", "status"]
+
+
+def test_a_lost_reply_to_a_correction_is_asked_for_again(box):
+    exchange = box.exchange()
+    exchange.identify(52)
+    box.spoil = lose_first("correct")
+    assert exchange.correct(STAGE).result_round == 4711
+
+
+def test_a_second_correction_of_a_round_is_refused_with_its_reason(box):
+    exchange = box.exchange()
+    exchange.identify(52)
+    box.refusal = r.Refusal.COMMITTED
+    with pytest.raises(LampRefusedError, match="committed with another result") as refused:
+        exchange.correct(STAGE)
+    assert refused.value.refusal == r.Refusal.COMMITTED
+
+
+def test_a_box_of_map_1_0_takes_a_correction_as_a_second_commit(box):
+    box.map_minor = 0
+    exchange = box.exchange()
+    assert not exchange.identify(52).keeps_anchors
+    exchange.correct(STAGE)
+    assert "commit" in box.requests
+    assert "correct" not in box.requests
+
+
+def test_an_anchor_is_written_and_read_back_in_one_request(box):
+    box.exchange().anchor(ANCHOR)
+    assert box.requests == ["anchor"]
+    assert box.exchange().anchored() == (ANCHOR, 0)
+
+
+def test_an_anchor_that_reads_back_otherwise_is_found(box):
+    box.spoil = lambda request, words: [*words[:9], words[9] ^ 1, *words[10:]]
+    with pytest.raises(LampReadbackError, match="anchor of round 4711"):
+        box.exchange().anchor(ANCHOR)
+
+
+def test_an_anchor_that_the_box_refuses_is_told_with_its_code(box):
+    box.refusal = r.Refusal.ANCHORED
+    with pytest.raises(LampRefusedError, match="the anchor stands") as refused:
+        box.exchange().anchor(ANCHOR)
+    assert refused.value.refusal == r.Refusal.ANCHORED
+    assert box.requests == ["anchor", "status"]
+
+
+def test_a_lost_reply_to_an_anchor_is_asked_for_again(box):
+    box.spoil = lose_first("anchor", times=2)
+    box.exchange().anchor(ANCHOR)
+    assert box.requests == ["anchor"] * 3
 
 
 # ── What is shown wrongly is never lit, or never taken for shown ──

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -82,13 +81,13 @@ def test_what_is_wrong_is_one_line_with_the_remedy(shown, tmp_path: Path):
     assert "pa-539" in refused(shown, SettingsError, "show", "nowhere")
     assert "Give --table A" in refused(shown, RefusedError, "paytable", "md", "--table", "B")
     assert "two profiles" in refused(shown, RefusedError, "compare", "md")
-    assert "x.svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "no/x.svg"))
+    assert "x.dot" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "no/x.dot"))
     assert ".svg" in refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.png"))
 
 
 def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
     good = tmp_path / "good.toml"
-    text = source(load("md")).read_text(encoding="utf-8")
+    text = source(load("md")).read_text(encoding="utf-8").replace('name = "md"', 'name = "own"')
     good.write_text(text, encoding="utf-8")
     assert "complete" in shown("check", str(good))
     good.write_text(text.replace('"required"', '"desired"', 1), encoding="utf-8")
@@ -118,7 +117,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_folder(shown, tmp_path: Pa
 
 
 def test_words_of_a_profile_are_printed_as_they_are(shown, tmp_path: Path):
-    text = source(load("md")).read_text(encoding="utf-8")
+    text = source(load("md")).read_text(encoding="utf-8").replace('name = "md"', 'name = "own"')
     file = tmp_path / "x.toml"
     file.write_text(text.replace('clause = "', 'clause = "[/x]'), encoding="utf-8")
     for words in (("show",), ("paytable",), ("compare", "--all", "md")):
@@ -127,10 +126,17 @@ def test_words_of_a_profile_are_printed_as_they_are(shown, tmp_path: Path):
     assert "[x].toml" in shown("check", str(file))
 
 
-def test_the_diagram_has_every_phase_and_every_ordinary_way(shown, tmp_path: Path):
-    out = tmp_path / "table.svg"
+def test_the_diagram_has_every_phase_in_a_group(shown, tmp_path: Path):
+    out = tmp_path / "table.dot"
     shown("diagram", "--out", str(out))
-    tree = ElementTree.fromstring(out.read_text(encoding="utf-8"))
-    words = {element.text for element in tree.iter() if element.text}
-    assert {phase.value.replace("_", " ") for phase in Phase} <= words
-    assert diagram.summary().split()[0].isdigit()
+    drawn = out.read_text(encoding="utf-8")
+    grouped = [phase for _, _, members in diagram.GROUPS for phase in members]
+    assert sorted(phase.value for phase in grouped) == sorted(phase.value for phase in Phase)
+    for phase in Phase:
+        assert f"<b>{phase.value.replace('_', ' ')}</b>" in drawn
+
+
+def test_without_graphviz_the_diagram_names_the_package(shown, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.svg"))
+    assert "Graphviz" in said

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hil_tests.waiting import seconds_until, until
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, walk
@@ -50,6 +52,9 @@ class Medium:
             raise self.refuses
         self.records += records
         self.batches.append(len(records))
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        return Entry("volume", {"day": day, **run})
 
     def check_tail(self) -> None:
         if self.tail_damage is not None:
@@ -94,13 +99,6 @@ class Bench:
         body = {"event": {"type": "Tick", "round": 3}, "n": n}
         self.journal.append("step", body, synced=self.released.append, **kwargs)
 
-    def until(self, said: Callable[[], object], limit_s: float = 3.0) -> float:
-        began_s = time.monotonic()
-        while not said():
-            assert time.monotonic() - began_s < limit_s, "it did not happen"
-            time.sleep(0.002)
-        return time.monotonic() - began_s
-
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
@@ -114,16 +112,16 @@ def bench() -> Iterator[Bench]:
 def test_records_are_released_in_order_when_they_are_on_the_medium(bench: Bench) -> None:
     for n in range(200):
         bench.append(n)
-    bench.until(lambda: len(bench.released) == 200)
+    until(lambda: len(bench.released) == 200)
     assert bench.released == list(range(1, 201))
     assert [r.plain["n"] for r in bench.main.records] == list(range(200))
     assert all(isinstance(step, Record) for step in walk(START, bench.main.records, "main"))
-    bench.until(lambda: bench.second.records == bench.main.records)
+    until(lambda: bench.second.records == bench.main.records)
 
 
 def test_a_record_says_what_was_running_and_where_it_belongs(bench: Bench) -> None:
     bench.append(0)
-    bench.until(lambda: bench.released)
+    until(lambda: bench.released)
     plain = bench.main.records[0].plain
     assert plain["digests"] == {"model": "m1"}
     assert (plain["sequence"], plain["kind"], plain["round"]) == (1, "step", 3)
@@ -138,7 +136,7 @@ def test_nothing_is_released_before_its_sync(bench: Bench) -> None:
     time.sleep(0.2)
     assert bench.released == []
     bench.main.free.set()
-    bench.until(lambda: bench.released == [1])
+    until(lambda: bench.released == [1])
 
 
 def test_what_waits_during_a_slow_sync_shares_the_next_one(bench: Bench) -> None:
@@ -148,23 +146,23 @@ def test_what_waits_during_a_slow_sync_shares_the_next_one(bench: Bench) -> None
     for n in range(1, 30):
         bench.append(n)
     bench.main.free.set()
-    bench.until(lambda: len(bench.released) == 30)
+    until(lambda: len(bench.released) == 30)
     assert bench.main.batches == [1, 29]
 
 
 def test_a_slow_second_medium_does_not_slow_the_table(bench: Bench) -> None:
     bench.second.free.clear()
     bench.append(0)
-    assert bench.until(lambda: bench.released) < 0.3
+    assert seconds_until(lambda: bench.released) < 0.3
     assert bench.journal.health().second_behind == 1
     bench.second.free.set()
-    bench.until(lambda: bench.journal.health().second_behind == 0)
+    until(lambda: bench.journal.health().second_behind == 0)
 
 
 def test_a_hung_sync_is_named_within_its_deadline_and_appending_never_waits(bench: Bench) -> None:
     bench.main.free.clear()
     bench.append(0)
-    took_s = bench.until(lambda: bench.faults)
+    took_s = seconds_until(lambda: bench.faults)
     assert 0.4 < took_s < 1.0
     assert isinstance(bench.faults[0], JournalWriteError)
     assert "longer than 0.5 s" in bench.faults[0].line()
@@ -176,19 +174,19 @@ def test_a_hung_sync_is_named_within_its_deadline_and_appending_never_waits(benc
 def test_a_hung_sync_that_ends_late_still_counts_and_is_told_once(bench: Bench) -> None:
     bench.main.free.clear()
     bench.append(0)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     bench.main.free.set()
-    bench.until(lambda: bench.released == [1])
+    until(lambda: bench.released == [1])
     time.sleep(0.3)
     assert len(bench.faults) == 1
 
 
 def test_a_medium_that_refuses_is_named_once_and_nothing_is_lost(bench: Bench) -> None:
     bench.append(0)
-    bench.until(lambda: bench.released)
+    until(lambda: bench.released)
     bench.main.refuses = JournalWriteError("the journal cannot be written: disk full")
     bench.append(1)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     assert bench.released == [1]
     assert bench.journal.health().waiting == 1
     assert "disk full" in bench.journal.health().fault
@@ -202,16 +200,16 @@ def test_a_medium_that_refuses_is_named_once_and_nothing_is_lost(bench: Bench) -
 def test_closing_says_when_something_could_not_be_written(bench: Bench) -> None:
     bench.main.refuses = JournalWriteError("the journal cannot be written: disk full")
     bench.append(0)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     assert not bench.journal.close(timeout_s=1.0)
 
 
 def test_a_second_medium_that_refuses_is_named_and_play_goes_on(bench: Bench) -> None:
     bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
     bench.append(0)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     bench.append(1)
-    bench.until(lambda: bench.released == [1, 2])
+    until(lambda: bench.released == [1, 2])
     assert "stick pulled out" in bench.journal.health().fault
 
 
@@ -219,11 +217,11 @@ def test_a_second_medium_that_was_mended_is_written_on_with_nothing_left_out(ben
     bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
     for number in range(3):
         bench.append(number)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     bench.second.refuses = None
     bench.journal.retry_second()
     bench.append(3)
-    bench.until(lambda: len(bench.second.records) == 4)
+    until(lambda: len(bench.second.records) == 4)
     assert bench.second.records == bench.main.records
     assert bench.journal.health().fault == ""
     assert len(bench.faults) == 1
@@ -232,16 +230,16 @@ def test_a_second_medium_that_was_mended_is_written_on_with_nothing_left_out(ben
 def test_a_second_medium_that_was_not_mended_is_named_again(bench: Bench) -> None:
     bench.second.refuses = JournalWriteError("the journal cannot be written: stick pulled out")
     bench.append(0)
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     bench.journal.retry_second()
-    bench.until(lambda: len(bench.faults) == 2)
+    until(lambda: len(bench.faults) == 2)
     bench.second.refuses = None
 
 
 def test_a_second_medium_that_hangs_is_named_within_its_lag(bench: Bench) -> None:
     bench.second.free.clear()
     bench.append(0)
-    took_s = bench.until(lambda: bench.faults)
+    took_s = seconds_until(lambda: bench.faults)
     assert 0.9 < took_s < 1.6
     assert "lags" in bench.faults[0].line()
     assert "rebuild" in bench.faults[0].line()
@@ -250,7 +248,7 @@ def test_a_second_medium_that_hangs_is_named_within_its_lag(bench: Bench) -> Non
 def test_pictures_are_written_before_their_record_and_named_in_it(bench: Bench) -> None:
     bench.append(0)
     bench.append(1, pictures=Pictures(b"frame", b"overlay"))
-    bench.until(lambda: len(bench.released) == 2)
+    until(lambda: len(bench.released) == 2)
     ((round_number, sequence, records_then),) = bench.album.saved
     assert (round_number, sequence) == (3, 2)
     assert records_then < 2
@@ -260,13 +258,13 @@ def test_pictures_are_written_before_their_record_and_named_in_it(bench: Bench) 
 
 def test_a_damaged_tail_is_found_by_the_check_between_rounds(bench: Bench) -> None:
     bench.append(0)
-    bench.until(lambda: bench.released)
+    until(lambda: bench.released)
     bench.journal.check_soon()
     time.sleep(0.1)
     assert bench.faults == []
     bench.main.tail_damage = JournalCorruptError("record 1: its hash does not continue the chain")
     bench.journal.check_soon()
-    bench.until(lambda: bench.faults)
+    until(lambda: bench.faults)
     assert bench.faults[0].code == "journal-corrupt"
     with pytest.raises(JournalCorruptError):
         bench.append(1)
@@ -280,7 +278,7 @@ def test_a_receiver_that_fails_does_not_end_the_writing(
 
     bench.journal.append("note", {"n": 0}, synced=fail)
     bench.append(1)
-    bench.until(lambda: bench.released == [2])
+    until(lambda: bench.released == [2])
     assert "record 1 released has failed" in caplog.text
 
 
@@ -288,7 +286,7 @@ def test_a_body_without_a_json_form_is_refused_at_once(bench: Bench) -> None:
     with pytest.raises(TypeError):
         bench.journal.append("step", {"event": object()})
     bench.append(1)
-    bench.until(lambda: bench.released == [1])
+    until(lambda: bench.released == [1])
 
 
 def test_closing_writes_everything_that_waits(bench: Bench) -> None:
@@ -315,10 +313,31 @@ def test_the_last_record_of_a_run_stands_behind_everything_that_waited(has_faile
     if has_failed:
         bench.main.refuses = JournalWriteError("full")
         bench.append(0)
-        bench.until(lambda: bench.faults)
+        until(lambda: bench.faults)
         bench.main.refuses = None
     else:
         bench.append(0)
     assert bench.journal.close(last=Entry("closing", {"in_order": True}))
     assert [record.plain["kind"] for record in bench.main.records] == ["step", "closing"]
     assert bench.second.records == bench.main.records
+
+
+def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> None:
+    bench.main.free.clear()
+    for n in range(3):
+        bench.append(n)
+    bench.journal.turn_volume("2026-11-23")
+    bench.append(3)
+    bench.main.free.set()
+    until(lambda: len(bench.second.records) == 5)
+    assert [r.plain["kind"] for r in bench.main.records] == ["step"] * 3 + ["volume", "step"]
+    assert bench.main.records[3].plain["day"] == "2026-11-23"
+    assert 3 in accumulate(bench.main.batches), bench.main.batches
+    assert bench.second.records == bench.main.records
+
+
+def test_an_empty_journal_begins_no_second_volume(bench: Bench) -> None:
+    bench.journal.turn_volume("2026-11-23")
+    bench.append(0)
+    until(lambda: len(bench.main.records) == 1)
+    assert bench.main.records[0].plain["kind"] == "step"

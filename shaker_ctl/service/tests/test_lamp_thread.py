@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from hil_tests.waiting import until
+from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
+from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import AREAS, Area, Values
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
@@ -25,6 +27,8 @@ class SlowBox:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.turns = threading.Semaphore(0)
+        self.refuses: list[LampError] = []
+        """What the next anchors meet."""
 
     def _do(self, what: str) -> None:
         self.turns.acquire()
@@ -37,6 +41,16 @@ class SlowBox:
     def show(self, round_id: int, values: Values) -> frozenset[Area]:
         self._do(f"show {round_id}")
         return frozenset({"small"})
+
+    def correct(self, round_id: int, values: Values) -> frozenset[Area]:
+        self._do(f"correct {round_id}")
+        return frozenset({"small"})
+
+    def anchor(self, anchor: Anchor) -> bool:
+        self._do(f"anchor {anchor.round}")
+        if self.refuses:
+            raise self.refuses.pop()
+        return True
 
     def clear(self, round_id: int) -> None:
         self._do("clear")
@@ -63,13 +77,6 @@ def bench() -> Iterator[tuple[LampThread, SlowBox, list[events.Event]]]:
     thread.stop()
 
 
-def eventually(holds: Callable[[], Any], limit_s: float = 2.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.002)
-
-
 Bench = tuple[LampThread, SlowBox, list[events.Event]]
 
 
@@ -80,10 +87,10 @@ def test_a_walk_of_the_lamps_ends_after_the_lamp_in_hand(
     thread, box, said = bench
     thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
     box.turns.release(1)
-    eventually(lambda: box.asked == ["test small"])
+    until(lambda: box.asked == ["test small"])
     thread.perform(ending)
     box.turns.release(10)
-    eventually(lambda: said)
+    until(lambda: said)
     word = "clear" if isinstance(ending, commands.ClearLamps) else "darken"
     assert box.asked == ["test small", "test None", word]
     assert said == [events.LampsDark(TRIAL)], "a walk that was ended proves nothing"
@@ -95,7 +102,7 @@ def test_a_walk_that_was_ended_before_it_began_lights_no_lamp(bench: Bench) -> N
     thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
     thread.perform(commands.ClearLamps(TRIAL))
     box.turns.release(10)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert box.asked == ["clear", "clear"]
 
 
@@ -103,11 +110,11 @@ def test_the_walk_after_one_that_was_ended_is_whole(bench: Bench) -> None:
     thread, box, said = bench
     thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
     box.turns.release(1)
-    eventually(lambda: box.asked)
+    until(lambda: box.asked)
     thread.perform(commands.ClearLamps(TRIAL))
     thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
     box.turns.release(20)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert said == [events.LampsDark(TRIAL), events.EachLampProved(TRIAL, ("small", "big"))]
 
 
@@ -117,5 +124,75 @@ def test_lamps_are_not_lit_after_darkening_by_what_was_asked_before(bench: Bench
     thread.perform(commands.PushLamps(play(1), (1, 1, 2), ("small",)))
     thread.perform(commands.DarkenLamps(play(1)))
     box.turns.release(10)
-    eventually(lambda: len(said) == 2)
+    until(lambda: len(said) == 2)
     assert box.asked in (["clear", "darken"], ["darken", "clear"])
+
+
+def test_a_corrected_result_is_lit_as_one(bench: Bench) -> None:
+    thread, box, said = bench
+    thread.perform(commands.PushLamps(play(1), (1, 1, 2), ("small",), corrects=True))
+    box.turns.release(1)
+    until(lambda: said)
+    assert box.asked == ["correct 1"]
+    assert said == [events.LampsShown(play(1), (1, 1, 2))]
+
+
+# ── Anchors ──
+
+
+def anchor(number: int) -> Anchor:
+    return Anchor(b"\x5b" * 8, number, Head(20 * number, bytes(32)))
+
+
+def test_an_anchor_waits_for_all_that_is_to_be_done_with_lamps(bench: Bench) -> None:
+    thread, box, _ = bench
+    thread.perform(commands.ClearLamps(play(1)))
+    until(lambda: not thread._work)
+    thread.anchor(anchor(1))
+    thread.perform(commands.PushLamps(play(2), (1, 1, 2), ("small",)))
+    thread.perform(commands.ClearLamps(play(2)))
+    box.turns.release(10)
+    until(lambda: len(box.asked) == 4)
+    assert box.asked == ["clear", "show 2", "clear", "anchor 1"]
+
+
+def test_of_several_anchors_that_wait_the_newest_is_written(bench: Bench) -> None:
+    thread, box, _ = bench
+    thread.perform(commands.ClearLamps(play(1)))
+    until(lambda: not thread._work)
+    thread.anchor(anchor(1))
+    thread.anchor(anchor(2))
+    box.turns.release(10)
+    until(lambda: thread._anchor is None)
+    assert box.asked == ["clear", "anchor 2"]
+
+
+def test_an_anchor_that_suffers_on_the_line_is_written_later_and_is_no_fault(bench: Bench) -> None:
+    thread, box, said = bench
+    box.refuses = [LampTimeoutError("no reply"), LampTimeoutError("no reply")]
+    thread.anchor(anchor(1))
+    box.turns.release(10)
+    until(lambda: thread._anchor is None)
+    assert box.asked == ["anchor 1"] * 3
+    assert said == []
+
+
+def test_an_anchor_that_the_box_refuses_is_a_named_fault_of_the_controller(bench: Bench) -> None:
+    thread, box, said = bench
+    box.refuses = [LampAnchorError("the anchor stands")]
+    thread.anchor(anchor(1))
+    box.turns.release(10)
+    until(lambda: said)
+    assert said == [events.ControllerFault("lamp-anchor")]
+    until(lambda: thread._anchor is None)
+    assert box.asked == ["anchor 1"]
+
+
+def test_an_anchor_that_waits_is_written_before_the_thread_ends(bench: Bench) -> None:
+    thread, box, _ = bench
+    thread.perform(commands.ClearLamps(play(1)))
+    until(lambda: not thread._work)
+    thread.anchor(anchor(1))
+    box.turns.release(10)
+    thread.stop()
+    assert box.asked == ["clear", "anchor 1"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
@@ -73,14 +74,6 @@ def table() -> Iterator[tuple[StateThread, HeldJournal, Performed]]:
     assert not thread.is_alive()
 
 
-def eventually(holds: Callable[[], Any], limit_s: float = 2.0) -> None:
-    """Wait for another thread; the limit only ends a broken test."""
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.002)
-
-
 def wait_for(hold: threading.Event) -> None:
     """Keep the state thread in one turn until the test has posted all it wants."""
     assert hold.wait(2.0)
@@ -95,11 +88,23 @@ def test_nothing_is_performed_before_its_record_is_synced(
 ) -> None:
     thread, journal, performed = table
     thread.post(RESTARTED)
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     waiting = [c for c in performed.commands if not isinstance(c, commands.StopMotor)]
     assert waiting == []
     journal.sync()
-    eventually(lambda: any(isinstance(c, commands.ShowPhase) for c in performed.commands))
+    until(lambda: any(isinstance(c, commands.ShowPhase) for c in performed.commands))
+
+
+def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
+    thread.post(events.ShakerFault(None, "stall"))
+    until(lambda: any("because" in each for _, each in journal.bodies))
+    body = next(each for _, each in journal.bodies if "because" in each)
+    assert body["rows"] == ["shaker fault in the toss: void"]
+    assert body["because"] == [thread._rulebook.cite("void.wagers").clause]
 
 
 def test_stopping_the_motor_does_not_wait_for_the_journal(
@@ -108,7 +113,7 @@ def test_stopping_the_motor_does_not_wait_for_the_journal(
     thread, journal, performed = table
     thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
     thread.post(events.EstopPressed())
-    eventually(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
+    until(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
     assert journal.waiting, "the record of the stop is still on its way"
 
 
@@ -119,17 +124,17 @@ def test_a_jog_that_was_stopped_before_its_record_was_synced_never_begins(
     tom = Person("tom", Role.TECHNICIAN)
     thread.state = dataclasses.replace(thread.state, phase=Phase.CLOSED, cover_closed=True)
     thread.post(events.JogRequested(tom, 300.0, 2.0))
-    eventually(lambda: thread.state.phase is Phase.JOGGING)
+    until(lambda: thread.state.phase is Phase.JOGGING)
     thread.post(events.InspectionAbandoned(tom))
-    eventually(lambda: thread.state.phase is Phase.INSPECTION_DUE)
+    until(lambda: thread.state.phase is Phase.INSPECTION_DUE)
     journal.sync()
-    eventually(lambda: any(isinstance(c, commands.ClearLamps) for c in performed.commands))
+    until(lambda: any(isinstance(c, commands.ClearLamps) for c in performed.commands))
     assert any(isinstance(c, commands.StopMotor) for c in performed.commands)
     assert not any(isinstance(c, commands.Jog) for c in performed.commands)
     thread.post(events.JogRequested(tom, 300.0, 2.0))
-    eventually(lambda: thread.state.phase is Phase.JOGGING)
+    until(lambda: thread.state.phase is Phase.JOGGING)
     journal.sync()
-    eventually(lambda: any(isinstance(c, commands.Jog) for c in performed.commands))
+    until(lambda: any(isinstance(c, commands.Jog) for c in performed.commands))
 
 
 def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
@@ -144,9 +149,9 @@ def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
         lamps=Lamps.DARK,
     )
     thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
-    eventually(lambda: thread.state.phase is Phase.PUSHING)
+    until(lambda: thread.state.phase is Phase.PUSHING)
     thread.post(events.LampFault(None, "lamp-readback"))
-    eventually(lambda: thread.state.phase is Phase.AWAITING_PRESENCE)
+    until(lambda: thread.state.phase is Phase.AWAITING_PRESENCE)
     journal.sync()
     assert any(isinstance(c, commands.DarkenLamps) for c in performed.commands)
     assert not any(isinstance(c, commands.PushLamps) for c in performed.commands)
@@ -157,13 +162,13 @@ def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
 ) -> None:
     thread, journal, _ = table
     thread.post(RESTARTED)
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     before = thread.state
     outcomes: list[Outcome] = []
     thread.post(events.BetsRequested(Person("dan", Role.DEALER)), answer=outcomes.append)
-    eventually(lambda: journal.bodies[-1][0] == "refused")
+    until(lambda: journal.bodies[-1][0] == "refused")
     journal.sync()
-    eventually(lambda: outcomes)
+    until(lambda: outcomes)
     assert not outcomes[0].is_taken
     assert outcomes[0].text
     assert journal.bodies[-1][1]["reason"] == outcomes[0].text
@@ -175,14 +180,14 @@ def test_an_answer_comes_only_once_the_act_is_on_record(
 ) -> None:
     thread, journal, _ = table
     thread.post(RESTARTED)
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     journal.sync()
     outcomes: list[Outcome] = []
     thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
-    eventually(lambda: len(journal.bodies) == 2)
+    until(lambda: len(journal.bodies) == 2)
     assert outcomes == []
     journal.sync()
-    eventually(lambda: outcomes)
+    until(lambda: outcomes)
     assert outcomes[0] == Outcome(True, "ok", "", sequence=2)
 
 
@@ -197,7 +202,7 @@ def test_what_comes_in_one_turn_is_taken_the_gravest_first(
     thread.post(events.ReadingMade(occasion, Verified((1, 2, 3), 0.99)))
     thread.post(events.CompartmentOpened())
     hold.set()
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     assert [body["event"]["type"] for _, body in journal.bodies] == ["CompartmentOpened"]
     assert thread.state.values is None
 
@@ -211,7 +216,7 @@ def test_a_restart_is_heard_before_any_fault_of_the_new_life(
     thread.post(events.ShakerFault(None, "driver-fault"))
     thread.post(RESTARTED)
     hold.set()
-    eventually(lambda: len(journal.bodies) == 2)
+    until(lambda: len(journal.bodies) == 2)
     assert [body["event"]["type"] for _, body in journal.bodies] == ["Restarted", "ShakerFault"]
 
 
@@ -233,7 +238,7 @@ def test_a_flood_of_events_does_not_hold_back_the_beat(
 
     monkeypatch.setattr(thread, "_arrived", counted)
     hold.set()
-    eventually(lambda: sum(turns) >= 4 * MOST_TOGETHER)
+    until(lambda: sum(turns) >= 4 * MOST_TOGETHER)
     assert max(turns) == MOST_TOGETHER
 
 
@@ -242,17 +247,17 @@ def test_a_failed_journal_ends_play_with_the_motor_off(
 ) -> None:
     thread, journal, performed = table
     thread.post(RESTARTED)
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     performed.commands.clear()
     journal.failure = JournalWriteError("no space left", remedy="free some")
     outcomes: list[Outcome] = []
     thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
-    eventually(lambda: outcomes)
+    until(lambda: outcomes)
     assert not outcomes[0].is_taken
     assert "no space left" in outcomes[0].text
     assert any(isinstance(c, commands.StopMotor) for c in performed.commands)
     thread.post(events.OpenRequested(FAY), answer=outcomes.append)
-    eventually(lambda: len(outcomes) == 2)
+    until(lambda: len(outcomes) == 2)
     assert outcomes[1].code == "journal"
 
 
@@ -263,6 +268,6 @@ def test_the_first_record_carries_the_whole_state_for_a_restart(
 
     thread, journal, _ = table
     thread.post(RESTARTED)
-    eventually(lambda: journal.bodies)
+    until(lambda: journal.bodies)
     assert from_record(journal.bodies[0][1]["state"], TableState) == thread.state
     assert thread.state.phase is Phase.INSPECTION_DUE

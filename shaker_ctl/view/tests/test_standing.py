@@ -130,7 +130,7 @@ def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
         (None, Verified((1, 1, 3)), "dealer: no roll, reader: 1 1 3; decide"),
         (
             (1, 1, 2),
-            NoRoll(NoRollKind.LEANING),
+            NoRoll(NoRollKind.TILTED),
             "dealer: 1 1 2, reader: no roll; decide",
         ),
     ],

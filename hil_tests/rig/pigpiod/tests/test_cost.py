@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.waiting import until
 
 from .conftest import RawClient
-from .waiting import wait_until
 
 LIMIT = 0.15
 """Share of one core. Measured: 0.07 on a 2-core x86 machine; the rest is for slower ones."""
@@ -28,7 +28,7 @@ def test_a_table_in_play_costs_the_daemon_a_small_share_of_a_core(
     script = b"tag 0 mils p3 lda p0 cmp 1 jm 9 w p2 1 dcr p0 jmp 0 tag 9 w p2 0 w p1 0 jmp 0"
     number = commands.ask(38, extension=script)
     words = b"".join(word.to_bytes(4, "little") for word in (10, 18, 23, 10))
-    wait_until(lambda: commands.ask(40, number, extension=words) == 0)
+    until(lambda: commands.ask(40, number, extension=words) == 0)
     (thread,) = (t for t in threading.enumerate() if t.name == "virtual-pigpiod")
     assert thread.ident is not None
     clock = time.pthread_getcpuclockid(thread.ident)

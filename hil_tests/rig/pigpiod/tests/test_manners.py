@@ -17,9 +17,9 @@ from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.pin import Mode
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.waiting import until
 
 from .conftest import RawClient
-from .waiting import wait_until
 
 PIGPV = 26
 
@@ -53,7 +53,7 @@ def test_outputs_go_on_when_their_client_dies_or_stops(
 ) -> None:
     os.kill(client.pid, sent)
     if sent == signal.SIGKILL:
-        wait_until(lambda: daemon.connections == 0)
+        until(lambda: daemon.connections == 0)
     with Trace(board, [17]) as trace:
         time.sleep(0.05)
     assert board.level(23) == 1
@@ -67,7 +67,7 @@ def test_the_handles_of_a_lost_client_are_freed(
 ) -> None:
     assert raw.ask(19, 0, 0) == 0
     client.kill()
-    wait_until(lambda: raw.ask(19, 0, 0) == -25)
+    until(lambda: raw.ask(19, 0, 0) == -25)
 
 
 def test_termination_leaves_pins_as_outputs_at_whatever_level_they_have(board: Board) -> None:
@@ -96,7 +96,7 @@ def test_a_killed_daemon_leaves_pwm_and_waves_running_and_scripts_dead(board: Bo
     client.ask(5, 17, 128)
     client.ask(0, 22, 1)
     client.ask(38, extension=b"tag 0 w 23 1 mils 1 w 23 0 mils 1 jmp 0")
-    wait_until(lambda: client.ask(40, 0) == 0)
+    until(lambda: client.ask(40, 0) == 0)
     pulses = b"".join(word.to_bytes(4, "little") for word in (1 << 22, 0, 700, 0, 1 << 22, 300))
     client.ask(28, extension=pulses)
     client.ask(52, client.ask(49))
@@ -135,7 +135,7 @@ def test_a_hanging_daemon_accepts_and_never_answers_while_its_scripts_go_on(
 ) -> None:
     raw = connect()
     raw.ask(38, extension=b"tag 0 w 23 1 mils 2 w 23 0 mils 2 jmp 0")
-    wait_until(lambda: raw.ask(40, 0) == 0)
+    until(lambda: raw.ask(40, 0) == 0)
     daemon.hang()
     raw.send(PIGPV)
     newcomer = connect()
@@ -157,7 +157,7 @@ def test_a_frozen_daemon_stops_its_scripts_but_not_its_pwm(
     raw = connect()
     raw.ask(5, 17, 128)
     raw.ask(38, extension=b"tag 0 w 23 1 mils 2 w 23 0 mils 2 jmp 0")
-    wait_until(lambda: raw.ask(40, 0) == 0)
+    until(lambda: raw.ask(40, 0) == 0)
     daemon.freeze()
     time.sleep(0.01)
     newcomer = connect()
@@ -182,7 +182,7 @@ def test_what_was_sent_to_a_daemon_that_then_dies_is_never_done(
     client = RawClient(daemon.port)
     client.ask(38, extension=b"tag 0 mils 10 w 22 1 jmp 0")
     client.ask(4, 23, 0)
-    wait_until(lambda: client.ask(40, 0) == 0)
+    until(lambda: client.ask(40, 0) == 0)
     bad_manner(daemon)
     if bad_manner is VirtualPigpiod.freeze:
         time.sleep(0.005)
@@ -250,7 +250,7 @@ def test_faults_may_be_ordered_by_what_happens_on_a_pin(board: Board) -> None:
     client = RawClient(daemon.port)
     client.send(4, 23, 1)
     assert client.socket.recv(16) == b""
-    wait_until(lambda: not daemon.is_running)
+    until(lambda: not daemon.is_running)
     client.socket.close()
     assert board.level(23) == 1
 

@@ -13,9 +13,9 @@ import pytest
 
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.waiting import until
 
 from .conftest import RawClient
-from .waiting import wait_until
 
 SAMPLE_US = 5
 
@@ -50,7 +50,7 @@ def test_a_square_wave_is_counted_without_loss_and_dated_within_a_sample(
     heard = listen(pi, 24)
     half_us = 500_000 // hertz
     edges = square(board, 24, half_us, 2 * cycles)
-    wait_until(lambda: len(heard) >= 2 * cycles, seconds=6)
+    until(lambda: len(heard) >= 2 * cycles, limit_s=6)
     time.sleep(0.01)
     assert [(level, gpio) for gpio, level, _ in heard] == [(level, 24) for _, level in edges]
     late = [
@@ -67,7 +67,7 @@ def test_a_wave_of_10_khz_is_counted_by_a_callback(pi: pigpio.pi) -> None:
     pi.wave_add_generic([pigpio.pulse(1 << 17, 0, 50), pigpio.pulse(0, 1 << 17, 50)])
     number = pi.wave_create()
     pi.wave_chain([255, 0, number, 255, 1, 4000 & 255, 4000 >> 8])
-    wait_until(lambda: counter.tally() == 4000)
+    until(lambda: counter.tally() == 4000)
     time.sleep(0.02)
     assert counter.tally() == 4000
 
@@ -96,7 +96,7 @@ def test_an_edge_reaches_the_callback_in_about_a_millisecond(board: Board, pi: p
     for level in [1, 0] * 50:
         board.drive(24, level)
         time.sleep(0.003)
-    wait_until(lambda: len(delays) == 100)
+    until(lambda: len(delays) == 100)
     assert sorted(delays)[10] < 2500
     assert sorted(delays)[50] > 500, "sooner than the real daemon looks at its samples"
 
@@ -188,7 +188,7 @@ def test_a_glitch_filter_reports_a_level_only_once_it_is_steady(
     heard = listen(pi, 24)
     start = board.now_us() + 5000
     board.edges(24, [(start, 1), (start + 4000, 0), (start + 20_000, 1), (start + 40_000, 0)])
-    wait_until(lambda: len(heard) == 2)
+    until(lambda: len(heard) == 2)
     time.sleep(0.01)
     assert [level for _, level, _ in heard] == [1, 0]
     late = [
@@ -215,7 +215,7 @@ def test_a_noise_filter_opens_after_stillness_and_closes_again(board: Board, pi:
     opened = [(start, 1), (start + 1000, 0), (start + 2000, 1), (start + 3000, 0)]
     # Closed from 30 ms on: these come too close on one another to open it again.
     board.edges(24, [*opened, (start + 35_000, 1), (start + 36_000, 0)])
-    wait_until(lambda: len(heard) == 4)
+    until(lambda: len(heard) == 4)
     time.sleep(0.06)
     assert [level for _, level, _ in heard] == [1, 0, 1, 0]
 
@@ -237,7 +237,7 @@ def test_events_are_delivered_to_those_who_asked(pi: pigpio.pi) -> None:
     pi.event_callback(7, lambda event, _: heard.append(event))
     pi.event_trigger(6)
     pi.event_trigger(7)
-    wait_until(lambda: heard == [7])
+    until(lambda: heard == [7])
 
 
 def test_every_slot_can_be_used_and_is_freed_with_its_connection(
@@ -247,7 +247,7 @@ def test_every_slot_can_be_used_and_is_freed_with_its_connection(
     assert [client.ask(99) for client in clients] == list(range(32))
     assert raw.ask(99) == -24
     clients[5].socket.close()
-    wait_until(lambda: raw.ask(99) == 5)
+    until(lambda: raw.ask(99) == 5)
 
 
 def test_a_client_that_never_reads_holds_up_the_reports_of_all(
@@ -260,10 +260,10 @@ def test_a_client_that_never_reads_holds_up_the_reports_of_all(
     heard = listen(pi, 24)
     raw.ask(19, handle, 1 << 18)
     raw.ask(86, 18, 100_000, struct.pack("<I", 500_000))  # 200,000 reports a second
-    wait_until(lambda: daemon.is_blocked, seconds=20)
+    until(lambda: daemon.is_blocked, limit_s=20)
     board.drive(24, 1)
     time.sleep(0.05)
     assert heard == []
     assert raw.ask(26) == 79
     lazy.socket.close()
-    wait_until(lambda: [level for _, level, _ in heard] == [1])
+    until(lambda: [level for _, level, _ in heard] == [1])

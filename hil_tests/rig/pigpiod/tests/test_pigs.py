@@ -13,8 +13,7 @@ import pytest
 
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-
-from .waiting import wait_until
+from hil_tests.waiting import until
 
 pytestmark = pytest.mark.skipif(
     shutil.which("pigs") is None or shutil.which("pig2vcd") is None,
@@ -70,7 +69,7 @@ def test_pigs_stores_and_runs_a_script(board: Board, pigs: Pigs) -> None:
     assert pigs("proc tag 0 w 23 1 mils 5 w 23 0 mils 5 dcr p0 jp 0") == "0"
     assert pigs("procp 0") == "1 0 0 0 0 0 0 0 0 0 0"
     pigs("procr 0 3")
-    wait_until(lambda: pigs("procp 0").startswith("1 "))
+    until(lambda: pigs("procp 0").startswith("1 "))
     assert pigs("procp 0") == "1 -1 0 0 0 0 0 0 0 0 0"
     assert board.level(23) == 0
 

@@ -12,9 +12,9 @@ import pytest
 
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.waiting import until
 
 from .conftest import RawClient
-from .waiting import wait_until
 
 INITIALISING, HALTED, RUNNING, WAITING, FAILED = range(5)
 
@@ -26,14 +26,14 @@ def run(pi: pigpio.pi, text: str, *parameters: int) -> tuple[int, tuple[int, ...
     """Store and run a script to its end: (state, parameters)."""
     number = store(pi, text)
     pi.run_script(number, parameters)
-    wait_until(lambda: pi.script_status(number)[0] not in (INITIALISING, RUNNING))
+    until(lambda: pi.script_status(number)[0] not in (INITIALISING, RUNNING))
     state, after = pi.script_status(number)
     return state, after
 
 
 def store(pi: pigpio.pi, text: str) -> int:
     number: int = pi.store_script(text.encode())
-    wait_until(lambda: pi.script_status(number)[0] != INITIALISING)
+    until(lambda: pi.script_status(number)[0] != INITIALISING)
     return number
 
 
@@ -121,9 +121,9 @@ def test_wrong_texts_are_refused_with_the_daemons_reason(
 def test_parameters_stay_between_runs_and_can_be_overwritten(pi: pigpio.pi) -> None:
     number = store(pi, "inr p0 inr p1")
     pi.run_script(number, [10, 20])
-    wait_until(lambda: pi.script_status(number)[0] == HALTED)
+    until(lambda: pi.script_status(number)[0] == HALTED)
     pi.run_script(number, [50])
-    wait_until(lambda: pi.script_status(number)[1][1] == 22)
+    until(lambda: pi.script_status(number)[1][1] == 22)
     assert pi.script_status(number)[1][:2] == (51, 22)
     pi.update_script(number, [1, 2, 3])
     assert pi.script_status(number)[1][:4] == (1, 2, 3, 0)
@@ -139,22 +139,22 @@ def test_a_script_just_stored_is_not_ready(raw: RawClient) -> None:
 def test_waiting_for_pins_and_events(board: Board, pi: pigpio.pi) -> None:
     number = store(pi, f"wait {1 << 24 | 1 << 25} sta p0 evtwt 0x88 sta p1")
     pi.run_script(number)
-    wait_until(lambda: pi.script_status(number)[0] == WAITING)
+    until(lambda: pi.script_status(number)[0] == WAITING)
     board.drive(24, 1)
-    wait_until(lambda: pi.script_status(number)[1][0] == 1 << 24)
-    wait_until(lambda: pi.script_status(number)[0] == WAITING)
+    until(lambda: pi.script_status(number)[1][0] == 1 << 24)
+    until(lambda: pi.script_status(number)[0] == WAITING)
     pi.event_trigger(2)
     pi.event_trigger(3)
-    wait_until(lambda: pi.script_status(number)[0] == HALTED)
+    until(lambda: pi.script_status(number)[0] == HALTED)
     assert pi.script_status(number)[1][1] == 8
 
 
 def test_a_waiting_script_can_be_stopped(pi: pigpio.pi) -> None:
     number = store(pi, "wait 1")
     pi.run_script(number)
-    wait_until(lambda: pi.script_status(number)[0] == WAITING)
+    until(lambda: pi.script_status(number)[0] == WAITING)
     pi.stop_script(number)
-    wait_until(lambda: pi.script_status(number)[0] == HALTED)
+    until(lambda: pi.script_status(number)[0] == HALTED)
 
 
 def test_a_spinning_script_does_not_stop_the_daemon(pi: pigpio.pi) -> None:
@@ -163,9 +163,9 @@ def test_a_spinning_script_does_not_stop_the_daemon(pi: pigpio.pi) -> None:
     begun = time.monotonic()
     assert all(pi.read(24) == 0 for _ in range(100))
     assert time.monotonic() - begun < 2.0
-    wait_until(lambda: pi.script_status(number)[1][0] > 1000)
+    until(lambda: pi.script_status(number)[1][0] > 1000)
     pi.stop_script(number)
-    wait_until(lambda: pi.script_status(number)[0] == HALTED)
+    until(lambda: pi.script_status(number)[0] == HALTED)
 
 
 def test_scripts_outlive_their_client_and_slots_are_not_reclaimed(
@@ -202,7 +202,7 @@ def test_a_countdown_keeps_its_time_while_the_process_is_busy(board: Board, pi: 
     busy.start()
     began = time.monotonic()
     pi.run_script(number, [20])
-    wait_until(lambda: board.level(23) == 1)
+    until(lambda: board.level(23) == 1)
     took = time.monotonic() - began
     is_over.set()
     busy.join()
@@ -219,11 +219,11 @@ def test_the_dead_man_lets_the_motor_go_when_nobody_refreshes(board: Board, pi: 
         time.sleep(0.01)
     assert (board.level(23), board.duty(18)) == (1, 0.5)
     last = time.monotonic()
-    wait_until(lambda: board.level(23) == 0)
+    until(lambda: board.level(23) == 0)
     assert time.monotonic() - last <= 0.150
-    wait_until(lambda: board.duty(18) == 0, seconds=0.05)
+    until(lambda: board.duty(18) == 0, limit_s=0.05)
     pi.update_script(number, [10])
-    wait_until(lambda: board.level(23) == 1, seconds=0.1)
+    until(lambda: board.level(23) == 1, limit_s=0.1)
 
 
 def test_nobody_outside_sees_the_middle_of_a_scripts_pulse(board: Board, pi: pigpio.pi) -> None:

@@ -11,8 +11,7 @@ import pytest
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.trace import Trace
-
-from .waiting import wait_until
+from hil_tests.waiting import until
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_tach_pulses_made_as_waves_on_one_are_counted_on_the_other(
     rig.wave_add_generic([pigpio.pulse(1 << 17, 0, half_us), pigpio.pulse(0, 1 << 17, half_us)])
     number = rig.wave_create()
     rig.wave_chain([255, 0, number, 255, 1, pulses & 255, pulses >> 8])
-    wait_until(lambda: counter.tally() == pulses)
+    until(lambda: counter.tally() == pulses)
     time.sleep(0.01)
     assert counter.tally() == pulses
 
@@ -55,7 +54,7 @@ def test_writes_on_one_are_heard_on_the_other(
     for level in [1, 0] * 50:
         pi.write(23, level)
         time.sleep(0.001)
-    wait_until(lambda: len(heard) == 100)
+    until(lambda: len(heard) == 100)
     assert heard == [1, 0] * 50
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.waiting import until
 
 from .conftest import RawClient
-from .waiting import wait_until
 
 BIT = 1 << 17
 
@@ -38,7 +38,7 @@ def test_a_wave_plays_to_the_microsecond_and_leaves_the_last_level(
         assert pi.wave_send_once(number) == 11  # control blocks, the initial delay included
         assert pi.wave_tx_busy() == 1
         assert pi.wave_tx_at() == number
-        wait_until(lambda: not pi.wave_tx_busy())
+        until(lambda: not pi.wave_tx_busy())
         time.sleep(0.001)
     assert steps(trace) == [7, 1, 12_345, 100]
     assert board.level(17) == 1
@@ -76,10 +76,10 @@ def test_a_synchronised_wave_begins_at_the_end_of_the_cycle(board: Board, pi: pi
         time.sleep(0.024)
         pi.wave_send_using_mode(fast, pigpio.WAVE_MODE_REPEAT_SYNC)
         assert pi.wave_tx_at() == slow
-        wait_until(lambda: pi.wave_tx_at() == fast)
+        until(lambda: pi.wave_tx_at() == fast)
         time.sleep(0.01)
         pi.wave_send_using_mode(slow, pigpio.WAVE_MODE_ONE_SHOT_SYNC)
-        wait_until(lambda: not pi.wave_tx_busy())
+        until(lambda: not pi.wave_tx_busy())
     found = steps(trace)
     change = found.index(200)
     assert found[:change] == [6000, 4000] * (change // 2)
@@ -96,7 +96,7 @@ def test_a_wave_sent_at_once_cuts_off_what_plays(board: Board, pi: pigpio.pi) ->
     time.sleep(0.005)
     with Trace(board, [17]) as trace:
         pi.wave_send_once(short)
-        wait_until(lambda: not pi.wave_tx_busy())
+        until(lambda: not pi.wave_tx_busy())
         time.sleep(0.001)
     assert [level for _, level in trace.edges(17)] == [0, 1, 0]
     assert steps(trace) == [100, 100]
@@ -127,7 +127,7 @@ def test_a_chain_plays_nested_loops_and_delays(board: Board, pi: pigpio.pi) -> N
     with Trace(board, [17]) as trace:
         chain = [255, 0, one, 255, 0, two, 255, 1, 3, 0, 255, 2, 0x10, 0x27, 255, 1, 2, 0]
         pi.wave_chain([*chain, 255, 0, one, 255, 1, 0, 0, two])  # a loop of 0 is skipped
-        wait_until(lambda: not pi.wave_tx_busy())
+        until(lambda: not pi.wave_tx_busy())
         time.sleep(0.001)
     once = [100, 100, 50, 50, 50, 50, 50, 10_050]
     assert steps(trace) == once + once + [50]
@@ -208,7 +208,7 @@ def test_serial_data_sent_as_a_wave_is_read_back_bit_by_bit(
     pi.bb_serial_read_open(24, baud, data_bits)
     pi.wave_add_serial(17, baud, text, bb_bits=data_bits)
     pi.wave_send_once(pi.wave_create())
-    wait_until(lambda: not pi.wave_tx_busy())
+    until(lambda: not pi.wave_tx_busy())
     time.sleep(0.005 if baud > 300 else 0.05)
     assert pi.bb_serial_read(24) == (len(text), bytearray(text))
     pi.bb_serial_read_close(24)

@@ -1,0 +1,78 @@
+"""The technician who installs the camera: lays the printed card, and has the table measure it.
+
+Owns the card, what is said to `shaker-ctl calibrate`, and which cameras were measured before. Must
+not know the camera: a ruler's reading and the drawing of the compartment are all that he brings.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vision.calibrating.target import Target
+from vision.calibrating.target_paper import png
+
+MEASURE_S = 60.0
+"""For the command, on a busy machine; it takes two seconds on a free one."""
+
+_measured: dict[str, dict[str, Any]] = {}
+"""What came out for each camera set-up of this run."""
+
+
+class InstallationError(Exception):
+    """The camera could not be measured; the text is what the command said."""
+
+
+def known_before(rig: dict[str, Any]) -> dict[str, Any]:
+    """The table `[camera.calibration]` before the camera is measured, or as it was measured before.
+
+    A real camera brings its own. `rig` is the content of `rig.json`.
+    """
+    camera = rig["camera"]
+    if "calibration" in camera:
+        return dict(camera["calibration"])
+    ruled = {"image_size": camera["image_size"], "height_mm": camera["ruler_mm"]}
+    return _measured.get(_set_up(rig)) or {**ruled, **rig["drawing"]}
+
+
+def install(
+    settings: Path, rig: dict[str, Any], program: Sequence[str], hands: Callable[[str], None]
+) -> None:
+    """Measure the camera as a technician does and leave the result in `settings`.
+
+    Does nothing for a real camera, or for a set-up that this run has measured. `program` starts
+    `shaker-ctl`; `hands` does what hands do at the machine. Raises `InstallationError`.
+    """
+    if "calibration" in rig["camera"] or _set_up(rig) in _measured:
+        return
+    card = settings.with_name("card.png")
+    card.write_bytes(png(Target(rig["drawing"]["compartment_radius_mm"])))
+    hands("force compartment")  # the service is not there to release the latch
+    hands(f"lay card {card}")
+    try:
+        ran = subprocess.run(
+            [*program, "calibrate", "camera", "--config", str(settings), "--yes"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=MEASURE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise InstallationError(f"shaker-ctl calibrate: no end after {MEASURE_S:g} s") from late
+    finally:
+        hands("take card")
+        hands("close compartment")
+    if ran.returncode:
+        raise InstallationError((ran.stderr or ran.stdout).strip())
+    written = tomllib.loads(settings.read_text("utf-8"))
+    _measured[_set_up(rig)] = written["camera"]["calibration"]
+
+
+def _set_up(rig: dict[str, Any]) -> str:
+    """Two rigs that agree in this have one camera over one compartment."""
+    return json.dumps([rig["camera"]["serial"], rig["drawing"]], sort_keys=True)

@@ -1,0 +1,58 @@
+"""Which events the shipped code posts, read from the code itself.
+
+Owns the search for constructions of events outside of `rules`. An event that nobody constructs, or
+a field that every construction leaves at its default, is no letter of the product's alphabet: a row
+that needs it is proved and never played.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import shaker_ctl
+from shaker_ctl.rules import events as ev
+
+EVENTS = {kind.__name__: kind for kind in ev.Event.__subclasses__()}
+
+_PRODUCT = Path(shaker_ctl.__file__).parent
+
+
+@cache
+def posted() -> dict[type[ev.Event], frozenset[str]]:
+    """Return each event that the product constructs, with the fields that it ever passes."""
+    found: dict[type[ev.Event], frozenset[str]] = {}
+    for path in _PRODUCT.rglob("*.py"):
+        inside = path.relative_to(_PRODUCT).parts
+        if inside[0] == "rules" or "tests" in inside:
+            continue
+        for kind, passed in _constructions(ast.parse(path.read_text(encoding="utf-8"))):
+            found[kind] = found.get(kind, frozenset()) | passed
+    return found
+
+
+def _constructions(tree: ast.AST) -> Iterator[tuple[type[ev.Event], frozenset[str]]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        kind = EVENTS.get(name)
+        if kind is not None:
+            fields = [each.name for each in dataclasses.fields(kind)]
+            words = {word.arg or "" for word in node.keywords}
+            yield kind, frozenset(fields[: len(node.args)]) | words
+
+
+@cache
+def is_posted(event: ev.Event) -> bool:
+    """True when the product can post such an event: this type, with these fields set."""
+    passed = posted().get(type(event))
+    if passed is None:
+        return False
+    return all(
+        each.name in passed or getattr(event, each.name) == each.default
+        for each in dataclasses.fields(event)
+    )

@@ -1,0 +1,98 @@
+"""What the lamp box remembers, held against the journal after every start.
+
+Whoever can write the journal's files can write a chain that verifies. The lamp box stands elsewhere
+and keeps two things that no such hand reaches: the round and lamps that it committed last, and
+the head of the journal after the last closed round, which it takes once (REGISTERS.md, "Memory").
+
+A rewritten record before that head, a cut end, an older copy, another table's journal and a new one
+are noticed. A record rewritten after it is not, nor is one where the memory of the box was erased
+by hand before: that takes the key of its housing, and is counted. Owns the comparison alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shaker_ctl.journal.record import Anchor, Head
+from shaker_ctl.journal.recovery import REBUILD_MAIN, Finding, Trouble
+
+Lit = frozenset[str]
+
+PUT_BACK = "Put this table's own journal back; a new or older one is for a person to accept"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxMemory:
+    """What one lamp box retained without power."""
+
+    serial_number: int
+    erasures: int
+    """How often this memory was erased by hand; 0 in a box that does not count (map 1.0)."""
+    last_committed: int
+    """Newest round of play whose lamps it committed; 0 where there is none."""
+    lit: frozenset[Lit]
+    """Lamps that it committed for that round: first and corrected; empty with map 1.0."""
+    anchor: Anchor | None
+    """None where it keeps none: nothing was closed since the erasure, or map 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalMemory:
+    """What the journal says of the same."""
+
+    table: bytes
+    """`record.table_mark` of it."""
+    head: Head
+    hash_at: Callable[[int], bytes | None]
+    """Hash of the record with that number, or None where it has none."""
+    last_pushed: int
+    """Newest round of play whose values were sent to the lamps; 0 where there is none."""
+    lit: frozenset[Lit]
+    """Lamps that were to be lit for it: first and corrected."""
+
+
+def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+    """Return what the box proves against the journal, if anything: the table then halts (O-4)."""
+    return _against_anchor(journal, box.anchor) or _against_result(journal, box)
+
+
+def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> Finding | None:
+    if anchor is None:
+        return None
+    kept = f"the lamp box keeps the head of the journal after round {anchor.round}"
+    if anchor.table != journal.table:
+        if journal.last_pushed == 0:
+            text = f"{kept}, and this journal is a new one"
+            return Finding(Trouble.FOUNDED_ANEW, text, PUT_BACK, True)
+        text = f"{kept} of another table than this journal is of"
+        return Finding(Trouble.OTHER_TABLE, text, PUT_BACK, True)
+    found = journal.hash_at(anchor.head.sequence)
+    if found is None:
+        text = (
+            f"{kept}, which is record {anchor.head.sequence}; this journal ends at record "
+            f"{journal.head.sequence}: its end is missing"
+        )
+        return Finding(Trouble.LAMP_AHEAD, text, REBUILD_MAIN, True)
+    if found != anchor.head.hash:
+        text = (
+            f"{kept}, and this journal has another: record {anchor.head.sequence} or one before "
+            f"it was rewritten"
+        )
+        return Finding(Trouble.REWRITTEN, text, REBUILD_MAIN, True)
+    return None
+
+
+def _against_result(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+    if box.last_committed > journal.last_pushed:
+        text = (
+            f"the lamp box committed round {box.last_committed}, the journal knows only "
+            f"{journal.last_pushed}: the end of the journal is missing"
+        )
+        return Finding(Trouble.LAMP_AHEAD, text, REBUILD_MAIN, True)
+    is_same_round = box.last_committed == journal.last_pushed != 0
+    if is_same_round and (others := box.lit - journal.lit):
+        lit = ", ".join(sorted(min(others, key=sorted)))
+        text = f"the lamp box lit {lit} for round {box.last_committed}, the journal has other lamps"
+        return Finding(Trouble.OTHER_RESULT, text, REBUILD_MAIN, True)
+    return None

@@ -1,0 +1,117 @@
+"""The libraries that this program runs with: which versions, and whether each is as installed.
+
+Owns the list (`lock.txt`, the one that a table is installed from) and the digest of a library. Must
+not know what a difference leads to.
+
+A library's digest is taken over its installer's record (`RECORD`: each file with its SHA-256). The
+same wheel gives the same digest on every table; `damage` holds the files against the record.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackagePath, distributions
+from pathlib import Path
+
+LOCK = Path(__file__).with_name("lock.txt")
+
+DECIDING = ("numpy", "onnxruntime", "opencv-python", "pigpio", "pymodbus")
+"""What reads the dice, moves the motor and lights the lamps; `pyproject.toml` bounds each from
+above."""
+
+HEADLESS = {"opencv-python": "opencv-python-headless"}
+"""The same library without windows; a house may install it instead."""
+
+_BY_INSTALLER = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"})
+"""Files that differ from one installation of a wheel to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One installed library."""
+
+    name: str
+    """As in the lock: lower case, with hyphens."""
+    version: str
+    digest: str
+    """SHA-256 over the record of its files, in hex."""
+
+    def line(self) -> str:
+        """For seals and records."""
+        return f"{self.version} sha256:{self.digest}"
+
+
+def locked(lock: Path = LOCK) -> dict[str, str]:
+    """Return the version of each library in the lock, without those that other systems need.
+
+    Raises OSError where the lock cannot be read.
+    """
+    found = {}
+    for line in lock.read_text("utf-8").splitlines():
+        entry = re.match(r"([a-z0-9-]+)==([^ ;]+)(.*)", line)
+        if entry and "win32" not in entry[3]:
+            found[entry[1]] = entry[2]
+    return found
+
+
+def installed(root: Path) -> dict[str, Library]:
+    """Return those libraries of the lock that are installed beside the packages below `root`.
+
+    A source tree has no libraries beside it: there, those that this program runs with are meant.
+    """
+    return {name: _library(name, found) for name, found in _found(root).items()}
+
+
+def deciding(root: Path) -> dict[str, str]:
+    """Return version and digest, as text, of each library that decides."""
+    wanted = {*DECIDING, *HEADLESS.values()}
+    return {name: _library(name, found).line() for name, found in _found(root, wanted).items()}
+
+
+def damage(root: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (library, file, what is wrong) for each file that is not as it was installed."""
+    for name, found in _found(root).items():
+        for file in _recorded(found):
+            path = Path(str(found.locate_file(file)))
+            try:
+                with path.open("rb") as opened:
+                    raw = hashlib.file_digest(opened, "sha256").digest()
+            except FileNotFoundError:
+                yield name, str(file), "is missing"
+                continue
+            except OSError as error:
+                yield name, str(file), f"cannot be read: {error.strerror}"
+                continue
+            spelled = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+            if file.hash is not None and spelled != file.hash.value:
+                yield name, str(file), "differs from what was installed"
+
+
+def _found(root: Path, wanted: Collection[str] = ()) -> dict[str, Distribution]:
+    """The installed ones of `wanted`, by default of the whole lock."""
+    has_own = any(root.glob("*.dist-info"))
+    path = [str(root)] if has_own else sys.path
+    found = {
+        name: next(iter(distributions(name=name, path=path)), None)
+        for name in sorted(wanted or {*locked(), *HEADLESS.values()})
+    }
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _library(name: str, found: Distribution) -> Library:
+    lines = sorted(f"{file} {file.hash.value}" for file in _recorded(found) if file.hash)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return Library(name, found.version, digest)
+
+
+def _recorded(found: Distribution) -> Iterator[PackagePath]:
+    """Yield the files that came out of the wheel as they are."""
+    for file in found.files or ():
+        is_made_here = file.name in _BY_INSTALLER or ".." in file.parts or file.suffix == ".pyc"
+        if file.hash is not None and file.hash.mode == "sha256" and not is_made_here:
+            yield file

@@ -1,0 +1,84 @@
+"""A table's libraries have one version each, one digest each, and are what was installed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl import libraries
+from shaker_ctl.tests.installed_library import install_library
+
+ROOT = Path(libraries.__file__).parents[1]
+IN_TREE = [libraries.LOCK, *sorted(ROOT.glob("hil_tests/lock*.txt"))]
+IN_TREE += sorted(ROOT.glob("models/training/lock.txt"))
+ENTRY = re.compile(r"([a-z0-9-]+)==([^ ;]+)( ; [^\\]+)? \\$")
+HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?$")
+
+
+@pytest.mark.parametrize("lock", IN_TREE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_lock_holds_names_versions_and_hashes_and_nothing_else(lock: Path) -> None:
+    lines = [line for line in lock.read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert len(lines) > 20
+    assert [line for line in lines if not ENTRY.match(line) and not HASH.match(line)] == []
+    assert not re.search(r"://|www\.|--(extra-)?index|--find-links", lock.read_text("utf-8"))
+
+
+def test_no_library_stands_in_two_versions_in_the_locks() -> None:
+    seen: dict[str, set[str]] = {}
+    for lock in IN_TREE:
+        for name, version in libraries.locked(lock).items():
+            seen.setdefault(name, set()).add(version)
+    assert {name: versions for name, versions in seen.items() if len(versions) > 1} == {}
+
+
+def test_what_decides_is_locked_and_bounded_from_above() -> None:
+    assert set(libraries.DECIDING) <= set(libraries.locked())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    bounds = dict(re.split(r"(?=[<>=])", need, maxsplit=1) for need in project["dependencies"])
+    assert {name for name in libraries.DECIDING if "<" not in bounds[name]} == set()
+    assert set(bounds) <= set(libraries.locked())
+
+
+def test_the_same_wheel_has_the_same_digest_in_every_folder(tmp_path: Path) -> None:
+    digests = set()
+    for name in ("here", "there"):
+        folder = tmp_path / name
+        folder.mkdir()
+        install_library(folder, "numpy", "numpy.py", b"x = 1\n")
+        (folder / "numpy-9.9.dist-info" / "INSTALLER").write_text(name)
+        with (folder / "numpy-9.9.dist-info" / "RECORD").open("a") as record:
+            record.write(f"../../bin/{name},sha256={name},3\n__pycache__/numpy.pyc,,\n")
+        digests.add(libraries.deciding(folder)["numpy"])
+        assert list(libraries.damage(folder)) == []
+    assert len(digests) == 1
+
+
+def test_another_wheel_of_the_same_version_has_another_digest(tmp_path: Path) -> None:
+    install_library(tmp_path, "numpy", "numpy.py", b"x = 1\n")
+    before = libraries.deciding(tmp_path)
+    install_library(tmp_path, "numpy", "numpy.py", b"x = 2\n")
+    assert libraries.deciding(tmp_path) != before
+    assert list(libraries.damage(tmp_path)) == []
+
+
+def test_a_changed_and_a_missing_file_of_a_library_are_named(tmp_path: Path) -> None:
+    install_library(tmp_path, "numpy", "numpy.py", b"x = 1\n")
+    (tmp_path / "numpy.py").write_bytes(b"x = 7\n")
+    assert list(libraries.damage(tmp_path)) == [
+        ("numpy", "numpy.py", "differs from what was installed")
+    ]
+    (tmp_path / "numpy.py").unlink()
+    assert list(libraries.damage(tmp_path)) == [("numpy", "numpy.py", "is missing")]
+
+
+def test_a_library_that_no_lock_names_is_not_looked_at(tmp_path: Path) -> None:
+    install_library(tmp_path, "stranger", "stranger.py", b"")
+    assert libraries.installed(tmp_path) == {}
+
+
+def test_opencv_without_windows_decides_as_well(tmp_path: Path) -> None:
+    install_library(tmp_path, "opencv_python_headless", "cv2.py", b"")
+    assert list(libraries.deciding(tmp_path)) == ["opencv-python-headless"]

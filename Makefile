@@ -5,12 +5,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONUNBUFFERED := 1
+# Whatever is built of one commit bears that commit's time, and is the same byte for byte.
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults faults-all crash crash-all replay soak motor-off \
-        lock newest wheel test-wheel test-systemd test-arm64
+        lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,8 +81,8 @@ prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
 
-scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba|snapshot|lean|house|surface|shots|traced-shots|taught-shots|lean-shots|quick-lean-shots|clear-lean-shots|patterned-shots|clear-patterned-shots COUNT=500
-	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
+scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
+	$(BIN)/python -m models.training.scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
 	$(PYTHON) -m venv build/locking && build/locking/bin/pip install --quiet uv
@@ -98,6 +100,22 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 wheel: $(VENV)/.rig  ## build the two wheels into dist/: what a table uses, and the virtual rig
 	rm -rf dist
 	$(PACK) --wheel-dir dist . ./hil_tests
+	wheel=$$(ls dist/shaker_ctl-*.whl) && version=$$(basename $$wheel | cut -d- -f2) && \
+	    $(BIN)/python -m hil_tests.installed.sbom $$wheel >dist/shaker-ctl-$$version.cdx.json
+
+deb: wheel  ## the table's Debian packages into dist/: SUITES="bookworm trixie" ARCHITECTURES="amd64 arm64"
+	for suite in $(or $(SUITES),bookworm trixie); do \
+	    for architecture in $(or $(ARCHITECTURES),amd64 arm64); do \
+	        PYTHON=$(BIN)/python systemd/build-deb $$suite $$architecture || exit 1; \
+	    done; \
+	done
+
+reproduced: $(VENV)/.rig  ## wheels, SBOM and Debian packages twice: the same bytes, or status 1
+	for try in first second; do \
+	    $(MAKE) --no-print-directory deb VENV=$(VENV) && rm -rf build/$$try && \
+	    mkdir -p build && cp -r dist build/$$try && (cd dist && sha256sum *) >build/$$try.sha256 || exit 1; \
+	done
+	diff build/first.sha256 build/second.sha256 && cat build/first.sha256
 
 test-wheel: wheel  ## both wheels in an empty environment, outside the source tree: two rounds
 	rm -rf build/empty && $(PYTHON) -m venv build/empty
@@ -107,6 +125,10 @@ test-wheel: wheel  ## both wheels in an empty environment, outside the source tr
 
 test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
 	$(BIN)/python -m hil_tests.installed.booted --wheel dist/shaker_ctl-*.whl
+
+test-deb: $(VENV)/.test  ## `make deb` of amd64 under a booted systemd: played, upgraded, sent back: root
+	$(BIN)/python -m hil_tests.installed.upgraded --suite bookworm --package dist/*~deb12_amd64.deb
+	$(BIN)/python -m hil_tests.installed.upgraded --suite trixie --package dist/*~deb13_amd64.deb
 
 test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
 	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl

@@ -9,6 +9,7 @@ import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import time
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -146,6 +147,8 @@ def _as_toml(value: Any) -> str:
         return f"[{', '.join(_as_toml(item) for item in value)}]"
     if isinstance(value, Enum):
         value = value.value
+    if isinstance(value, time):
+        return value.isoformat()
     return json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
 
 

@@ -81,8 +81,8 @@ prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
 
-scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba|snapshot|lean|house|surface|shots|traced-shots|taught-shots|lean-shots|quick-lean-shots|clear-lean-shots|patterned-shots|clear-patterned-shots COUNT=500
-	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
+scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
+	$(BIN)/python -m models.training.scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
 	$(PYTHON) -m venv build/locking && build/locking/bin/pip install --quiet uv

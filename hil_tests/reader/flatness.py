@@ -1,6 +1,6 @@
 """What each measurement of a die's lie is worth: `python -m hil_tests.reader flatness`.
 
-    python -m hil_tests.reader flatness var/scenes/taught-shots-… --rig 400 --seed 501
+    python -m hil_tests.reader flatness var/scenes/traced-shots-taught-… --rig 400 --seed 501
     python -m hil_tests.reader flatness var/scenes/traced-shots-… --check
 
 Owns: dice of known lie with both readers' measurements, the logistic regression that gives

@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,8 +29,10 @@ from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Chain, Record
 
@@ -165,6 +168,78 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(_short(item) for item in value)
     return str(value)
+
+
+@app.command()
+def day(
+    wanted: Annotated[
+        str | None, typer.Argument(metavar="[DAY]", help="As 2026-11-23. Default: the last one.")
+    ] = None,
+    begins: Annotated[
+        str, typer.Option(help="Local time of day at which a gaming day begins.")
+    ] = "06:00",
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the day sheet: rounds, exceptions, who signed what, counters, closing inspection.
+
+    Eighty columns of plain text: print it, have it signed, keep it. It carries the head of the
+    chain, so that a journal which was rewritten later does not fit it.
+    """
+    starts = _time_of_day(begins)
+    with _opened(_parameters(config, journal)) as book:
+        chosen = _day(wanted) if wanted is not None else None
+        sheet, of = DaySheet(), chosen
+        for record in book.all():
+            plain = record.plain
+            found = gaming_day(plain["wall"], starts)
+            if chosen is None and found != of:
+                sheet, of = DaySheet(), found
+            if found == of:
+                sheet.take(plain, record.hash.hex())
+        if as_json:
+            typer.echo(json.dumps(_plain(sheet, of), indent=2))
+        else:
+            typer.echo(draw_sheet(str(of or "-"), _table(config, journal), sheet), nl=False)
+
+
+def _day(words: str) -> date:
+    try:
+        return date.fromisoformat(words)
+    except ValueError as error:
+        raise RefusedError(
+            f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
+        ) from error
+
+
+def _time_of_day(words: str) -> time:
+    try:
+        return time.fromisoformat(words)
+    except ValueError as error:
+        raise RefusedError(
+            f"{words!r} is no time of day", remedy="Give --begins as 06:00"
+        ) from error
+
+
+def gaming_day(wall: str, begins: time) -> date:
+    """Return the local day to which a moment belongs, where days begin at `begins`."""
+    at = datetime.fromisoformat(wall).astimezone()
+    return at.date() - timedelta(days=1) if at.time() < begins else at.date()
+
+
+def _table(config: Path, journal: Path | None) -> str:
+    """Name the table on the sheet: its profile, or the journal that was named instead."""
+    return str(journal) if journal is not None else settings_file.load(config).table.profile
+
+
+def _plain(sheet: DaySheet, of: date | None) -> dict[str, Any]:
+    lines = {
+        name: [asdict(line) for line in getattr(sheet, name)]
+        for name in ("exceptions", "openings", "acts")
+    }
+    told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
+    return {"day": str(of) if of else None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
 # ── Proving ─────────────────────────────────────────────────────────────────

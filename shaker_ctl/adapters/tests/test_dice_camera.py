@@ -89,7 +89,7 @@ def test_a_process_that_only_loads_can_be_stopped(camera, heard):
 
 def test_the_service_loads_neither_opencv_nor_onnxruntime_nor_numpy():
     code = (
-        "import sys; import shaker_ctl.commands.run; "
+        "import sys; import shaker_ctl.commands.run, shaker_ctl.table; "
         "print([m for m in ('cv2', 'onnxruntime', 'numpy') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,0 +1,123 @@
+"""`shaker-ctl journal day`: what stands on the sheet that people sign."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, time
+from pathlib import Path
+from time import tzset
+
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.journal import app, gaming_day
+from shaker_ctl.commands.journal_day import LINE, WIDTH
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    tzset()
+
+
+def written(path: Path, days: dict[str, Playing]) -> Path:
+    """A journal of what happened at one table after another, each on its own day at noon."""
+    store = SqliteJournal(path)
+    head: Head = store.head()
+    for day, table in days.items():
+        for number, (event, step) in enumerate(table.history):
+            body = {
+                "event": to_record(event),
+                "decision": [to_record(command) for command in step.commands],
+            }
+            record = link(
+                head,
+                Entry("step", body, round=step.state.round or None),
+                monotonic_s=float(number),
+                wall=f"{day}T12:00:{number % 60:02}.000+00:00",
+                digests={},
+            )
+            store.write([record])
+            head = Head(record.sequence, record.hash)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    quiet = Playing().open()
+    busy = Playing().open().betting()
+    busy.do(ev.NoMoreBetsCalled(DEALER, 1), ev.ShakerFault(None, "stall"))
+    busy.do(ev.WagersSettled(DEALER, 1))
+    busy.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    return written(tmp_path / "journal.sqlite", {"2026-03-02": quiet, "2026-03-03": busy})
+
+
+def run(*words: str, journal: Path) -> str:
+    result = RUNNER.invoke(app, ["day", *words, "--journal", str(journal)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_last_day_is_shown_with_its_rounds_persons_and_counters(journal: Path) -> None:
+    told = run(journal=journal)
+    assert "day 2026-03-03" in told
+    assert "Rounds 1, numbers 1 to 1" in told
+    assert "not started" in told
+    assert "round 1: not_started" in told
+    assert f"signed  {FLOOR.name} (floorperson)" in told
+    assert "no more bets called" not in told, "what a dealer does in every round"
+    assert "compartment opened" in told
+    assert "stall" in told
+
+
+def test_the_sheet_is_to_be_signed_and_fits_the_paper(journal: Path) -> None:
+    told = run(journal=journal)
+    assert told.count(LINE) >= 3, "dealer, floorperson, and the opening that nobody is named for"
+    assert "Closing inspection" in told
+    assert max(map(len, told.splitlines())) <= 2 * WIDTH
+
+
+def test_a_day_carries_the_head_of_its_last_record(journal: Path) -> None:
+    first = json.loads(run("2026-03-02", "--json", journal=journal))
+    last = json.loads(run("2026-03-03", "--json", journal=journal))
+    assert first["last"] + 1 == last["first"]
+    store = SqliteJournal(journal, read_only=True)
+    records = list(store.read())
+    store.close()
+    assert last["head"] == records[-1].hash.hex()
+    assert first["head"] == records[first["last"] - 1].hash.hex()
+    assert last["meters"]["starts of the controller"] == 1
+
+
+def test_a_day_without_a_record_says_so(journal: Path) -> None:
+    assert "No record of this day." in run("2026-05-01", journal=journal)
+
+
+@pytest.mark.parametrize("words", [("yesterday",), ("--begins", "dawn")])
+def test_what_is_no_day_and_no_time_is_refused(journal: Path, words: tuple[str, ...]) -> None:
+    with pytest.raises(RefusedError):
+        run(*words, journal=journal)
+
+
+def test_a_gaming_day_begins_in_the_morning() -> None:
+    assert gaming_day("2026-03-03T05:59:59+00:00", time(6)) == date(2026, 3, 2)
+    assert gaming_day("2026-03-03T06:00:00+00:00", time(6)) == date(2026, 3, 3)
+
+
+def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
+    sheet = DaySheet()
+    opened = {"type": "CompartmentOpened"}
+    asked = {"type": "LidRequested", "person": to_record(FLOOR)}
+    for number, event in enumerate([asked, opened, opened], start=1):
+        sheet.take({"sequence": number, "wall": "w", "kind": "step", "event": event})
+    assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]

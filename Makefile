@@ -97,6 +97,9 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 	$(RESOLVE) pyproject.toml --group build/locking/train/pyproject.toml:train \
 	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TRAIN)
 
+newest: $(VENV)/.test  ## the newest release of each library that decides, beside the locked one: what changes; NEWEST="--pictures 400"
+	$(BIN)/python -m hil_tests.reader.newest $(NEWEST)
+
 wheel: $(VENV)/.rig  ## build the two wheels into dist/: what a table uses, and the virtual rig
 	rm -rf dist
 	$(PACK) --wheel-dir dist . ./hil_tests

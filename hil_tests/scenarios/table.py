@@ -401,14 +401,14 @@ class Table:
         """The table in words: what it plays, with which settings, measured when."""
         text = (self.session.folder / "settings.toml").read_text("utf-8")
         found = tomllib.loads(text)
-        measured = found["camera"]["calibration"].get("measured", "never")
+        camera = found["camera"]["calibration"]
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         plan = self.session.plan
         return {
             "profile": f"{plan.profile}, entry mode {found['table']['entry_mode']}",
             "compartment and dice": f"{plan.compartment}, {plan.dice}, seed {plan.seed}",
             "settings": f"digest {digest}",
-            "camera measured": f"{measured}, lens {found['camera']['calibration']['height_mm']:.1f} mm up",
+            "camera measured": f"{camera.get('measured', 'never')}, lens {camera['height_mm']:.0f} mm up",
         }
 
     @property

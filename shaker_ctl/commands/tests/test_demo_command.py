@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 from shaker_ctl.commands import demo
 from shaker_ctl.commands.program import program
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.installation import real_table
 
 
 @pytest.fixture(autouse=True)
 def no_real_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo.real_table, "mark", lambda: None)
+    monkeypatch.setattr(real_table, "mark", lambda: None)
 
 
 def refused() -> SettingsError:

@@ -408,7 +408,7 @@ class Table:
             "profile": f"{plan.profile}, entry mode {found['table']['entry_mode']}",
             "compartment and dice": f"{plan.compartment}, {plan.dice}, seed {plan.seed}",
             "settings": f"digest {digest}",
-            "camera measured": f"{camera.get('measured', 'never')}, lens {camera['height_mm']:.0f} mm up",
+            "camera measured": str(camera.get("measured", "never")),
         }
 
     @property

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +35,7 @@ from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Chain, Record
+from shaker_ctl.journal.volume import gaming_day
 
 if TYPE_CHECKING:
     from shaker_ctl.journal.replay import Difference
@@ -175,9 +176,6 @@ def day(
     wanted: Annotated[
         str | None, typer.Argument(metavar="[DAY]", help="As 2026-11-23. Default: the last one.")
     ] = None,
-    begins: Annotated[
-        str, typer.Option(help="Local time of day at which a gaming day begins.")
-    ] = "06:00",
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
     as_json: AsJson = False,
@@ -185,47 +183,38 @@ def day(
     """Print the day sheet: rounds, exceptions, who signed what, counters, closing inspection.
 
     Eighty columns of plain text: print it, have it signed, keep it. It carries the head of the
-    chain, so that a journal which was rewritten later does not fit it.
+    chain, so that a journal which was rewritten later does not fit it. The day begins at
+    `journal.day_begins`, local time.
     """
-    starts = _time_of_day(begins)
-    with _opened(_parameters(config, journal)) as book:
-        chosen = _day(wanted) if wanted is not None else None
-        sheet, of = DaySheet(), chosen
-        for record in book.all():
+    parameters = _parameters(config, journal)
+    with _opened(parameters) as book:
+        sheet, of = DaySheet(), _day(wanted) if wanted else _last_day(book, parameters.day_begins)
+        for record in book.around(of):
             plain = record.plain
-            found = gaming_day(plain["wall"], starts)
-            if chosen is None and found != of:
-                sheet, of = DaySheet(), found
-            if found == of:
+            if _day_of(plain["wall"], parameters.day_begins) == of:
                 sheet.take(plain, record.hash.hex())
         if as_json:
             typer.echo(json.dumps(_plain(sheet, of), indent=2))
         else:
-            typer.echo(draw_sheet(str(of or "-"), _table(config, journal), sheet), nl=False)
+            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet), nl=False)
 
 
-def _day(words: str) -> date:
+def _day(words: str) -> str:
     try:
-        return date.fromisoformat(words)
+        return date.fromisoformat(words).isoformat()
     except ValueError as error:
         raise RefusedError(
             f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
         ) from error
 
 
-def _time_of_day(words: str) -> time:
-    try:
-        return time.fromisoformat(words)
-    except ValueError as error:
-        raise RefusedError(
-            f"{words!r} is no time of day", remedy="Give --begins as 06:00"
-        ) from error
+def _day_of(wall: str, begins: time) -> str:
+    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
 
 
-def gaming_day(wall: str, begins: time) -> date:
-    """Return the local day to which a moment belongs, where days begin at `begins`."""
-    at = datetime.fromisoformat(wall).astimezone()
-    return at.date() - timedelta(days=1) if at.time() < begins else at.date()
+def _last_day(book: _Book, begins: time) -> str:
+    last = list(book.store.read(book.store.head().sequence))
+    return _day_of(last[0].plain["wall"], begins) if last else ""
 
 
 def _table(config: Path, journal: Path | None) -> str:
@@ -233,13 +222,13 @@ def _table(config: Path, journal: Path | None) -> str:
     return str(journal) if journal is not None else settings_file.load(config).table.profile
 
 
-def _plain(sheet: DaySheet, of: date | None) -> dict[str, Any]:
+def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
     lines = {
         name: [asdict(line) for line in getattr(sheet, name)]
         for name in ("exceptions", "openings", "acts")
     }
     told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
-    return {"day": str(of) if of else None, **told, **lines, "marks": sorted(sheet.marks)}
+    return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
 # ── Proving ─────────────────────────────────────────────────────────────────
@@ -513,6 +502,17 @@ class _Book:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
+
+    def around(self, day: str) -> Iterator[Record]:
+        """Yield the records of the volumes that can hold some of a gaming day.
+
+        A volume ends between two rounds, so a day's first records may lie in the one before.
+        """
+        closed = self.store.closed
+        first = max((each.first for each in closed if each.day < day), default=1)
+        later = [each.first for each in closed if each.day > day]
+        last = min(later) - 1 if later else None
+        yield from self._chain.over(self.store.head_before(first), self.store.read(first, last))
 
     def trouble(self) -> JournalCorruptError | None:
         """What a person must know of what was read so far."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import date, time
 from pathlib import Path
 from time import tzset
 
@@ -11,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.commands.journal import app, gaming_day
+from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal_day import LINE, WIDTH
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import DaySheet
@@ -103,15 +102,35 @@ def test_a_day_without_a_record_says_so(journal: Path) -> None:
     assert "No record of this day." in run("2026-05-01", journal=journal)
 
 
-@pytest.mark.parametrize("words", [("yesterday",), ("--begins", "dawn")])
-def test_what_is_no_day_and_no_time_is_refused(journal: Path, words: tuple[str, ...]) -> None:
+def test_what_is_no_day_is_refused(journal: Path) -> None:
     with pytest.raises(RefusedError):
-        run(*words, journal=journal)
+        run("yesterday", journal=journal)
 
 
-def test_a_gaming_day_begins_in_the_morning() -> None:
-    assert gaming_day("2026-03-03T05:59:59+00:00", time(6)) == date(2026, 3, 2)
-    assert gaming_day("2026-03-03T06:00:00+00:00", time(6)) == date(2026, 3, 3)
+def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Path) -> None:
+    """The first records of a day still lie in the volume of the day before."""
+    parted = SqliteJournal(tmp_path / "parted.sqlite")
+    head = parted.head()
+    source = SqliteJournal(journal, read_only=True)
+    begun = 0
+    for record in source.read():
+        plain = record.plain
+        begun += plain["wall"] > "2026-03-03"
+        entries = [Entry("step", {"event": plain["event"], "decision": plain["decision"]})]
+        if begun == 5:
+            entries.insert(0, parted.next_volume("2026-03-03", {}))
+        for entry in entries:
+            again = link(head, entry, monotonic_s=0.0, wall=plain["wall"], digests={})
+            parted.write([again])
+            head = Head(again.sequence, again.hash)
+    source.close()
+    assert parted.volume == 2
+    parted.close()
+    for day in ("2026-03-02", "2026-03-03"):
+        whole = json.loads(run(day, "--json", journal=journal))
+        sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.sqlite"))
+        for name in ("rounds", "endings", "meters", "faults", "acts", "exceptions"):
+            assert sheet[name] == whole[name], (day, name)
 
 
 def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:

@@ -1,8 +1,8 @@
 """What labelled photographs show: folders with a `labels.jsonl`, and published corrections of them.
 
-Owns: the format, one row a picture (`{"image", "width", "height", "dice": [...]}`, of each die `bbox`,
-`value` and `flat`),
-and the refusal of rows that cannot be meant so. Must not know what reads the pictures.
+Owns: the format, one row a picture (`{"image", "width", "height", "dice": [...]}`, of each die its
+`bbox`, `value` and `flat`), and the refusal of rows that cannot be meant so. Must not know what
+reads the pictures.
 
 Every folder that has a `labels.jsonl`, searched recursively, is a set.
 """

@@ -121,9 +121,11 @@ class Floorperson(_Person):
 
     def _next(self, status: Reply) -> str | None:
         # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
-        return self._step(status) or next(
-            (verb for verb in ("open", "inspect all") if _may(status, verb)), None
-        )
+        if step := self._step(status):
+            return step
+        if status["life"] == "inspection due":
+            return "inspect all" if _may(status, "inspect all") else None
+        return "open" if _may(status, "open") else None
 
     def _step(self, status: Reply) -> str | None:
         """What the inspection in hand waits for this person to do."""

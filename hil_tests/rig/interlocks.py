@@ -35,7 +35,8 @@ class Hands:
         self.coin_in_compartment = False
         self.lid_open = False
         self.cover_open = True
-        self.new_dice: tuple[str | None, tuple[int, int, int] | None] | None = None
+        self.new_dice: tuple[str | None, tuple[int, ...] | None] | None = None
+        self.bumped = False
         self.latch_released = False
         self.flag_fallen = False
 
@@ -89,10 +90,13 @@ class Hands:
         self.coin_in_compartment = present
         return True
 
-    def replace_dice(
-        self, style: str | None = None, values: tuple[int, int, int] | None = None
-    ) -> bool:
-        """Lay three dice flat on the floor, by style and values or as chance has it.
+    def bump_table(self) -> None:
+        """Knock against the machine, hard enough that the dice slide."""
+        self.bumped = True
+
+    def replace_dice(self, style: str | None = None, values: tuple[int, ...] | None = None) -> bool:
+        """Lay dice flat on the floor, by style and values or three as chance has it. Two values
+        lay two dice, as where one was taken; four lay four.
 
         Needs the lid open. Raises KeyError for a style that does not exist.
         """

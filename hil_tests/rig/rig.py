@@ -24,6 +24,7 @@ from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.geometry import MOST_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
@@ -487,6 +488,7 @@ class Rig:
             "cover dome": lambda: hands.cover_dome(True),
             "uncover dome": lambda: hands.cover_dome(False),
             "drop coin": lambda: hands.drop_coin(True),
+            "bump table": hands.bump_table,
             "take coin": lambda: hands.drop_coin(False),
             f"{LAY} FILE": lambda: False,
             "take card": lambda: self._lay(None),
@@ -508,14 +510,16 @@ def _check_style(style: str) -> None:
         raise ValueError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
 
 
-def _dice(words: list[str]) -> tuple[str | None, tuple[int, int, int] | None]:
-    """Understand `[STYLE] [A B C]`. Raises ValueError."""
+def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
+    """Understand `[STYLE] [A B C]`, with one value fewer or more. Raises ValueError."""
     style = words.pop(0) if words and not words[0].isdigit() else None
     if style is not None:
         _check_style(style)
     if not words:
         return style, None
-    if len(words) != 3 or any(word not in tuple("123456") for word in words):
-        raise ValueError(f"after {REPLACE!r} come a style, three values of 1 to 6, both or neither")
-    first, second, third = (int(word) for word in words)
-    return style, (first, second, third)
+    if not 2 <= len(words) <= MOST_DICE or any(word not in tuple("123456") for word in words):
+        raise ValueError(
+            f"after {REPLACE!r} come a style, a value of 1 to 6 for each of 2 to {MOST_DICE} dice, "
+            "both or neither"
+        )
+    return style, tuple(int(word) for word in words)

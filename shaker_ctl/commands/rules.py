@@ -21,6 +21,8 @@ from rich.text import Text
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import regulation
+from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
+from shaker_ctl.rules.clauses.words import words
 from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.regulation import PROFILES, Cited, Profile, Strict
 from shaker_ctl.rules.rulebook import out_of_force
@@ -87,8 +89,31 @@ def list_profiles() -> None:
 
 
 @app.command()
-def show(profile: ProfileName) -> None:
-    """Show every value of a profile with the clause it stands on."""
+def show(
+    profile: Annotated[
+        str | None, typer.Argument(help=f"One of {', '.join(PROFILES)}; or a profile file.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Show this clause instead, as 625a.5(g) or 5.B(2).")
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A text file, or a folder of .txt files, with the words of the rule texts.",
+            envvar="SHAKER_CTL_TEXTS",
+        ),
+    ] = None,
+) -> None:
+    """Show every value of a profile with its clause; or one clause: its duty, and its words."""
+    if text is not None:
+        _clause(text, profile, texts)
+        return
+    if profile is None:
+        raise RefusedError(
+            "neither a profile nor a clause is named",
+            remedy="shaker-ctl rules show PROFILE, or rules show --text CLAUSE",
+        )
     one = regulation.load(profile)
     _head(one)
     grid = Table("what", "value", "clause")
@@ -111,6 +136,53 @@ def show(profile: ProfileName) -> None:
     screen.print(f"Paytables: {escape(', '.join(one.payout.tables))} (`shaker-ctl rules paytable`)")
     for oddity in one.oddities:
         screen.print(f"[dim]as printed:[/] {escape(oddity)}")
+
+
+def _clause(number: str, profile: str | None, folder: Path | None) -> None:
+    """Print a clause: what it asks for in our words, and its own words where a file has them."""
+    chosen = [profile] if profile is not None else list(TEXTS)
+    found = [(text, clauses(text)[number]) for text in chosen if number in _of(text)]
+    if not found:
+        raise RefusedError(
+            f"no rule text here has a clause {number}",
+            remedy="Write it as the pages in shaker_ctl/rules/clauses do: 625a.5(g), 5(d), 5.B(2)",
+        )
+    for text, clause in found:
+        one = regulation.load(text)
+        screen.print(Text.assemble((number, "bold"), f"  {one.title}"))
+        screen.print(escape(f"{clause.duty}. Who: {clause.who}. Here: {said(clause.verdict)}."))
+        own = next((told for each in _files(folder) if (told := words(each, number))), "")
+        if own:
+            screen.print(escape(own))
+        else:
+            screen.print(
+                escape(
+                    f"The words are not part of this program. They stand in {one.instrument}; "
+                    "name a file that has them: --from FILE"
+                )
+            )
+
+
+def _of(text: str) -> dict[str, Clause]:
+    if text not in TEXTS:
+        raise RefusedError(
+            f"{text} rests on no rule text that comes with the product",
+            remedy=f"Name one of {', '.join(TEXTS)}, or none",
+        )
+    return clauses(text)
+
+
+def _files(place: Path | None) -> Iterator[str]:
+    """Yield what the files with the rule texts hold."""
+    if place is None:
+        return
+    try:
+        for path in sorted(place.glob("*.txt")) if place.is_dir() else [place]:
+            yield path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RefusedError(
+            f"{place} cannot be read: {error.strerror}", remedy="Name another --from"
+        ) from error
 
 
 def _head(one: Profile) -> None:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation
@@ -67,10 +67,15 @@ def write(
     by: Annotated[str, typer.Option(help="Who approves, for the record.")],
     config: Config = DEFAULT_CONFIG,
     packages: Packages = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write; else seal.json beside the settings file."),
+    ] = None,
 ) -> None:
     """Sign the packages, the settings file and its profile as they are now.
 
-    Writes `seal.json` beside the settings file. Refuses where the settings are wrong, or where the
+    Writes `seal.json` beside the settings file, or `--out`: for a version that is to be installed,
+    `seal-next.json` there. Refuses where the settings are wrong, or where the
     table trusts another key than this one.
     """
     chosen = settings_file.load(config)
@@ -100,11 +105,11 @@ def write(
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
     )
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
-    _replace(where.manifest, text)
+    _replace(out or where.manifest, text)
     count = len(sealed.packages) + len(sealed.elsewhere)
     _say(
-        f"{where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed by {by}, "
-        f"key {signature.fingerprint(trusted)}"
+        f"{out or where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed "
+        f"by {by}, key {signature.fingerprint(trusted)}"
     )
 
 

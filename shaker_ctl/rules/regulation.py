@@ -51,7 +51,7 @@ def among(*allowed: Enum) -> AfterValidator:
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Cited(Strict, Generic[T]):

@@ -111,6 +111,10 @@ class CameraReader:
         self.last: LastReading | None = None
         self.last_pictures: Pictures | None = None
 
+    def load(self) -> None:
+        """Have the camera process load its libraries; it opens nothing before `start`."""
+        self._camera.load()
+
     def start(self) -> None:
         """Start the camera process; returns at once."""
         self._camera.start()

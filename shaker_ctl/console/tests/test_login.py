@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import argon2
 import pytest
 
 from shaker_ctl.console import accounts
@@ -201,3 +202,13 @@ def test_the_remedy_for_a_wrong_users_file_leads_out_of_it(tmp_path: Path) -> No
 def test_a_passphrase_has_a_reasonable_length(tmp_path: Path, passphrase: str) -> None:
     with pytest.raises(SettingsError):
         accounts.add(tmp_path / "users.toml", "anna", Role.DEALER, passphrase)
+
+
+def test_an_unknown_name_takes_as_long_as_a_known_one() -> None:
+    """By the costs that the hash names: argon2's time is theirs alone."""
+    hasher = accounts._HASHER
+    costs = argon2.extract_parameters(accounts._NOBODY)
+    assert (costs.time_cost, costs.memory_cost, costs.parallelism) == (
+        *(hasher.time_cost, hasher.memory_cost, hasher.parallelism),
+    )
+    assert not hasher.check_needs_rehash(accounts._NOBODY)

@@ -27,6 +27,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
@@ -34,6 +35,7 @@ from shaker_ctl.commands.journal_export import closings, moment, with_hash, writ
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import gaming_day
 
@@ -196,7 +198,8 @@ def day(
         if as_json:
             typer.echo(json.dumps(_plain(sheet, of), indent=2))
         else:
-            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet), nl=False)
+            worn = _lives(config, journal, book)
+            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet, worn), nl=False)
 
 
 def _day(words: str) -> str:
@@ -218,8 +221,25 @@ def _last_day(book: _Book, begins: time) -> str:
 
 
 def _table(config: Path, journal: Path | None) -> str:
-    """Name the table on the sheet: its profile, or the journal that was named instead."""
-    return str(journal) if journal is not None else settings_file.load(config).table.profile
+    """Name the table on the sheet, or the journal that was named instead."""
+    if journal is not None:
+        return str(journal)
+    settings = settings_file.load(config)
+    return f"{settings.service.table_name}, {settings.table.profile}"
+
+
+def _lives(config: Path, journal: Path | None, book: _Book) -> list[str]:
+    """Say how worn the parts are; nothing where a journal was named instead of a table."""
+    if journal is not None:
+        return []
+    p = settings_file.load(config).parts
+    tables = TablesReader(place(book.store.path))
+    dice = tables.worn(book.store.head().sequence)
+    motor = tables.shaken(book.first_of(p.motor_fitted))
+    cam = tables.shaken(book.first_of(p.cam_fitted))
+    if dice is None or motor is None or cam is None:
+        return ["not counted: the service has not brought its tables up to date"]
+    return list(lives(p, motor, cam, dice))
 
 
 def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
@@ -502,6 +522,14 @@ class _Book:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
+
+    def first_of(self, day: date | None) -> int:
+        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        closed = self.store.closed
+        if day is None or not closed:
+            return 1
+        later = [each.first for each in closed if each.day >= day.isoformat()]
+        return min(later, default=closed[-1].last + 1)
 
     def around(self, day: str) -> Iterator[Record]:
         """Yield the records of the volumes that can hold some of a gaming day.

@@ -131,6 +131,8 @@ def _explain(problem: Any, source: str) -> str:
         near = difflib.get_close_matches(path[-1], _keys_beside(path), n=1, cutoff=0.5)
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"
+    if problem["type"] == "model_type":
+        return f"{source}: {key} = {quoted(problem['input'])}: {key} is a section, [{key}]"
     what = problem["msg"].removeprefix("Value error, ")
     return f"{source}: {key} = {quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
 

@@ -31,6 +31,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
@@ -438,6 +439,7 @@ def dispute(
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         is_known = bool(book.store.read_round(number))
+    become_owner_of(parameters.path.parent)
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -478,6 +480,7 @@ def rebuild(
     source, target = copies if main else copies[::-1]
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 

@@ -84,12 +84,12 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
 
 
 def restarted(table: Table) -> None:
-    """Kill the controller while a result burns, start it again, and open the table."""
-    table.betting()
+    """Kill the controller while a result burns, start it again, settle, and open the table."""
+    number = table.betting()
     table.cut_power("1 commit")
     table.give_power()
-    # What it said before it was killed may still lie in the line.
-    table.wait("it says that it was away", lambda seen: "controller-died" in seen["faults"])
+    table.ended_round(number)
+    table.wait("the round is settled", lambda seen: seen["life"] != "open")
     table.be_open()
 
 

@@ -1,7 +1,7 @@
 """How long a console refuses logins after wrong passphrases. Pure; time is handed in.
 
 Owns the delays. A name is locked out by wrong passphrases for that name alone: a stranger at a
-terminal cannot lock everybody out by inventing names. Wrong passphrases in a row, of whatever names,
+terminal cannot lock everybody out by inventing names. Wrong passphrases in a row, of whatever name,
 delay the whole console, but briefly: trying many names is slowed, and people can still work. Counts
 are per console, so that someone at the dealer's terminal cannot lock the technician out of theirs.
 """

@@ -63,7 +63,7 @@ class DisputeList:
             return tuple(Dispute(**json.loads(line)) for line in lines if line)
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise JournalWriteError(
                 f"the list of disputes {self._path} cannot be read: {error}",
                 remedy="Mend or remove that line by hand; until then no picture is dropped",

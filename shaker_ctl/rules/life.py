@@ -21,6 +21,7 @@ LID_CITE = "O-11: an opened compartment stops play"
 
 ROWS: tuple[Row, ...] = (
     # ── opening and closing ──
+    # the floorperson inspects before the table opens
     Row(
         "open: a closed table is inspected first",
         phases(P.CLOSED),
@@ -30,6 +31,7 @@ ROWS: tuple[Row, ...] = (
         to=P.INSPECTION_DUE,
         do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),),
     ),
+    # a text holds from its first day to its last
     Row(
         "open: an inspected table asks the clock",
         phases(P.INSPECTED),
@@ -41,12 +43,26 @@ ROWS: tuple[Row, ...] = (
         do=(fx.check_time,),
     ),
     Row(
+        "open: the signature has aged, an inspection is due",
+        phases(P.OPENING),
+        ev.TimeChecked,
+        "opening_inspection.signed_by",
+        when=(g.of_this, g.time_is_trusted, g.signature_aged),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
         "open: in force, dice young enough",
         phases(P.OPENING),
         ev.TimeChecked,
         "in_force.last_day",
         when=(g.of_this, g.admitted),
         to=P.READY,
+        notes=(fx.signature_used,),
         do=(fx.announce(Notice.OPEN, "in_force.effective_from"),),
     ),
     Row(
@@ -88,6 +104,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.close_afterwards,),
     ),
     # ── between rounds ──
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "bets: the dealer opens a round",
         phases(P.READY),
@@ -107,6 +124,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ADMITTING,
         do=(fx.check_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "bets open",
         phases(P.ADMITTING),
@@ -149,6 +167,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.clock_silent,),
         do=(fx.announce(Notice.BARRED),),
     ),
+    # no text states a least length; Great Britain has one for unattended machines (O-20)
     Row(
         "the least length of a round has passed",
         phases(P.PACING),
@@ -175,6 +194,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.in_charge,),
         do=(fx.trust_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "other dice in a table that is shut",
         ph.SHUT | ph.STOPPED,
@@ -197,6 +217,7 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     # ── out of service and back ──
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "taken out of service",
         ph.SHUT | ph.STANDING,
@@ -207,6 +228,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.nothing_passed,),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "a fault is cleared",
         ph.STOPPED,

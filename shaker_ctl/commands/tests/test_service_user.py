@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.bytes_cut import fast_folder
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
 
@@ -20,7 +20,9 @@ OWNER = 65534
 
 
 def test_a_rebuild_by_root_leaves_files_that_the_service_can_write() -> None:
-    with fast_folder() as folder:
+    # A folder that others may enter, unlike pytest's.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         (folder / "stick").mkdir()
         parameters = JournalParameters(
             path=folder / "journal.sqlite", second=folder / "stick" / "journal.sqlite"

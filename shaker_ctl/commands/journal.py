@@ -27,13 +27,17 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import gaming_day
 
@@ -79,13 +83,13 @@ def last(
         for row in rounds:
             values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
             table.add_row(
-                str(row["round"]),
-                row["began"][:19].replace("T", " "),
-                values,
-                row["source"] or "-",
-                row["ending"] or Text("unfinished", "yellow"),
-                row["wagers"] or "-",
-                row["cause"] or "-",
+                visible(row["round"]),
+                visible(row["began"][:19].replace("T", " ")),
+                visible(values),
+                visible(row["source"] or "-"),
+                visible(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                visible(row["wagers"] or "-"),
+                visible(row["cause"] or "-"),
             )
         screen.print(table)
 
@@ -143,14 +147,16 @@ def _draw_round(number: int, records: list[Record], folder: Path) -> None:
         pictures += [saved["file"] for saved in plain["pictures"].values()]
     screen.print(table)
     for name, digest in sorted(records[-1].plain["digests"].items()):
-        screen.print(f"{name:10} {digest}")
+        screen.print(visible(f"{name:10} {digest}"))
     for name in pictures:
         path = folder / name
-        screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+        kept = "" if path.exists() else " (no longer kept)"
+        screen.print(f"picture    {visible(path)}{kept}")
     for act in disputes:
         if act.round == number:
             what = "opened" if act.is_open else "settled"
-            screen.print(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            screen.print(said, soft_wrap=True)
 
 
 def _worded(plain: dict[str, Any]) -> str:
@@ -160,7 +166,7 @@ def _worded(plain: dict[str, Any]) -> str:
         for key, value in plain.items()
         if key not in ("type", "occasion") and value not in (None, "", [])
     )
-    return f"{plain.get('type', '')} {fields}".strip()
+    return visible(f"{plain.get('type', '')} {fields}".strip())
 
 
 def _short(value: Any) -> str:
@@ -196,7 +202,8 @@ def day(
         if as_json:
             typer.echo(json.dumps(_plain(sheet, of), indent=2))
         else:
-            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet), nl=False)
+            worn = _lives(config, journal, book)
+            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet, worn), nl=False)
 
 
 def _day(words: str) -> str:
@@ -218,8 +225,25 @@ def _last_day(book: _Book, begins: time) -> str:
 
 
 def _table(config: Path, journal: Path | None) -> str:
-    """Name the table on the sheet: its profile, or the journal that was named instead."""
-    return str(journal) if journal is not None else settings_file.load(config).table.profile
+    """Name the table on the sheet, or the journal that was named instead."""
+    if journal is not None:
+        return str(journal)
+    settings = settings_file.load(config)
+    return f"{settings.service.table_name}, {settings.table.profile}"
+
+
+def _lives(config: Path, journal: Path | None, book: _Book) -> list[str]:
+    """Say how worn the parts are; nothing where a journal was named instead of a table."""
+    if journal is not None:
+        return []
+    p = settings_file.load(config).parts
+    tables = TablesReader(place(book.store.path))
+    dice = tables.worn(book.store.head().sequence)
+    motor = tables.shaken(book.first_of(p.motor_fitted))
+    cam = tables.shaken(book.first_of(p.cam_fitted))
+    if dice is None or motor is None or cam is None:
+        return ["not counted: the service has not brought its tables up to date"]
+    return list(lives(p, motor, cam, dice))
 
 
 def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
@@ -427,6 +451,7 @@ def dispute(
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         is_known = bool(book.store.read_round(number))
+    become_owner_of(parameters.path.parent)
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -467,6 +492,7 @@ def rebuild(
     source, target = copies if main else copies[::-1]
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 
@@ -502,6 +528,14 @@ class _Book:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
+
+    def first_of(self, day: date | None) -> int:
+        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        closed = self.store.closed
+        if day is None or not closed:
+            return 1
+        later = [each.first for each in closed if each.day >= day.isoformat()]
+        return min(later, default=closed[-1].last + 1)
 
     def around(self, day: str) -> Iterator[Record]:
         """Yield the records of the volumes that can hold some of a gaming day.

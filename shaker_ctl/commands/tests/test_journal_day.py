@@ -9,12 +9,15 @@ from time import tzset
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal_day import LINE, WIDTH
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.worn import Worn
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
@@ -140,3 +143,34 @@ def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
     for number, event in enumerate([asked, opened, opened], start=1):
         sheet.take({"sequence": number, "wall": "w", "kind": "step", "event": event})
     assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]
+
+
+def test_a_part_is_to_be_replaced_at_the_end_of_its_life_and_told_of_before() -> None:
+    p = PartsParameters(motor_hours=10, cam_strokes=1000, dice_tosses=100)
+    worn = Worn(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
+    assert list(lives(p, worn, worn, worn)) == [
+        "motor: 9 of 10 hours of shaking: replace it soon",
+        "cam: 899 of 1,000 strokes",
+        "dice: 100 of 100 tosses: REPLACE IT",
+    ]
+    assert list(lives(PartsParameters(), worn, worn, worn)) == []
+
+
+def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
+    journal: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text(
+        f'[service]\ntable_name = "Pit 3"\n[journal]\npath = "{journal}"\n'
+        "[parts]\ncam_strokes = 150\ncam_fitted = 2026-03-01\n"
+    )
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "DAY SHEET  Pit 3, pa-625a" in shown.output
+    assert "not counted" in shown.output, "nobody has made the tables yet"
+    store = SqliteJournal(journal, read_only=True)
+    tables = RecordTables(place(journal), store.identity)
+    tables.fold(list(store.read()))
+    tables.close()
+    store.close()
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output

@@ -131,6 +131,8 @@ def run(
         lamp=given.lamp,
         camera=given.camera,
         console=given.console,
+        bind=given.bind,
+        address=given.address,
         dead_lamps=table.dead_lamps,
         broken=given.faults,
         lock=given.bench.lock,

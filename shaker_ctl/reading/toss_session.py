@@ -151,7 +151,11 @@ class _Work:
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
     last: tuple[Frame, Findings, bytes] | None = None
-    """The last frame that was read, as it is kept."""
+    """The frame that is kept: the last one that was read, or the one that shows the verdict."""
+    looks: deque[tuple[Frame, Findings, bytes]] = field(
+        default_factory=lambda: deque(maxlen=FRAMES)
+    )
+    """The last frames that were read, as they would be kept."""
 
 
 class TossSession:
@@ -448,6 +452,7 @@ class TossSession:
         seen = self._reader.look(kept)
         work.looked += 1
         work.last = (kept, seen, jpeg)
+        work.looks.append(work.last)
         return seen
 
     @staticmethod
@@ -485,6 +490,9 @@ class TossSession:
                 ),
                 now(),
             )
+        work.last = next(
+            (look for look in work.looks if look[1].observation is consensus.shown_by), work.last
+        )
         return self._finish(consensus.verdict, now())
 
     def _is_our_dip(self, dip: _Dip) -> bool:

@@ -45,6 +45,9 @@ class Consensus:
 
     verdict: Verdict
     frames: tuple[Observation, ...]
+    shown_by: Observation
+    """The newest of these frames that states the verdict by itself: the one to keep a picture of,
+    so that a replay of that picture states the same."""
 
 
 def agree(
@@ -52,8 +55,8 @@ def agree(
 ) -> Consensus | None:
     """The verdict that the last `frames` observations or more share; None while there is none yet.
 
-    A frame that is unreadable for another reason than how a die lies is never part of a verified
-    consensus: the next one may be better.
+    One of these frames at least states the verdict by itself. A frame that is unreadable, but for
+    how a die lies, is never part of a verified consensus: the next one may be better.
     """
     still = _still(observations)
     if len(still) < frames:
@@ -65,11 +68,14 @@ def agree(
     if isinstance(verdict, Unreadable) or not _is_borne_out(verdict, last, limits):
         return None
     seen = tuple(observation for observation, _ in last)
+    alone = [frame for frame in seen if type(frame.opinion) is type(verdict)]
+    if not alone:
+        return None
     if isinstance(verdict, NoRoll):
-        return Consensus(verdict, seen)
+        return Consensus(verdict, seen, alone[-1])
     readings = [_if_flat(observation, limits) for observation in seen]
     confidence = min(reading.confidence for reading in readings if isinstance(reading, Verified))
-    return Consensus(Verified(verdict.values, confidence), seen)
+    return Consensus(Verified(verdict.values, confidence), seen, alone[-1])
 
 
 _Order = tuple[int | None, ...]

@@ -104,8 +104,19 @@ def test_how_a_die_lies_is_judged_by_the_mean_of_what_each_witness_says():
     consensus = agree([frame(), doubted, frame()])
     assert consensus is not None
     assert consensus.verdict == Verified((1, 2, 3), 0.8)
+    assert consensus.shown_by.opinion == Verified((1, 2, 3), 0.8)
     assert agree([doubted, frame(), doubted]) is None
     assert agree([doubted, doubted, doubted] * 9) is None
+
+
+def test_one_frame_at_least_states_the_verdict_by_itself():
+    """So that the picture which is kept of a toss shows what was read."""
+    much = 9.0
+    first, other = frame(odds=(much, DOUBTFUL, FLAT)), frame(odds=(DOUBTFUL, much, FLAT))
+    assert agree([first, other, first, other]) is None
+    consensus = agree([first, frame(), other])
+    assert consensus is not None
+    assert consensus.shown_by == frame()
 
 
 def test_no_roll_is_judged_by_the_same_die_in_every_frame():

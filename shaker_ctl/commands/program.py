@@ -18,6 +18,7 @@ from shaker_ctl.commands import (
     doctor,
     install,
     journal,
+    lamp,
     read,
     rules,
     run,
@@ -43,6 +44,7 @@ program.command()(doctor.doctor)
 program.command()(read.read)
 program.add_typer(calibrate.app, name="calibrate")
 program.add_typer(journal.app, name="journal")
+program.add_typer(lamp.app, name="lamp")
 program.add_typer(rules.app, name="rules")
 program.add_typer(seal.app, name="seal")
 program.add_typer(console.app, name="console")

@@ -5,12 +5,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONUNBUFFERED := 1
+# Whatever is built of one commit bears that commit's time, and is the same byte for byte.
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader prove model scenes clean \
+.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults faults-all crash crash-all replay soak motor-off \
-        lock newest wheel test-wheel test-systemd test-arm64
+        lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -68,6 +70,10 @@ bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians 
 bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.reader speed $(BENCH)
 
+bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and starts, against budgets; Pi estimates
+	@sh hil_tests/system-libraries qemu-user:bin/qemu-aarch64 mmdebstrap:bin/mmdebstrap gcc:bin/cc
+	$(BIN)/python -m hil_tests.arm64 $(BENCH)
+
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(PROVE)
 	$(if $(PROVE),,$(BIN)/python -m hil_tests.proofs mutants)
@@ -75,8 +81,8 @@ prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
 
-scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND=raster|table|mitsuba|snapshot|lean|house|surface|shots|traced-shots|taught-shots|lean-shots|quick-lean-shots|clear-lean-shots|patterned-shots|clear-patterned-shots COUNT=500
-	$(BIN)/python -m models.training.scenes $(or $(KIND),raster) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
+scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
+	$(BIN)/python -m models.training.scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
 	$(PYTHON) -m venv build/locking && build/locking/bin/pip install --quiet uv
@@ -91,18 +97,41 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 	$(RESOLVE) pyproject.toml --group build/locking/train/pyproject.toml:train \
 	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TRAIN)
 
+newest: $(VENV)/.test  ## the newest release of each library that decides, beside the locked one: what changes; NEWEST="--pictures 400"
+	$(BIN)/python -m hil_tests.reader.newest $(NEWEST)
+
 wheel: $(VENV)/.rig  ## build the two wheels into dist/: what a table uses, and the virtual rig
 	rm -rf dist
 	$(PACK) --wheel-dir dist . ./hil_tests
+	wheel=$$(ls dist/shaker_ctl-*.whl) && version=$$(basename $$wheel | cut -d- -f2) && \
+	    $(BIN)/python -m hil_tests.installed.sbom $$wheel >dist/shaker-ctl-$$version.cdx.json
+
+deb: wheel  ## the table's Debian packages into dist/: SUITES="bookworm trixie" ARCHITECTURES="amd64 arm64"
+	for suite in $(or $(SUITES),bookworm trixie); do \
+	    for architecture in $(or $(ARCHITECTURES),amd64 arm64); do \
+	        PYTHON=$(BIN)/python systemd/build-deb $$suite $$architecture || exit 1; \
+	    done; \
+	done
+
+reproduced: $(VENV)/.rig  ## wheels, SBOM and Debian packages twice: the same bytes, or status 1
+	for try in first second; do \
+	    $(MAKE) --no-print-directory deb VENV=$(VENV) && rm -rf build/$$try && \
+	    mkdir -p build && cp -r dist build/$$try && (cd dist && sha256sum *) >build/$$try.sha256 || exit 1; \
+	done
+	diff build/first.sha256 build/second.sha256 && cat build/first.sha256
 
 test-wheel: wheel  ## both wheels in an empty environment, outside the source tree: two rounds
 	rm -rf build/empty && $(PYTHON) -m venv build/empty
-	build/empty/bin/pip install $(LOCKED) -r shaker_ctl/lock.txt -r hil_tests/lock.txt
+	build/empty/bin/pip $(PINNED) -r $(LOCK_TABLE) -r $(LOCK_RIG)
 	build/empty/bin/pip install --quiet --no-deps --no-index dist/*.whl
 	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
 
 test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
 	$(BIN)/python -m hil_tests.installed.booted --wheel dist/shaker_ctl-*.whl
+
+test-deb: $(VENV)/.test  ## `make deb` of amd64 under a booted systemd: played, upgraded, sent back: root
+	$(BIN)/python -m hil_tests.installed.upgraded --suite bookworm --package dist/*~deb12_amd64.deb
+	$(BIN)/python -m hil_tests.installed.upgraded --suite trixie --package dist/*~deb13_amd64.deb
 
 test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
 	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl
@@ -120,7 +149,8 @@ LOCK_RIG   := hil_tests/lock.txt
 LOCK_TEST  := hil_tests/lock-test.txt
 LOCK_TRAIN := models/training/lock.txt
 
-LOCKED  := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary=:all:
+PINNED  := install --quiet --no-deps --require-hashes --only-binary=:all:
+LOCKED  := $(BIN)/python -m pip $(PINNED)
 OURS    := $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation
 PACK    := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation
 RESOLVE := build/locking/bin/uv pip compile --no-config --quiet --universal --python-version 3.11 \

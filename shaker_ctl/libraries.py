@@ -13,7 +13,7 @@ import base64
 import hashlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackagePath, distributions
 from pathlib import Path
@@ -69,12 +69,8 @@ def installed(root: Path) -> dict[str, Library]:
 
 def deciding(root: Path) -> dict[str, str]:
     """Return version and digest, as text, of each library that decides."""
-    there = installed(root)
-    return {name: one.line() for name, one in there.items() if _is_deciding(name)}
-
-
-def _is_deciding(name: str) -> bool:
-    return name in DECIDING or name in HEADLESS.values()
+    wanted = {*DECIDING, *HEADLESS.values()}
+    return {name: _library(name, found).line() for name, found in _found(root, wanted).items()}
 
 
 def damage(root: Path) -> Iterator[tuple[str, str, str]]:
@@ -96,15 +92,15 @@ def damage(root: Path) -> Iterator[tuple[str, str, str]]:
                 yield name, str(file), "differs from what was installed"
 
 
-def _found(root: Path) -> dict[str, Distribution]:
+def _found(root: Path, wanted: Collection[str] = ()) -> dict[str, Distribution]:
+    """The installed ones of `wanted`, by default of the whole lock."""
     has_own = any(root.glob("*.dist-info"))
-    wanted = set(locked()) | set(HEADLESS.values())
-    found: dict[str, Distribution] = {}
-    for one in distributions(path=[str(root)] if has_own else sys.path):
-        name = re.sub(r"[-_.]+", "-", one.metadata["Name"] or "").lower()
-        if name in wanted:
-            found.setdefault(name, one)
-    return dict(sorted(found.items()))
+    path = [str(root)] if has_own else sys.path
+    found = {
+        name: next(iter(distributions(name=name, path=path)), None)
+        for name in sorted(wanted or {*locked(), *HEADLESS.values()})
+    }
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def _library(name: str, found: Distribution) -> Library:

@@ -1,7 +1,7 @@
 """The way in and out: whatever happens, a person reads one line and a script has a status.
 
-Owns the streams, the signals of the start, and the wording of every error in one line. The commands
-themselves are loaded inside `app`, so that what can happen meanwhile is answered too.
+Owns the streams and the wording of every error in one line. The command line is loaded inside
+`app`, so that what can happen meanwhile is answered too.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ import contextlib
 import errno
 import io
 import os
-import signal
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from shaker_ctl.errors import JournalCorruptError, SealError, SettingsError, ShakerError
+from shaker_ctl.commands.interruption import INTERRUPTED, quiet_interruption
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalVersionError,
+    SealError,
+    SettingsError,
+    ShakerError,
+)
 
 if TYPE_CHECKING:
     from shaker_ctl.commands.program import program as program
 
 EX_DATAERR = 65
 EX_CONFIG = 78
-INTERRUPTED = 128 + signal.SIGINT
-"""What a shell reports of a program that Ctrl-C has ended."""
-
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """How a write says that there is no room for it."""
 
@@ -47,7 +49,7 @@ def app() -> None:
     """
     _write_whatever_comes()
     try:
-        with _quiet_interruption():
+        with quiet_interruption():
             from shaker_ctl.commands.program import program
         try:
             program()
@@ -74,7 +76,8 @@ def exit_status(error: ShakerError) -> int:
     """Return the exit status that says what kind of help is needed."""
     if isinstance(error, SettingsError):
         return EX_CONFIG
-    return EX_DATAERR if isinstance(error, JournalCorruptError | SealError) else 1
+    needs_a_person = isinstance(error, JournalCorruptError | JournalVersionError | SealError)
+    return EX_DATAERR if needs_a_person else 1
 
 
 def _write_whatever_comes() -> None:
@@ -89,25 +92,6 @@ def _write_whatever_comes() -> None:
             stream.reconfigure(errors="replace")
         elif stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
-
-
-@contextlib.contextmanager
-def _quiet_interruption() -> Iterator[None]:
-    """Let Ctrl-C end the program at once while modules load: nothing is open yet, and an exception
-    in the middle of an import comes out as anything."""
-
-    def leave(_signal: int, _frame: object) -> None:
-        os._exit(INTERRUPTED)
-
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler:  # ignored, as in a shell's background job
-        yield
-        return
-    signal.signal(signal.SIGINT, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _tell(code: str, line: str) -> None:

@@ -2,11 +2,15 @@
 
 A section class lives beside the code that it governs (`motion`, `lamp`, ...); `settings` composes
 them. Each field's docstring gives unit, reason for the default, and the effect either way: the
-settings reference is generated from it.
+settings reference is generated from it, and nothing else parses a source.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import textwrap
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,9 +19,31 @@ from pydantic import BaseModel, ConfigDict, Field
 class Parameters(BaseModel):
     """Read once, handed over frozen. Unknown keys are errors."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+def reasons(section: type[BaseModel]) -> dict[str, str]:
+    """The docstring of each field of a section by the field's name, in one line; a field without
+    one is left out. Raises OSError where the section's source file is not there."""
+    found: dict[str, str] = {}
+    for kind in reversed(section.__mro__):
+        if issubclass(kind, Parameters) and kind is not Parameters:
+            found |= _reasons_in(kind)
+    return found
+
+
+def _reasons_in(kind: type) -> dict[str, str]:
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: " ".join(after.value.value.split())
+        for field, after in itertools.pairwise(body.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(after, ast.Expr)
+        and isinstance(after.value, ast.Constant)
+        and isinstance(after.value.value, str)
+    }
 
 
 def bounded(

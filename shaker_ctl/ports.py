@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.journal.box_memory import BoxMemory
-from shaker_ctl.journal.record import Anchor, Head, Record
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values
@@ -27,6 +27,8 @@ class Interlocks:
     estop_pressed: bool
     driver_fault: bool
     button_pressed: bool
+    lid_flag_stands: bool = False
+    """The lid's flag is fitted and has not fallen: nobody has raised the lid since it was set."""
 
 
 class GpioLink(Protocol):
@@ -88,7 +90,7 @@ class InterlockLines(Protocol):
 
 
 class ShakerOutputs(Protocol):
-    """The slow outputs: light, cover drive."""
+    """The slow outputs: light, cover drive, latch."""
 
     def set_light(self, level: float) -> None:
         """Ring light, 0.0 dark to 1.0 full."""
@@ -152,9 +154,6 @@ class LampBox(Protocol):
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result."""
 
-    def currents(self) -> Mapping[Area, int]:
-        """Return each lamp's measured current in percent of the rated one."""
-
     def anchor(self, anchor: Anchor) -> bool:
         """Have the box retain where the journal stands; False where it can keep none (map 1.0).
 
@@ -204,6 +203,9 @@ class JournalStore(Protocol):
         Raises `JournalWriteError` where the medium refuses, `JournalCorruptError` where they do not
         continue this copy's chain.
         """
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        """Return the record with which the next volume begins; the next `write` begins with it."""
 
     def check_tail(self) -> None:
         """Read the newest records back; raises `JournalCorruptError` where they are not whole."""

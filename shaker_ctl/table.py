@@ -6,6 +6,7 @@ made here and nowhere else.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import os
@@ -22,8 +23,12 @@ from typing import Any
 from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
+from shaker_ctl.adapters.disk.record_tables import TablesReader
+from shaker_ctl.adapters.disk.records_watch import REMEDY as BROKEN_REMEDY
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
@@ -32,8 +37,8 @@ from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.box_memory import compare_lamp_box
+from shaker_ctl.journal.proofs import Break
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
-from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
     JogEnded,
@@ -54,12 +59,14 @@ from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import recover, standing_faults
+from shaker_ctl.service.recovery import changed_conditions, recover, standing_faults
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
+from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.settings import Settings
@@ -99,6 +106,7 @@ class Table:
         self._stops: list[Any] = []
         self._has_opened = False
         self._is_in_order = True
+        self._is_broken_told = False
         self._build()
 
     # ── Building ────────────────────────────────────────────────────────────
@@ -110,6 +118,7 @@ class Table:
         pins = make_pins(p.gpio)
         self._link, self._outputs = pins.link, pins.outputs
         self._reader = CameraReader(p.camera, self._outputs, self._post)
+        self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
         self._motion = MotionThread(
             motor=pins.motor,
@@ -143,7 +152,9 @@ class Table:
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
         self._digests = self._take_digests()
+        self._libraries = libraries.deciding(ROOT)
         digests_by_name = {name: digest for name, digest, _ in self._digests}
+        self._changed = changed_conditions(journal.newest_first(), digests_by_name)
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
@@ -152,12 +163,15 @@ class Table:
             parameters=p.journal,
             digests=digests_by_name,
             on_fault=self._journal_failed,
+            run={"seal": self._sealed.seal, "boot": self._boot},
         )
+        self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
+        tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
-        wear.start(journal.newest_first(journal.head().sequence))
+        wear.start(partial(tables.worn, journal.head().sequence))
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -170,6 +184,7 @@ class Table:
             post=self._post,
             announce=self._announce,
             record_round=self._note_round,
+            release_lid=self._lid.release,
             mended=self._mended,
         )
         self._state = StateThread(
@@ -179,6 +194,7 @@ class Table:
             performer=self._dispatch,
             heartbeat=self._heartbeat,
             observers=(
+                self._turns.observe,
                 self._outcomes.observe,
                 wear.observe,
                 why_due.observe,
@@ -200,7 +216,7 @@ class Table:
                 archive=JournalArchive(
                     journal,
                     self._journal_state,
-                    figures,
+                    tables.counted,
                     settings=self._source.read_text("utf-8"),
                     versions=self._versions(),
                     pictures=partial(newest_pictures, p.journal.pictures),
@@ -211,27 +227,31 @@ class Table:
                 set_light=self._outputs.set_light,
                 link=self._link,
                 motion_parameters=p.motion,
+                check_lid=self._lid.check,
+                post=self._post,
                 last_run=lambda: self._last_run,
                 wear=wear,
                 why_due=why_due,
+                require_proved_journal=self._records.require_proved,
             )
         )
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
-        model = ROOT / "models" / "manifest.toml"
+        p, model = self._settings, ROOT / "models" / "manifest.toml"
         is_verified = self._sealed.is_verified
         return (
             ("software", digests.of_program(ROOT), is_verified),
             ("model", digests.of_file(model), is_verified),
             ("settings", digests.of_file(self._source), is_verified),
             ("profile", digests.of_file(self._profile_file()), is_verified),
+            ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
 
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
         lines = [f"shaker-ctl {__version__}", f"python {platform.python_version()}"]
-        lines += [f"{name} {line}" for name, line in libraries.deciding(ROOT).items()]
+        lines += [f"{name} {line}" for name, line in self._libraries.items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
@@ -248,16 +268,23 @@ class Table:
         Raises a leaf of `ShakerError` whose line says what is missing and what to do.
         """
         p = self._settings
-        journal = open_copies(p.journal)
-        self._stops.append(journal.close)
-        sealed_start.check_journal(self._sealed, journal)
-        self._reader.start()  # first of the outside world: the model takes longest to load
         self._stops.append(self._reader.stop)
+        self._reader.load()  # takes longest, and touches nothing
+        verifying = f"verifying the journal {p.journal.path}"
+        journal = open_copies(p.journal, lambda: self._notifier.starting(verifying))
+        self._stops.append(journal.close)
+        copies = [journal.main] if journal.second is None else [journal.main, journal.second]
+        self._records = RecordsWatch(copies)
+        self._records.refuse_a_broken_one()
+        sealed_start.check_journal(self._sealed, journal)
+        self._reader.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
         self._stops.append(self._close_journal)
         self._keeper.start()
+        self._stops.append(self._records.stop)
+        self._records.start()
         self._stops.append(self._link.close)
         self._link.open()
         identity = self._lamps.meet()
@@ -269,6 +296,7 @@ class Table:
         )
         self._compare_with_lamp_box(journal.main)
         self._stops.append(self._motion.close)
+        self._stops.append(self._lid.stop)
         self._state.start()
         self._motion.start()
         self._stops.append(self._state.stop)
@@ -278,6 +306,8 @@ class Table:
         self._reader.wait_ready()
         self._record_opening()
         self._post(self._restarted())
+        for what in self._changed:
+            self._post(events.ConditionChanged(what))
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
@@ -311,12 +341,30 @@ class Table:
         for code in self._self_watch.look():
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
+        self._records.look()
+        if (broken := self._records.broken()) is not None:
+            self._halt_between_rounds(broken)
+        self._state.between_events(lambda: self._turns.look(self._state.state.phase))
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             self._is_in_order = False
             raise JournalError(
                 "the state thread ended", remedy="See the log above; the motor is off; restart"
             )
+
+    def _halt_between_rounds(self, broken: Break) -> None:
+        """A closed volume does not verify: the round in hand is settled, then the table halts.
+
+        Raises JournalCorruptError as soon as no round is in hand.
+        """
+        if not self._is_broken_told:
+            self._is_broken_told = True
+            log.error("%s", broken.line)
+            with contextlib.suppress(JournalError):  # said by the journal's own fault already
+                self._keeper.append("journal_broken", {"note": broken.line})
+            self._post(events.ControllerFault(JournalCorruptError.code))
+        if self._state.state.phase in BETWEEN_ROUNDS:
+            raise JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
         """What the box remembers proves a journal that is cut, rewritten, or another's."""
@@ -333,6 +381,7 @@ class Table:
             compartment_open=contacts.compartment_open,
             estop_pressed=contacts.estop_pressed,
             cover_closed=not contacts.cover_open,
+            compartment_stayed_locked=contacts.lid_flag_stands and not contacts.compartment_open,
         )
 
     def _record_opening(self) -> None:
@@ -342,7 +391,7 @@ class Table:
             {
                 "version": __version__,
                 "python": platform.python_version(),
-                "libraries": libraries.deciding(ROOT),
+                "libraries": self._libraries,
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
                 "marks": list(self._rulebook.marks),
@@ -371,6 +420,9 @@ class Table:
         state = getattr(self, "_state", None)
         if state is not None:
             state.post(event, pictures)
+
+    def _still_for_s(self) -> float:
+        return self._motion.still_for_s()
 
     def _button(self) -> None:
         self._post(events.PlayerPressed(self._state.state.round))
@@ -432,7 +484,7 @@ class Table:
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()
         behind = health.second_behind if self._settings.journal.second else None
-        return JournalState(health.head, behind, health.fault)
+        return JournalState(health.head, behind, health.fault, self._records.words())
 
     # ── Screens ─────────────────────────────────────────────────────────────
 

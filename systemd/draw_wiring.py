@@ -1,4 +1,5 @@
-"""Draws the wiring of a table, `wiring.svg`, from the pins that the settings have by default.
+"""Draws the wiring of a table, `wiring.svg`, from the pins that the settings have by default
+and the option beside them.
 
     python systemd/draw_wiring.py > systemd/wiring.svg
 
@@ -19,7 +20,10 @@ HEADER = {
 }  # fmt: skip
 """Broadcom number to pin of the 40-pin header, the same on every Raspberry Pi that has one."""
 
-WIDTH, HEIGHT = 1180, 940
+WIRED = PinParameters(lid_flag=26)
+"""The default pins, and the option that the page explains."""
+
+WIDTH, HEIGHT = 1180, 992
 PI_LEFT, PI_RIGHT = 40, 270
 PART_LEFT, PART_RIGHT = 830, 1140
 TOP, STEP = 110, 52
@@ -106,7 +110,7 @@ def draw(pins: PinParameters) -> str:
         "A broken wire reads as the unsafe state.",
         "small",
     )
-    drawing.box(PI_LEFT, TOP - 20, PI_RIGHT - PI_LEFT, STEP * 12 + 8, "pi")
+    drawing.box(PI_LEFT, TOP - 20, PI_RIGHT - PI_LEFT, STEP * 13 + 8, "pi")
     drawing.text((PI_LEFT + PI_RIGHT) // 2, TOP + 4, "Raspberry Pi", "head", "middle")
     _motor(drawing, pins)
     _contacts(drawing, pins)
@@ -177,9 +181,12 @@ def _contacts(drawing: Drawing, pins: PinParameters) -> None:
             ("compartment", pins.compartment, "compartment, second pole: closed and locked"),
             ("cover", pins.cover, "cover closed; leave open where there is none"),
             ("player's button", pins.button, "button, normally open"),
+            ("lid flag", pins.lid_flag, "option: falls when the lid is raised, set with a key"),
         ),
         start=4,
     ):
+        if gpio is None:
+            continue
         y = _pin(drawing, number, name, gpio)
         drawing.arrow(PI_RIGHT, y, left=True)
         drawing.wire((PI_RIGHT, y), (530, y))
@@ -199,7 +206,7 @@ def _outputs(drawing: Drawing, pins: PinParameters) -> None:
             ("cover drive", pins.cover_drive, "drive of the cover: 1 open, 0 close"),
             ("latch", pins.latch_release, "latch of the compartment: 1 release"),
         ),
-        start=8,
+        start=9,
     ):
         y = _pin(drawing, number, name, gpio)
         drawing.wire((PI_RIGHT, y), (PART_LEFT - 10, y))
@@ -209,7 +216,7 @@ def _outputs(drawing: Drawing, pins: PinParameters) -> None:
 
 
 def _ground(drawing: Drawing) -> None:
-    y = row(11) - 14
+    y = row(12) - 14
     drawing.text(PI_LEFT + 12, y + 5, "ground")
     drawing.text(PI_RIGHT - 10, y + 5, "pins 6, 14, 20, 34", "small", "end")
     drawing.wire((PI_RIGHT, y), (330, y))
@@ -223,7 +230,7 @@ def _ground(drawing: Drawing) -> None:
 
 
 def _lines(drawing: Drawing) -> None:
-    top = row(11) + 66
+    top = row(12) + 66
     drawing.text(PI_LEFT, top - 28, "On USB and serial", "head")
     for number, (left, what, middle, right) in enumerate(
         (
@@ -248,4 +255,4 @@ def _lines(drawing: Drawing) -> None:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(draw(PinParameters()))
+    sys.stdout.write(draw(WIRED))

@@ -99,7 +99,7 @@ class Bench:
         """What a start would find."""
         with self.lamp() as lamp, self.journal() as journal:
             found = compare_lamp_box(journal_memory(journal.main), lamp.memory())
-        return found and found.trouble
+        return None if found is None else found.trouble
 
     def adopt(self, word: str = WORD, reason: str = "the old one burnt out") -> Result:
         words = ["lamp", "adopt", "--by", "tess", "--reason", reason, "--config", str(self.config)]

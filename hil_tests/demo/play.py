@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,12 +22,19 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hil_tests.demo import page
 from hil_tests.demo import report as reporting
 from hil_tests.demo.people import People
-from hil_tests.demo.session import DemoError, Plan, Session
+from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
 from hil_tests.rig.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
+
+TRY_NEXT = (
+    "try next:  shaker-ctl demo --by-hand                       you are the dealer",
+    "           shaker-ctl demo --compartment rough --report D  dice land on edges; a page of it",
+    "           shaker-ctl read PHOTO                           dice in a photograph of yours",
+)
 
 LOOK_S = 0.15
 SCREEN_WIDTH = 112
@@ -46,7 +55,7 @@ def _pins(rig: dict[str, Any]) -> str:
 def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) -> int:
     """Play, report, and return the exit status: 0, or 1 where a lamp or a reading was wrong."""
     console = Console(markup=False, emoji=False)
-    _require_possible(plan)
+    _require_possible(plan, rounds)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     _end_when_hung_up(console)
     with _Folder(report) as folder:
@@ -59,6 +68,9 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
                 f"{folder.path}",
                 soft_wrap=True,
             )
+            if plan.by_hand:
+                for line in invitation(session):
+                    console.print(line, soft_wrap=True)
             try:
                 _watch(session, rounds, console, plain or not console.is_terminal)
                 is_whole = True
@@ -74,6 +86,10 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         folder.is_evidence = folder.is_evidence or bool(tally.differences)
         if not is_whole:
             console.print("not all rounds were played", style="bold red")
+        if report is not None:
+            console.print(f"see {folder.path / page.NAME}", soft_wrap=True)
+        for line in TRY_NEXT:
+            console.print(line)
         if folder.is_evidence:
             console.print(f"logs, journal and pictures stay in {folder.path}", soft_wrap=True)
         return 1 if tally.differences or not is_whole else 0
@@ -91,7 +107,7 @@ def _end_when_hung_up(console: Console) -> None:
         signal.signal(signal.SIGHUP, end)
 
 
-def _require_possible(plan: Plan) -> None:
+def _require_possible(plan: Plan, rounds: int | None) -> None:
     """Raise `DemoError` for what the rig would refuse, before anything is made or started."""
     if plan.dice not in STYLES:
         raise DemoError(
@@ -100,6 +116,11 @@ def _require_possible(plan: Plan) -> None:
         )
     if plan.seed < 0:
         raise DemoError(f"--seed {plan.seed}: a seed is 0 or more", remedy="Give another one")
+    if plan.by_hand and rounds is not None:
+        raise DemoError(
+            "--by-hand plays as many rounds as you play",
+            remedy="Leave --rounds out; Ctrl-C ends the demonstration",
+        )
 
 
 class _Folder:
@@ -166,8 +187,9 @@ def _made(report: Path) -> Path:
 def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> None:
     """Show the table until enough rounds are recorded. Raises `DemoError` where it cannot go on."""
     said: list[str] = []  # by the people's threads; only this one prints
-    people = People(session, said.append)
-    people.start()
+    people = None if session.plan.by_hand else People(session, said.append)
+    if people is not None:
+        people.start()
     news = _News(console, said) if plain else None
     live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
     if live is not None:
@@ -180,16 +202,19 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
         while rounds is None or played < rounds or view["life"] == "open":
             time.sleep(LOOK_S)
             session.check()
-            if people.failure is not None:
+            if people is not None and people.failure is not None:
                 raise DemoError(str(people.failure), remedy=f"See {session.folder}/service.log")
             view = read_status(session.runtime_dir)
             if live is not None:
-                footer = Text("\n".join(said[-3:]), style="grey58")
+                lines = invitation(session) if people is None else said[-3:]
+                footer = Text("\n".join(lines), style="grey58")
                 live.update(Group(draw(view, view["rounds"]), footer))
             if news is not None:
                 news.tell(view)
             if view["phase"] == "collecting" and view["lamps"]["measured"]:
                 lit = view
+            if people is None:
+                continue
             played = patience.look(view)
             if rounds is not None and view["round_id"] == rounds and not is_closing:
                 is_closing = True
@@ -197,11 +222,27 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     finally:
         if live is not None:
             live.stop()
-        people.stop()
+        if people is not None:
+            people.stop()
         if lit is not None:
             save_screen(lit, session.folder / "screen.svg")
         if news is not None:
             news.pass_on()
+
+
+def invitation(session: Session) -> list[str]:
+    """What somebody who plays the table by hand pastes into other terminals, and may say there."""
+    program = f"{shlex.quote(sys.argv[0])} console --port"
+    ports = session.rig["console"]
+    inject = f"{Path(sys.argv[0]).with_name('shaker-rig')} inject --dir {session.folder / 'rig'}"
+    return [
+        f"dealer's console:       {program} {ports['dealer']['person']}",
+        f"technician's console:   {program} {ports['technician']['person']}",
+        "log in there:           login floorperson fay · login dealer dan · login technician tom",
+        f"passphrase of each:     {EASY_WORD}",
+        "what to do next:        type `next`; `help` lists what you may do now",
+        f"break something:        {inject} bulb_burnt area=small",
+    ]
 
 
 def save_screen(view: dict[str, Any], path: Path) -> None:
@@ -277,8 +318,9 @@ class _News:
                 self._round = ended["round"]
                 values = " ".join(map(str, ended["values"])) if ended["values"] else "–"
                 lit, self._lit = self._lit or "none", ""
+                ending = ended["ending"].replace("_", " ")
                 self._print(
-                    f"  round {ended['round']:4d}  {values:7s} {ended['ending']:16s}"
+                    f"  round {ended['round']:4d}  {values:7s} {ending:16s}"
                     f" {ended['cause'] or '':10s} lit: {lit}"
                 )
 
@@ -292,7 +334,11 @@ def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally
         folder / "journal.sqlite", session.rig, folder, session.plan.profile
     )
     reporting.write(found, folder / "rounds.jsonl")
-    tally = reporting.check(found, even_odd=session.plan.profile == "pa-625b")
+    plan = session.plan
+    tally = reporting.check(found, even_odd=plan.profile == "pa-625b")
+    events = Path(session.rig["events"]).read_text("utf-8").splitlines()
+    words = f"{plan.profile} · {plan.compartment} compartment · {plan.dice} dice · seed {plan.seed}"
+    page.write(folder, words, found, tally, events)
     console.print(_summary(tally))
     for difference in tally.differences:
         console.print(f"DIFFERENCE {difference}", style="bold red", soft_wrap=True)

@@ -31,7 +31,9 @@ from pathlib import Path
 
 import cv2
 
-from hil_tests.installed import debian
+from hil_tests.arm64.processors import A72
+from hil_tests.installed import arm64_wheels, debian
+from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
@@ -42,31 +44,12 @@ LIBRARIES = {
 }
 """What opencv-python links to and no wheel brings."""
 
-PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
-
-CPUINFO = "".join(
-    f"processor\t: {core}\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
-    "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd08\n"
-    "CPU revision\t: 3\n\n"
-    for core in range(2)
-)
-"""What a Raspberry Pi 4 says of its processor."""
-
 PREFIX = "/opt/shaker-ctl"
-
-LOCK = "shaker_ctl/lock.txt"
-"""What the page installs beside the wheel."""
 
 TEST_TOOLS = (
     *("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.112"),
     *("pexpect>=4.9", "scipy>=1.14"),
 )
-
-NEWEST_GLIBC = {"bookworm": 36, "trixie": 41}
-"""Each Debian's glibc is 2.this; wheels for an older one fit too (PEP 600)."""
-
-OLDEST_GLIBC = 17
-"""The first that arm64 wheels were built for."""
 
 DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
 """Three flat dice, apart: left to right 3, 1, 6."""
@@ -133,15 +116,18 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
         progress = Progress(root, wheel)
         (root / "wheel").mkdir()
         (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
-        fetch_wheels(suite, root / "wheel")
-    with debian.mounted(root, source=HERE, cpuinfo=CPUINFO):
+        arm64_wheels.fetch(suite, root / "wheel", LOCKED, TEST_TOOLS)
+    with debian.mounted(root, source=HERE, cpuinfo=A72.cpuinfo()):
         machine = _inside(root, ["uname", "-m"]).stdout.strip()
         python = _inside(root, ["python3", "--version"]).stdout.strip()
         say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
         pip = f"{PREFIX}/bin/pip"
         if not is_installed:
             _inside(root, ["python3", "-m", "venv", PREFIX])
-            _inside(root, [pip, *FROM_WHEELS, "--require-hashes", "-r", f"/source/{LOCK}"])
+            _inside(
+                root,
+                [pip, *FROM_WHEELS, "--require-hashes", "-r", f"/source/{LOCK.relative_to(HERE)}"],
+            )
             _inside(root, [pip, *FROM_WHEELS, "--no-deps", f"/wheel/{wheel.name}"])
             frozen = _inside(root, [pip, "freeze"]).stdout.split()
             progress.note(INSTALLED, f"{len(frozen)} packages")
@@ -164,26 +150,6 @@ SAID = "tests.log"
 """In the root: what pytest says of the part that runs."""
 
 FROM_WHEELS = ("install", "--only-binary=:all:", "--no-index", "--find-links=/wheel")
-
-
-def fetch_wheels(suite: str, folder: Path) -> None:
-    """Have every arm64 wheel that the lock and the test tools ask for in `folder`.
-
-    Raises `DebianError` where a library has no such wheel.
-    """
-    platforms = [
-        f"--platform=manylinux_2_{minor}_aarch64"
-        for minor in range(NEWEST_GLIBC[suite], OLDEST_GLIBC - 1, -1)
-    ]
-    fetch = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"),
-        *("--platform=manylinux2014_aarch64", *platforms),
-        *("--implementation=cp", f"--python-version={PYTHONS[suite]}", f"--dest={folder}"),
-    ]
-    for words in (["--require-hashes", "-r", str(HERE / LOCK)], TEST_TOOLS):
-        ran = subprocess.run([*fetch, *words], capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            raise debian.DebianError(f"no arm64 wheels for {suite}: {ran.stderr.strip()[-1500:]}")
 
 
 class _Teller:
@@ -298,7 +264,7 @@ def main() -> int:
             )
             for suite in given.suite or sorted(PYTHONS)
         ]
-    except debian.DebianError as error:
+    except (debian.DebianError, WheelsError) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 2
     except subprocess.CalledProcessError as error:

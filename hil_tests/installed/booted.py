@@ -76,7 +76,7 @@ PINCTRL = """#!/bin/sh
 echo "$*" >> /run/pinctrl.log
 """
 
-PINS_LOW = "set 23,18 op dl"
+PINS_LOW = "set 23,18,21 op dl"
 
 
 class Teller:
@@ -163,7 +163,7 @@ class Computer:
         raise AssertionError("the service has no process")
 
     def pins_taken_low(self) -> int:
-        """How often the stop script has asked for EN and PWM low."""
+        """How often the stop script has asked for EN, PWM and the latch low."""
         log = self.run("cat", "/run/pinctrl.log")
         return log.splitlines().count(PINS_LOW)
 

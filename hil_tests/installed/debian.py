@@ -7,6 +7,7 @@ inside. Needs root. Must not know what is checked.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import subprocess
@@ -66,7 +67,9 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        return f"{self.suite}-{self.architecture}"
+        """Other packages make another Debian, and another archive."""
+        packages = hashlib.sha256(" ".join(self.packages).encode()).hexdigest()
+        return f"{self.suite}-{self.architecture}-{packages[:8]}"
 
 
 def require(*programs: str) -> None:

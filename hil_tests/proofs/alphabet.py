@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Values
-from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.vocabulary import (
     Condition,
     FaultKind,
@@ -33,6 +32,7 @@ from shaker_ctl.rules.vocabulary import (
     TossProof,
     Unreadable,
     Verified,
+    WalkStep,
 )
 
 NOW, BEFORE = 2, 1
@@ -48,6 +48,10 @@ UNREADABLE = Unreadable("representative")
 VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
 
 PEOPLE = tuple(Person(role.value, role) for role in Role)
+ANOTHER = Person("another", Role.FLOORPERSON)
+"""A floorperson who did not make the inspection in hand."""
+BOTH_TRADES = Person(Role.DEALER.value, Role.FLOORPERSON)
+"""The dealer by name, logged in as a floorperson: one person is never both sides of a duty."""
 OCCASIONS = (
     Occasion(Purpose.PLAY, NOW),
     Occasion(Purpose.PLAY, BEFORE),
@@ -91,7 +95,7 @@ def _answers(table: Table, o: Occasion) -> list[ev.Event]:
         ev.EachLampProved(o, areas),
         ev.EachLampProved(o, areas[1:]),
         *(ev.ReadingMade(o, verdict) for verdict in VERDICTS),
-        *(ev.LampsShown(o, values) for values in (*INSPECTION_ENTRIES, READ, OTHER)),
+        *(ev.LampsShown(o, values) for values in (READ, OTHER)),
         *(ev.TimerExpired(timer, o) for timer in Timer),
         ev.MultipliersDrawn(o, LAWFUL),
         ev.MultipliersDrawn(o, UNLAWFUL),
@@ -151,17 +155,33 @@ def _facts(present: Occasion) -> list[ev.Event]:
     ]
 
 
+def _seen_and_signed(who: Person, day: datetime) -> list[ev.Event]:
+    """What only the person who makes an inspection may say."""
+    return [
+        *(ev.LampValuesEntered(who, values) for values in (READ, OTHER)),
+        ev.LampsSeen(who),
+        *(ev.CycleJudged(who, tossed) for tossed in (True, False)),
+        *(ev.Signed(who, at) for at in (day, day - timedelta(days=8))),
+    ]
+
+
 def _acts(day: datetime) -> list[ev.Event]:
     steps = frozenset(RetireStep)
     found: list[ev.Event] = []
+    found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
+    found += _seen_and_signed(ANOTHER, day)
     for who in PEOPLE:
         found += [
             ev.OpenRequested(who),
             ev.CloseRequested(who),
             *(ev.InspectionRequested(who, part) for part in Part),
             ev.InspectionAbandoned(who),
-            ev.LampsSeen(who),
-            ev.Signed(who),
+            ev.LampSeenWrong(who, "small"),
+            ev.LampSeenWrong(who, "no such area"),
+            ev.WalkRequested(who),
+            *(ev.WalkSteered(who, step) for step in WalkStep),
+            ev.CycleRequested(who),
+            *_seen_and_signed(who, day),
             ev.ShiftBegan(who),
             ev.ShiftInspectionRequested(who),
             ev.TimeConfirmed(who),
@@ -173,6 +193,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.ShakerRetired(who, steps),
             ev.ShakerRetired(who, frozenset()),
             ev.ShakerRestored(who),
+            ev.LidRequested(who),
             ev.JogRequested(who, 100.0, 1.0),
             ev.TrialTossRequested(who),
             ev.LampTrialRequested(who),
@@ -185,6 +206,7 @@ def _acts(day: datetime) -> list[ev.Event]:
                 *(ev.ValuesEntered(who, number, values) for values in (READ, OTHER)),
                 *(ev.ValuesConfirmed(who, number, values) for values in (READ, OTHER)),
                 ev.NoRollCalled(who, number),
+                *(ev.CompartmentWatched(who, number, stayed) for stayed in (True, False)),
                 *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, None)),
                 ev.PresenceGiven(who, number),
                 ev.WagersSettled(who, number),

@@ -28,7 +28,8 @@ from _pytest.runner import runtestprotocol
 TICK_S = 0.002
 LATE_S = 0.01
 """Lateness of all CPUs together from which a measurement counts for nothing."""
-TRIES = 10
+TRIES = 3
+"""A test is repeated at most twice: more would make "best of ten" of a promise."""
 _NOISE_S = 0.001
 """Oversleeping that every computer does."""
 _PATIENCE_S = 60.0

@@ -212,7 +212,7 @@ class BenchWires:
         """Open every contact, then take the lines. Raises `BenchError`."""
         self._pins = pins
         self._contacts = (
-            *(pins.estop, pins.compartment, pins.cover),
+            *(pins.estop, pins.compartment, pins.lid_flag, pins.cover),
             *(pins.driver_fault, pins.button),
         )
         if len(set(astuple(pins))) != len(astuple(pins)):
@@ -289,6 +289,7 @@ class BenchWires:
         self._tach.play(outputs.coming_edges, upto_s=outputs.until_s + FORESIGHT_S)
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)
+        self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
         self._pull(pins.cover, is_closed=not outputs.cover_open)
         self._pull(pins.estop, is_closed=not outputs.estop_pressed and not self.trouble)
         self._pull(pins.button, is_closed=outputs.button_pressed)

@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from itertools import combinations
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from hil_tests.rig.contacts import OF_WALL, Contacts, pairs_xml
 from hil_tests.rig.geometry import PLATE_STROKE_MM, Geometry
 
 STEP_S = 0.001
@@ -51,11 +53,6 @@ a second, for seconds, in a stacked die). A die that lies not level must keep st
 that one which balances for a moment before it falls is not taken for a cocked one.
 """
 
-BOUNCY_DAMPING = 0.27
-SOFT_DAMPING = 1.0
-SLOW_LIMIT = 2.0
-"""Damping ratio of contacts, and the speed (rad/s; for m/s never reached) that changes it."""
-
 _WALL_PLANES = 32
 
 
@@ -85,12 +82,12 @@ class DieAtRest:
 
 @dataclass(frozen=True, slots=True)
 class Poses:
-    """Where the three dice are, at one moment."""
+    """Where the n dice are, at one moment."""
 
     position_mm: NDArray[np.float64]
-    """Centres, shape (3, 3)."""
+    """Centres, shape (n, 3)."""
     rotation: NDArray[np.float64]
-    """Rotation matrices from die axes to the world, shape (3, 3, 3)."""
+    """Rotation matrices from die axes to the world, shape (n, 3, 3)."""
 
 
 class Dice:
@@ -99,20 +96,29 @@ class Dice:
     def __init__(self, geometry: Geometry, *, seed: int) -> None:
         self.geometry = geometry
         self._random = np.random.default_rng(seed)
-        self._model = mujoco.MjModel.from_xml_string(_model_xml(geometry))
-        self._data = mujoco.MjData(self._model)
-        self._is_soft = False
-        self._still_s = 0.0
-        self._still_pos = np.zeros((DICE, 3))
-        self._still_quat = np.zeros((DICE, 4))
-        self._still_since = 0.0
-        self._bodies = [self._model.body(f"die{i}").id for i in range(DICE)]
-        self._geoms = [self._model.geom(f"die{i}").id for i in range(DICE)]
+        self._load = (0, np.zeros(3))
+        self._build(DICE)
         self.lay()
 
-    def lay(self, values: tuple[int, int, int] | None = None) -> None:
-        """Lay the dice flat on the floor, apart from each other, as chance or `values` has it."""
+    def _build(self, count: int) -> None:
+        """Make the compartment with so many dice in it."""
+        self._model = mujoco.MjModel.from_xml_string(_model_xml(self.geometry, count, *self._load))
+        self._data = mujoco.MjData(self._model)
+        self._still_s = 0.0
+        self._still_pos = np.zeros((count, 3))
+        self._still_quat = np.zeros((count, 4))
+        self._still_since = 0.0
+        self._bodies = [self._model.body(f"die{i}").id for i in range(count)]
+        self._geoms = [self._model.geom(f"die{i}").id for i in range(count)]
+        size_m = self.geometry.die_mm / 1000.0
+        self._contacts = Contacts(self._model, self._bodies, self._geoms, size_m)
+
+    def lay(self, values: tuple[int, ...] | None = None) -> None:
+        """Lay the dice flat on the floor, apart from each other, as chance or `values` has it: as
+        many as there are values, one to `MOST_DICE`."""
         shown = values or tuple(int(v) for v in self._random.integers(1, 7, DICE))
+        if len(shown) != len(self._bodies):
+            self._build(len(shown))
         die_m = self.geometry.die_mm / 1000.0
         radius_m = self.geometry.radius_mm / 1000.0
         turn = self._random.uniform(0.0, math.tau)
@@ -120,8 +126,8 @@ class Dice:
         qpos, qvel = self._data.qpos, self._data.qvel
         qvel[:] = 0.0
         qpos[0] = 0.0
-        for i in range(DICE):
-            angle = turn + i * math.tau / DICE
+        for i in range(len(shown)):
+            angle = turn + i * math.tau / len(shown)
             yaw = self._random.uniform(0.0, math.tau)
             quat = _showing(shown[i], yaw)
             start = 1 + 7 * i
@@ -140,13 +146,12 @@ class Dice:
         data = self._data
         data.qpos[0] = plate_height_m
         data.qvel[0] = plate_speed_m_s
+        self._contacts.follow(data.qvel, plate_speed_m_s, STEP_S)
         if plate_speed_m_s != 0.0:
             # Nothing rests on a moving plate: spare the looking, which costs as much as the step.
-            self._set_soft(False)
             self._still_s = 0.0
             mujoco.mj_step(self._model, data)
             return
-        self._set_soft(float(np.abs(data.qvel[1:]).max()) < SLOW_LIMIT)
         mujoco.mj_step(self._model, data)
         self._still_s = self._still_s + STEP_S if self._keeps_still() else 0.0
 
@@ -165,6 +170,22 @@ class Dice:
         """Start counting rest anew, because something moves the dice from outside."""
         self._still_s = 0.0
 
+    def chance(self) -> float:
+        """A number from 0 to 1 of the same chance that lays the dice."""
+        return float(self._random.random())
+
+    def load(self, die: int, face: int, shift_mm: float) -> None:
+        """Move a die's centre of mass towards a face, as a plug of metal in a pip does."""
+        self._load = (die, np.array(FACE_NORMALS[face]) * shift_mm / 1000.0)
+        qpos, qvel = self._data.qpos.copy(), self._data.qvel.copy()
+        self._build(len(self._bodies))
+        self._data.qpos[:], self._data.qvel[:] = qpos, qvel
+        mujoco.mj_forward(self._model, self._data)
+
+    def jolt(self, push_m_s2: NDArray[np.float64]) -> None:
+        """Push the whole machine: the dice feel it as a change of gravity. Zero ends it."""
+        self._model.opt.gravity[:] = (0.0, 0.0, -9.81) - push_m_s2
+
     def poses(self) -> Poses:
         position = np.array([self._data.xpos[b] for b in self._bodies]) * 1000.0
         rotation = np.array([self._data.xmat[b].reshape(3, 3) for b in self._bodies])
@@ -177,7 +198,7 @@ class Dice:
         height_m = self._data.qpos[0]
         poses = self.poses()
         lies = []
-        for i in range(DICE):
+        for i in range(len(self._bodies)):
             value, tilt_deg = top_face(poses.rotation[i])
             carried = any(
                 other in self._geoms and self._lies_on(i, self._geoms.index(other))
@@ -208,16 +229,6 @@ class Dice:
             and np.all(position[:, 2] <= g.wall_mm)
         )
 
-    def _set_soft(self, soft: bool) -> None:
-        """Take the bounce out of slow contacts, as real materials do, or give it back.
-
-        Restitution falls to nothing at low impact speeds; the engine's does not, and a die would
-        rock on its corners by fractions of a millimetre for ever.
-        """
-        if soft != self._is_soft:
-            self._is_soft = soft
-            self._model.geom_solref[:, 1] = SOFT_DAMPING if soft else BOUNCY_DAMPING
-
     def _keeps_still(self) -> bool:
         """Compare with where the dice were a moment ago; remember where they are now and then."""
         xpos, xquat = self._data.xpos[self._bodies], self._data.xquat[self._bodies]
@@ -239,7 +250,7 @@ class Dice:
         return all(top_face(m.reshape(3, 3))[1] <= FLAT_DEG for m in self._data.xmat[self._bodies])
 
     def _touching(self) -> list[set[int]]:
-        touching: list[set[int]] = [set() for _ in range(DICE)]
+        touching: list[set[int]] = [set() for _ in self._bodies]
         for contact in self._data.contact:
             for mine, other in (tuple(contact.geom), tuple(contact.geom)[::-1]):
                 if mine in self._geoms:
@@ -275,24 +286,30 @@ def _showing(value: int, yaw: float) -> NDArray[np.float64]:
     return both
 
 
-def _model_xml(g: Geometry) -> str:
+def _model_xml(g: Geometry, count: int, loaded: int, centre_m: NDArray[np.float64]) -> str:
     m = 0.001
     half = g.die_mm * m / 2.0
+    mass = g.die_grams * m
+    inertia = mass * (2.0 * half) ** 2 / 6.0
+    centres = ["0 0 0"] * count
+    if loaded < count:
+        centres[loaded] = " ".join(map(str, centre_m))
     dice = "".join(
         f'<body name="die{i}" pos="0 0 {half * (1 + 3 * i)}"><freejoint/>'
-        f'<geom name="die{i}" class="die" type="box" size="{half} {half} {half}" '
-        f'mass="{g.die_grams * m}"/></body>'
-        for i in range(DICE)
+        f'<inertial pos="{centres[i]}" mass="{mass}" diaginertia="{inertia} {inertia} {inertia}"/>'
+        f'<geom name="die{i}" type="box" size="{half} {half} {half}"/>'
+        "</body>"
+        for i in range(count)
     )
     walls = "".join(
-        f'<geom name="wall{k}" class="wall" type="plane" size="1 1 0.1" '
+        f'<geom name="wall{k}" type="plane" size="1 1 0.1" '
         f'pos="{g.radius_mm * m * math.cos(a)} {g.radius_mm * m * math.sin(a)} 0" '
         f'zaxis="{-math.cos(a)} {-math.sin(a)} 0"/>'
         for k, a in ((k, k * math.tau / _WALL_PLANES) for k in range(_WALL_PLANES))
     )
     rib_radius = 3.0
     ribs = "".join(
-        f'<geom name="wall_rib{k}" class="wall" type="capsule" size="{rib_radius * m}" fromto="'
+        f'<geom name="wall_rib{k}" type="capsule" size="{rib_radius * m}" fromto="'
         f"{r * math.cos(a)} {r * math.sin(a)} -0.02 {r * math.cos(a)} {r * math.sin(a)} "
         f'{g.wall_mm * m}"/>'
         for k, a, r in (
@@ -301,44 +318,35 @@ def _model_xml(g: Geometry) -> str:
         )
     )
     ridges = "".join(
-        f'<geom name="ridge{k}" class="floor" type="capsule" size="{ridge.height_mm * m}" '
+        f'<geom name="ridge{k}" type="capsule" size="{ridge.height_mm * m}" '
         f'fromto="{ridge.from_mm[0] * m} {ridge.from_mm[1] * m} 0 '
         f'{ridge.to_mm[0] * m} {ridge.to_mm[1] * m} 0"/>'
         for k, ridge in enumerate(g.ridges)
     )
     ceiling_m = (g.wall_mm + PLATE_STROKE_MM) * m
+    of_wall = [f"wall{k}" for k in range(_WALL_PLANES)]
+    of_wall += ["ceiling", *(f"wall_rib{k}" for k in range(g.wall_ribs))]
+    of_floor = ["plate", *(f"ridge{k}" for k in range(len(g.ridges)))]
+    names = [f"die{i}" for i in range(count)]
+    pairs = [(g.floor, die, other, g.floor_friction) for die in names for other in of_floor]
+    pairs += [(OF_WALL[g.wall], die, other, g.wall_friction) for die in names for other in of_wall]
+    pairs += [("acetate", *both, g.die_friction) for both in combinations(names, 2)]
     return f"""
 <mujoco>
   <option timestep="{STEP_S}" integrator="implicitfast" cone="elliptic"
           impratio="20" noslip_iterations="5" iterations="30" gravity="0 0 -9.81"/>
   <size memory="4M"/>
-  <default>
-    <default class="die">
-      <geom contype="1" conaffinity="3" condim="4" friction="{g.die_friction} 0.002 0.0001"
-            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
-    </default>
-    <default class="floor">
-      <geom contype="2" conaffinity="0" condim="4" priority="1"
-            friction="{g.floor_friction} 0.002 0.0001"
-            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
-    </default>
-    <default class="wall">
-      <geom contype="2" conaffinity="0" condim="4" priority="1"
-            friction="{g.wall_friction} 0.002 0.0001"
-            solref="0.004 {BOUNCY_DAMPING}" solimp="0.9 0.99 0.0005"/>
-    </default>
-  </default>
+  <default><geom contype="0" conaffinity="0"/></default>
   <worldbody>
     <body name="plate" pos="0 0 0" gravcomp="1">
       <joint name="plate" type="slide" axis="0 0 1"/>
-      <geom name="plate" class="floor" type="box" size="0.15 0.15 0.05" pos="0 0 -0.05"
-            mass="1000"/>
+      <geom name="plate" type="box" size="0.15 0.15 0.05" pos="0 0 -0.05" mass="1000"/>
       {ridges}
     </body>
     {walls}
     {ribs}
-    <geom name="ceiling" class="wall" type="plane" size="1 1 0.1" pos="0 0 {ceiling_m}"
-          zaxis="0 0 -1"/>
+    <geom name="ceiling" type="plane" size="1 1 0.1" pos="0 0 {ceiling_m}" zaxis="0 0 -1"/>
     {dice}
   </worldbody>
+  <contact>{pairs_xml(pairs)}</contact>
 </mujoco>"""

@@ -9,9 +9,11 @@ its lowest point; x to the right and y up as the camera sees it, z towards the c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PLATE_STROKE_MM = 10.0
+MOST_DICE = 4
+"""One more than a table may have: somebody slipped a die in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,29 @@ ROUGH = Geometry(
     die_friction=0.5,
     floor="rubber",
     wall="rough",
-    ridges=(Ridge((34.0, 0.0), (39.5, 0.0), 5.0), Ridge((-26.0, 21.9), (-30.3, 25.4), 5.0)),
+    ridges=(
+        Ridge((34.0, 0.0), (39.5, 0.0), 5.0),
+        Ridge((-26.0, 21.9), (-30.3, 25.4), 5.0),
+        Ridge((-4.0, -33.8), (-4.6, -39.2), 5.0),
+        Ridge((10.0, 32.5), (11.7, 37.7), 5.0),
+    ),
     wall_ribs=9,
     wall_rib_mm=2.0,
 )
-"""A worn tube: two ridges on the floor, ribs on a wall that grips, dice that stick to each other.
-One toss in four ends not flat."""
+"""A worn tube: four ridges on the floor, ribs on a wall that grips, dice that stick to each other.
+One toss in five ends not flat."""
 
-GEOMETRIES: dict[str, Geometry] = {shape.name: shape for shape in (STANDARD, NARROW, ROUGH)}
+LITTERED = replace(
+    STANDARD,
+    name="littered",
+    ridges=(
+        Ridge((-14.0, 9.0), (-12.5, 10.0), 0.9),
+        Ridge((17.0, -6.0), (18.0, -4.5), 1.1),
+        Ridge((3.0, -22.0), (4.5, -22.5), 0.8),
+    ),
+)
+"""The standard one with three crumbs stuck to its felt: a die that stops on one lies askew."""
+
+GEOMETRIES: dict[str, Geometry] = {
+    shape.name: shape for shape in (STANDARD, NARROW, ROUGH, LITTERED)
+}

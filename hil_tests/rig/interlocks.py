@@ -35,8 +35,10 @@ class Hands:
         self.coin_in_compartment = False
         self.lid_open = False
         self.cover_open = True
-        self.new_dice: tuple[str | None, tuple[int, int, int] | None] | None = None
+        self.new_dice: tuple[str | None, tuple[int, ...] | None] | None = None
+        self.bumped = False
         self.latch_released = False
+        self.flag_fallen = False
 
     def press_estop(self) -> None:
         """Push the mushroom head; it stays down until `release_estop`."""
@@ -55,11 +57,19 @@ class Hands:
         if not (self.latch_released or by_force):
             return False
         self.lid_open = True
+        self.flag_fallen = True
         return True
 
     def close_compartment(self) -> None:
         """Shut the lid; the latch snaps in by its spring."""
         self.lid_open = False
+
+    def set_flag(self) -> bool:
+        """Set the lid's flag again with its key; it cannot stand while the lid is open."""
+        if self.lid_open:
+            return False
+        self.flag_fallen = False
+        return True
 
     def open_cover(self) -> None:
         """Slide a hand-moved cover away."""
@@ -80,10 +90,13 @@ class Hands:
         self.coin_in_compartment = present
         return True
 
-    def replace_dice(
-        self, style: str | None = None, values: tuple[int, int, int] | None = None
-    ) -> bool:
-        """Lay three dice flat on the floor, by style and values or as chance has it.
+    def bump_table(self) -> None:
+        """Knock against the machine, hard enough that the dice slide."""
+        self.bumped = True
+
+    def replace_dice(self, style: str | None = None, values: tuple[int, ...] | None = None) -> bool:
+        """Lay dice flat on the floor, by style and values or three as chance has it. Two values
+        lay two dice, as where one was taken; four lay four.
 
         Needs the lid open. Raises KeyError for a style that does not exist.
         """
@@ -132,6 +145,11 @@ class Interlocks:
             or self._hands.latch_released
             or "compartment_contact_open" in self._faults
         )
+
+    @property
+    def lid_flag_fallen(self) -> bool:
+        """The flag needs no power: it stands as people left it, whatever the controller does."""
+        return self._hands.flag_fallen
 
     @property
     def cover_open(self) -> bool:

@@ -52,6 +52,8 @@ class PlantOutputs:
     driver_fault: bool = False
     compartment_open: bool = False
     """True unless closed and locked; a broken wire reads open."""
+    lid_flag_fallen: bool = False
+    """True once the lid was raised, until a hand sets the flag again with its key."""
     cover_open: bool = False
     """True unless fully closed."""
     estop_pressed: bool = False

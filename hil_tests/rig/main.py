@@ -48,6 +48,7 @@ class GeometryName(StrEnum):
     standard = "standard"
     narrow = "narrow"
     rough = "rough"
+    littered = "littered"
 
 
 class CoverName(StrEnum):

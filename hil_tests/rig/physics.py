@@ -10,9 +10,10 @@ import json
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,12 +25,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from hil_tests.rig.dice import FLAT_DEG, top_face
 from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.plant import Plant, PlantInputs
+from hil_tests.rig.plant import Plant, PlantInputs, Snapshot
 from hil_tests.rig.truth import TossRecord
 
 CHUNK = 50
 TICK_S = 0.02
+LATE_S = 0.1
+"""Three frames: what a reader that trusts three equal pictures could be taken in by."""
+PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
 SIGNIFICANCE = 0.01
 TILT_BINS_DEG = (0.0, 0.3, 1.5, 6.0, 15.0, 30.0, 55.0)
 
@@ -78,6 +83,14 @@ class Trial:
     """Unbroken runs of tosses: successive results are compared within a run only."""
     rest_s: list[float] = field(default_factory=list)
     """From the motor's release to true rest."""
+    after_plate_s: list[float] = field(default_factory=list)
+    """From the plate's stop to true rest; 0 where the dice were at rest before."""
+    toppled: int = 0
+    """Tosses in which a die fell onto another face later than `LATE_S` after the plate stopped."""
+    balanced: int = 0
+    """Tosses in which a die seemed at rest for `LATE_S` before it fell or slid on."""
+    rocked: int = 0
+    """Tosses in which a die that ended flat was not level for `LATE_S` after the plate stopped."""
     escapes: int = 0
     """Tosses after which a die was not in the compartment."""
 
@@ -106,14 +119,41 @@ def toss_run(geometry: str, shake_name: str, tosses: int, seed: int) -> Trial:
         while now_s < release_s:
             now_s = min(release_s, now_s + TICK_S)
             plant.update(now_s, PlantInputs(motor_duty=duty, motor_enabled=True))
+        seen: list[Snapshot] = []
         while len(run) == before:
             now_s += TICK_S
             plant.update(now_s, PlantInputs())
+            seen.append(plant.poses(now_s))
             if now_s > release_s + 30.0:
                 raise RuntimeError(f"the dice never came to rest: {plant.poses(now_s)}")
         trial.rest_s.append(run[-1].t_rest - release_s)
+        _count_endings(trial, seen, run[-1])
         trial.escapes += not plant.dice_are_inside()
     return trial
+
+
+def _count_endings(trial: Trial, seen: Sequence[Snapshot], record: TossRecord) -> None:
+    """Count how the dice came to their end after the plate had stopped."""
+    plate = np.array([one.plate_mm for one in seen])
+    stopped = int(np.flatnonzero(plate != plate[-1])[-1]) + 1 if np.ptp(plate) else 0
+    trial.after_plate_s.append(max(0.0, record.t_rest - seen[stopped].at_s))
+    late = round(LATE_S / TICK_S)
+    after = [one for one in seen[stopped + late :] if one.at_s <= record.t_rest]
+    if len(after) < 2:
+        return
+    faces = [[top_face(turn)[0] for turn in one.poses.rotation] for one in after]
+    tilts = np.array([[top_face(turn)[1] for turn in one.poses.rotation] for one in after])
+    places = np.array([one.poses.position_mm for one in after])
+    trial.toppled += any(shown != faces[-1] for shown in faces)
+    flat = np.array([die.is_flat for die in record.dice])
+    trial.rocked += bool((tilts.max(axis=0)[flat] > FLAT_DEG).any())
+    still = (np.abs(np.diff(places, axis=0)) < 0.1).all(axis=2)
+    still &= np.abs(np.diff(tilts, axis=0)) < 0.3
+    for die in range(still.shape[1]):
+        runs = [sum(1 for _ in same) for is_still, same in groupby(still[:, die]) if is_still]
+        if any(run >= late for run in runs[: -1 if still[-1, die] else None]):
+            trial.balanced += 1
+            break
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +271,12 @@ def figures(trial: Trial) -> dict[str, Any]:
             for low, high in pairwise(TILT_BINS_DEG)
         },
         "escapes": trial.escapes,
-        "rest_s": {
-            f"p{q}": round(float(np.percentile(trial.rest_s, q)), 3) for q in (50, 95, 99, 100)
+        "rest_s": _percentiles(trial.rest_s),
+        "after_plate_s": _percentiles(trial.after_plate_s),
+        "endings": {
+            "toppled": trial.toppled,
+            "balanced": trial.balanced,
+            "rocked": trial.rocked,
         },
         "tests": [
             {
@@ -245,6 +289,10 @@ def figures(trial: Trial) -> dict[str, Any]:
             for t in findings(trial)
         ],
     }
+
+
+def _percentiles(seconds: list[float]) -> dict[str, float]:
+    return {f"p{q}": round(float(np.percentile(seconds, q)), 3) for q in PERCENTILES}
 
 
 def run_trial(
@@ -273,6 +321,10 @@ def run_trial(
             part = done.result()
             whole.records += part.records
             whole.rest_s += part.rest_s
+            whole.after_plate_s += part.after_plate_s
+            whole.toppled += part.toppled
+            whole.balanced += part.balanced
+            whole.rocked += part.rocked
             whole.escapes += part.escapes
             progress.advance(task, part.tosses)
     return whole
@@ -295,6 +347,8 @@ def _show(found: dict[str, Any], console: Console) -> None:
     )
     console.print(f"tilt of dice: {found['tilt_histogram']}")
     console.print(f"motor release to true rest, seconds: {found['rest_s']}")
+    console.print(f"plate's stop to true rest, seconds: {found['after_plate_s']}")
+    console.print(f"tosses with a late end: {found['endings']}")
 
 
 def main(
@@ -375,10 +429,18 @@ def _page(results: Path, seed: int) -> str:
         "fails by chance. 16.7 % of the dice keep their face by chance.",
         "",
         "| shake | compartment | tosses | faces, chi-square of 5 | worst p of independence | kept "
-        "| tests passed | tosses not flat | dice tilted / leaning / stacked | rest after, s: "
-        "median, p99, most |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| tests passed | tosses not flat | dice tilted / leaning / stacked |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         *(_row(found) for found in rows),
+        "",
+        "How long after the plate's stop the dice come to rest, and the tosses in which a die",
+        f"topples, goes on after it seemed at rest, or rocks, each later than {LATE_S:g} s after",
+        "the stop.",
+        "",
+        f"| shake | compartment | rest, s: {', '.join(f'p{q}' for q in PERCENTILES)} | topple "
+        "| seemed at rest | rock |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_end_row(found) for found in rows),
         "",
         "| shake | what it is | must |",
         "| --- | --- | --- |",
@@ -395,7 +457,7 @@ def _row(found: dict[str, Any]) -> str:
     faces = found["tests"][0]
     independence = min(test["p"] for test in found["tests"] if not test["name"].startswith("faces"))
     passed = sum(test["passed"] for test in found["tests"])
-    kinds, rest = found["dice_by_kind"], found["rest_s"]
+    kinds = found["dice_by_kind"]
     cells = (
         *(found["shake"], found["geometry"], f"{found['tosses']:,}"),
         f"{faces['chi_square']:.1f} (p {faces['p']:.2f})",
@@ -404,7 +466,15 @@ def _row(found: dict[str, Any]) -> str:
         f"{passed} of {len(found['tests'])}",
         f"{found['tosses_not_flat_share']:.2%}",
         f"{kinds['tilted']} / {kinds['leaning']} / {kinds['stacked']}",
-        f"{rest['p50']:.2f}, {rest['p99']:.2f}, {rest['p100']:.2f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _end_row(found: dict[str, Any]) -> str:
+    cells = (
+        *(found["shake"], found["geometry"]),
+        ", ".join(f"{found['after_plate_s'][f'p{q}']:.2f}" for q in PERCENTILES),
+        *(str(found["endings"][kind]) for kind in ("toppled", "balanced", "rocked")),
     )
     return f"| {' | '.join(cells)} |"
 

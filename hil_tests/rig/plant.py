@@ -16,6 +16,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from hil_tests.rig.dice import STEP_S, Dice, DieAtRest, Poses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.interlocks import Cover, Hands, Interlocks
@@ -46,6 +48,11 @@ CATCH_UP_S = 0.5
 
 A caller that was suspended must not return to a burst of physics that makes it later still.
 """
+
+BUMP_S = 0.04
+BUMP_M_S2 = (18.0, 8.0)
+"""A knock: half a sine of this length; its strength sideways and upwards (an estimate: a hip
+against a table's edge; the dice slide by some millimetres, and one that leans falls)."""
 
 PULSE_LOOK_S = 0.02
 """Most time without an enable pulse that one update can add. After a longer gap this computer was
@@ -113,7 +120,10 @@ class Plant:
         self._started_s = 0.0
         self._started_rad = 0.0
         self._is_moving = False
-        self._lies = tuple(self._dice.lies())
+        self._bump_s = 0.0
+        self._bump_way = (1.0, 0.0)
+        self._loaded: dict[str, float] = {}
+        self._lies = self._seen(self._dice.lies())
 
     def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:
         """Advance the machine to `now_s` with `inputs` held since the update before.
@@ -129,6 +139,7 @@ class Plant:
                 cover_open_drive=inputs.cover_open_drive,
             )
             self._take_new_dice()
+            self._take_bump(before_s)
             self._light = self._light_level(inputs.ring_light)
             drive = self._drive(now_s - before_s, inputs)
             edges: list[tuple[float, int]] = []
@@ -146,6 +157,7 @@ class Plant:
                 coming_edges=self._foresee(until_s, drive),
                 driver_fault=self._motor.fault_reported,
                 compartment_open=self._interlocks.compartment_open,
+                lid_flag_fallen=self._interlocks.lid_flag_fallen,
                 cover_open=self._interlocks.cover_open,
                 estop_pressed=self._interlocks.estop_pressed,
                 button_pressed=self._interlocks.button_pressed,
@@ -198,11 +210,13 @@ class Plant:
             if not self._is_moving and self._motor.speed_rad_s != 0.0:
                 self._begin(at_s)
             if self._is_moving:
+                if self._bump_s > 0.0:
+                    self._jolt()
                 self._dice.step(self._motor.plate_height_m, self._motor.plate_speed_m_s)
                 steps += 1
                 if steps % SAMPLE_EVERY == 0:
                     self._sample(at_s)
-                if self._motor.speed_rad_s == 0.0 and self._dice.at_rest:
+                if self._motor.speed_rad_s == 0.0 and self._bump_s <= 0.0 and self._dice.at_rest:
                     self._come_to_rest(at_s, drive)
         self._now_s = at_s
         return edges
@@ -212,7 +226,52 @@ class Plant:
             return []
         return self._motor.foreseen(at_s, self._foresight_steps, drive)
 
+    def _take_bump(self, at_s: float) -> None:
+        if not self.hands.bumped:
+            return
+        self.hands.bumped = False
+        self._bump_s = BUMP_S
+        heading = self._dice.chance() * math.tau
+        self._bump_way = (math.cos(heading), math.sin(heading))
+        if not self._is_moving:
+            self._begin(at_s)
+
+    def _jolt(self) -> None:
+        """One step of a knock."""
+        self._bump_s -= STEP_S
+        sideways, up = BUMP_M_S2
+        share = max(0.0, math.sin(math.pi * self._bump_s / BUMP_S))
+        x, y = self._bump_way
+        self._dice.jolt(share * np.array([x * sideways, y * sideways, up]))
+
+    def _weigh(self) -> None:
+        """Have the die that the fault names loaded, and no other."""
+        wanted = self.faults.active.get("die_loaded", {})
+        if wanted == self._loaded:
+            return
+        self._loaded = wanted
+        if wanted:
+            self._dice.load(int(wanted["die"]) - 1, int(wanted["face"]), wanted["shift_mm"])
+        else:
+            self._dice.load(0, 1, 0.0)
+
+    def _seen(self, lies: list[DieAtRest]) -> tuple[DieAtRest, ...]:
+        """The dice with the spots that their faces carry."""
+        die, face, shows = self._wrong_face
+        return tuple(
+            replace(lie, value=shows) if (n + 1, lie.value) == (die, face) else lie
+            for n, lie in enumerate(lies)
+        )
+
+    @property
+    def _wrong_face(self) -> tuple[int, int, int]:
+        values = self.faults.active.get("die_misspotted")
+        if values is None:
+            return (0, 0, 0)
+        return int(values["die"]), int(values["face"]), int(values["shows"])
+
     def _begin(self, at_s: float) -> None:
+        self._weigh()
         self._is_moving = True
         self._started_s = at_s
         self._started_rad = self._motor.angle_rad
@@ -223,7 +282,7 @@ class Plant:
             return
         self._is_moving = False
         self._tosses += 1
-        self._lies = tuple(self._dice.lies())
+        self._lies = self._seen(self._dice.lies())
         self.truth(
             TossRecord(
                 toss=self._tosses,
@@ -241,7 +300,8 @@ class Plant:
         self.hands.new_dice = None
         self.dice_style = style or self.dice_style
         self._dice.lay(values)
-        self._lies = tuple(self._dice.lies())
+        self._loaded = {}
+        self._lies = self._seen(self._dice.lies())
 
     def _light_level(self, commanded: float) -> float:
         if "light_dead" in self.faults:
@@ -271,5 +331,6 @@ class Plant:
                 coin=self.hands.coin_in_compartment,
                 lid_open=self._interlocks.lid_open,
                 style=self.dice_style,
+                wrong_face=self._wrong_face,
             )
         )

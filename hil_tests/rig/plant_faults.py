@@ -85,6 +85,18 @@ PLANT_FAULTS: dict[str, PlantFault] = {
         PlantFault("latch_stuck", "compartment latch does not release"),
         PlantFault("estop_contact_open", "e-stop loop wire broken: reads pressed"),
         PlantFault("button_stuck", "player's button stuck down"),
+        PlantFault(
+            "die_loaded",
+            "a plug of metal in one die pulls its centre of mass towards a face",
+            {"die": 1.0, "face": 6.0, "shift_mm": 1.0},
+            {"die": (1.0, 2.0), "face": (1.0, 6.0), "shift_mm": (0.0, 4.0)},
+        ),
+        PlantFault(
+            "die_misspotted",
+            "a face of one die carries the spots of another",
+            {"die": 1.0, "face": 6.0, "shows": 1.0},
+            {"die": (1.0, 2.0), "face": (1.0, 6.0), "shows": (1.0, 6.0)},
+        ),
         PlantFault("light_dead", "ring light stays dark"),
         PlantFault(
             "light_stuck", "ring light stays at this level", {"level": 0.8}, {"level": SHARE}

@@ -24,6 +24,7 @@ from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.geometry import MOST_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
@@ -403,6 +404,7 @@ class Rig:
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,
+                "lid flag": outputs.lid_flag_fallen,
                 "cover": outputs.cover_open,
                 "e-stop": outputs.estop_pressed,
                 "button": outputs.button_pressed,
@@ -480,11 +482,13 @@ class Rig:
             "open compartment": hands.open_compartment,
             "force compartment": lambda: hands.open_compartment(by_force=True),
             "close compartment": hands.close_compartment,
+            "set flag": hands.set_flag,
             "open cover": hands.open_cover,
             "close cover": hands.close_cover,
             "cover dome": lambda: hands.cover_dome(True),
             "uncover dome": lambda: hands.cover_dome(False),
             "drop coin": lambda: hands.drop_coin(True),
+            "bump table": hands.bump_table,
             "take coin": lambda: hands.drop_coin(False),
             f"{LAY} FILE": lambda: False,
             "take card": lambda: self._lay(None),
@@ -506,14 +510,16 @@ def _check_style(style: str) -> None:
         raise ValueError(f"no dice style {style!r}; there are: {', '.join(STYLES)}")
 
 
-def _dice(words: list[str]) -> tuple[str | None, tuple[int, int, int] | None]:
-    """Understand `[STYLE] [A B C]`. Raises ValueError."""
+def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
+    """Understand `[STYLE] [A B C]`, with one value fewer or more. Raises ValueError."""
     style = words.pop(0) if words and not words[0].isdigit() else None
     if style is not None:
         _check_style(style)
     if not words:
         return style, None
-    if len(words) != 3 or any(word not in tuple("123456") for word in words):
-        raise ValueError(f"after {REPLACE!r} come a style, three values of 1 to 6, both or neither")
-    first, second, third = (int(word) for word in words)
-    return style, (first, second, third)
+    if not 2 <= len(words) <= MOST_DICE or any(word not in tuple("123456") for word in words):
+        raise ValueError(
+            f"after {REPLACE!r} come a style, a value of 1 to 6 for each of 2 to {MOST_DICE} dice, "
+            "both or neither"
+        )
+    return style, tuple(int(word) for word in words)

@@ -62,7 +62,7 @@ class Scene:
         self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
         self._sensor = Sensor(self.lens, seed=seed)
-        self._painters: dict[str, DiePainter] = {}
+        self._painters: dict[tuple[str, tuple[int, int]], DiePainter] = {}
         self._still: _Still | None = None
         self._card: Patch | None = None
         self._coin = _coin_patch(self.lens, geometry)
@@ -121,11 +121,11 @@ class Scene:
         picture = self._shaded_floor(middle["position_mm"], middle["rotation"], plate_mm)
         if view.coin:
             _lay(picture, self._coin, 1.0)
-        painter = self._painter(view.style)
         order = np.argsort(middle["position_mm"][:, 2])
         for die in order:
             positions, rotations = self._way(int(die), end_s, samples)
             others = np.delete(middle["position_mm"], die, axis=0)
+            painter = self._painter(view, int(die) + 1)
             _lay(picture, painter.paint(positions, rotations, others, plate_mm), 0.97)
         if not view.lid_open:
             picture = cv2.add(picture, self._backdrop.veil)
@@ -141,15 +141,22 @@ class Scene:
                 picture[:, soft] = mixed
         return picture
 
-    def _painter(self, style: str) -> DiePainter:
-        if style not in self._painters:
+    def _painter(self, view: TableView, die: int) -> DiePainter:
+        style, (wrong, face, shown) = view.style, view.wrong_face
+        spots = (face, shown) if wrong == die else (0, 0)
+        if (style, spots) not in self._painters:
             known = self._styles.get(style)
             if known is None:
                 raise KeyError(f"no dice style {style!r}; there are: {', '.join(self._styles)}")
-            self._painters[style] = DiePainter(
-                known, self.lens, self._lights, die_mm=self._geometry.die_mm, seed=self._seed
+            self._painters[style, spots] = DiePainter(
+                known,
+                self.lens,
+                self._lights,
+                die_mm=self._geometry.die_mm,
+                seed=self._seed,
+                wrong_face=spots,
             )
-        return self._painters[style]
+        return self._painters[style, spots]
 
     def _way(self, die: int, end_s: float, samples: NDArray[np.void]) -> tuple[Float, Float]:
         """Poses of one die during the exposure of the rows that it lies in."""

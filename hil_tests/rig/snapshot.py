@@ -13,17 +13,26 @@ from multiprocessing import shared_memory
 import numpy as np
 from numpy.typing import NDArray
 
+from hil_tests.rig.geometry import MOST_DICE
+
 RING = 1024
 
-SAMPLE = np.dtype(
-    [
-        ("at_s", "f8"),
-        ("light", "f8"),
-        ("plate_mm", "f8"),
-        ("position_mm", "f8", (3, 3)),
-        ("rotation", "f8", (3, 3, 3)),
-    ]
-)
+
+def sample_of(dice: int) -> np.dtype[np.void]:
+    """One moment of a compartment with so many dice."""
+    return np.dtype(
+        [
+            ("at_s", "f8"),
+            ("light", "f8"),
+            ("plate_mm", "f8"),
+            ("position_mm", "f8", (dice, 3)),
+            ("rotation", "f8", (dice, 3, 3)),
+        ]
+    )
+
+
+SAMPLE = sample_of(3)
+_SLOT = np.dtype([("dice", "i8"), ("sample", sample_of(MOST_DICE))])
 TABLE = np.dtype(
     [
         ("written", "i8"),
@@ -32,6 +41,7 @@ TABLE = np.dtype(
         ("coin", "i8"),
         ("lid_open", "i8"),
         ("style", "S24"),
+        ("wrong_face", "i8", (3,)),
     ]
 )
 
@@ -45,6 +55,8 @@ class TableView:
     coin: bool
     lid_open: bool
     style: str
+    wrong_face: tuple[int, int, int] = (0, 0, 0)
+    """A mis-spotted die: its number from 1, its face, and whose spots that face carries."""
 
 
 class SceneBoard:
@@ -56,13 +68,13 @@ class SceneBoard:
 
     def __init__(self, name: str | None = None) -> None:
         """Create the memory, or with `name` open one that another process created."""
-        size = TABLE.itemsize + RING * SAMPLE.itemsize
+        size = TABLE.itemsize + RING * _SLOT.itemsize
         self._owner = name is None
         self._memory = shared_memory.SharedMemory(
             name=name, create=self._owner, size=size if self._owner else 0
         )
         self._table = np.ndarray((), TABLE, self._memory.buf)
-        self._ring = np.ndarray((RING,), SAMPLE, self._memory.buf, TABLE.itemsize)
+        self._ring = np.ndarray((RING,), _SLOT, self._memory.buf, TABLE.itemsize)
 
     @property
     def name(self) -> str:
@@ -75,6 +87,7 @@ class SceneBoard:
         self._table["coin"] = view.coin
         self._table["lid_open"] = view.lid_open
         self._table["style"] = view.style.encode()
+        self._table["wrong_face"] = view.wrong_face
 
     def record(
         self,
@@ -86,12 +99,13 @@ class SceneBoard:
     ) -> None:
         """Append one sample; times must not go backwards."""
         written = int(self._table["written"])
-        slot = self._ring[written % RING]
+        self._ring["dice"][written % RING] = len(position_mm)
+        slot = self._ring["sample"][written % RING]
         slot["at_s"] = at_s
         slot["light"] = light
         slot["plate_mm"] = plate_mm
-        slot["position_mm"] = position_mm
-        slot["rotation"] = rotation
+        slot["position_mm"][: len(position_mm)] = position_mm
+        slot["rotation"][: len(position_mm)] = rotation
         self._table["written"] = written + 1
 
     def view(self) -> TableView:
@@ -102,16 +116,25 @@ class SceneBoard:
             bool(table["coin"]),
             bool(table["lid_open"]),
             bytes(table["style"]).rstrip(b"\0").decode(),
+            tuple(table["wrong_face"].tolist()),
         )
 
     def recent(self, since_s: float) -> NDArray[np.void]:
-        """Return the samples from the last one at or before `since_s` on, oldest first."""
+        """Return the samples from the last one at or before `since_s` on, oldest first, as
+        `sample_of` the dice that lie there now."""
         written = int(self._table["written"])
         count = min(written, RING // 2)
         indices = np.arange(written - count, written) % RING
-        times = self._ring["at_s"][indices]
+        times = self._ring["sample"]["at_s"][indices]
         first = max(0, int(np.searchsorted(times, since_s, side="right")) - 1)
-        return self._ring[indices[first:]]
+        slots = self._ring[indices[first:]]
+        dice = int(slots["dice"][-1]) if count else 0
+        slots = slots[slots["dice"] == dice]
+        found = np.empty(len(slots), sample_of(dice))
+        for name in sample_of(dice).names or ():
+            whole = slots["sample"][name]
+            found[name] = whole[:, :dice] if whole.ndim > 1 else whole
+        return found
 
     def close(self) -> None:
         """Let go of the memory; the creator also removes it."""

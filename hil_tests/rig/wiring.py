@@ -33,6 +33,8 @@ class PinMap:
     ring_light: int = 12
     cover_drive: int = 20
     latch_release: int = 21
+    lid_flag: int = 26
+    """Wired always; a controller whose settings name no flag does not look at it."""
 
     @property
     def outputs(self) -> frozenset[int]:
@@ -98,6 +100,7 @@ class Wiring:
             self._board.edges(pins.tach, edges)
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)
+        self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
         self._pull(pins.cover, is_closed=not outputs.cover_open)
         self._pull(pins.estop, is_closed=not outputs.estop_pressed)
         self._pull(pins.button, is_closed=outputs.button_pressed)

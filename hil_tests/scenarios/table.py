@@ -7,12 +7,15 @@ code beyond the client of its console.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,6 @@ from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
 from hil_tests.rig.control import ask
 from hil_tests.rig.gpio_sides import CANNOT
-from hil_tests.scenarios.console_sessions import Attended
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
@@ -79,16 +81,11 @@ class RigSession(Session):
 RIG_PROGRAM = (sys.executable, "-c", "from hil_tests.rig.main import app; app()")
 
 
-class AttendedSession(RigSession, Attended):
-    """A table with a dealer who does everything."""
-
-
 class Table:
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
     def __init__(self, plan: Plan, folder: Path, rig_file: Path | None, *, attended: bool) -> None:
-        kind = AttendedSession if attended else RigSession
-        self.session = kind(plan, folder)
+        self.session = RigSession(replace(plan, by_hand=attended), folder)
         self.session.rig_file = rig_file
         self.story = Story()
         self._consoles: dict[str, Console] = {}
@@ -164,13 +161,14 @@ class Table:
         finally:
             console.logout()
 
-    def floorperson(self) -> Floorperson:
-        """Fay, who opens the table at the technician's port."""
+    def floorperson(self, name: str = "fay", role: str = "floorperson") -> Floorperson:
+        """Fay, who opens the table at the technician's port; or somebody else there."""
         return Floorperson(
             self.console("technician"),
-            "fay",
-            self.session.passphrases["fay"],
+            name,
+            self.session.passphrases[name],
             self._said,
+            role=role,
             serials=SERIALS,
         )
 
@@ -395,9 +393,30 @@ class Table:
     def evidence(self, t0: float, t1: float) -> dict[str, Any]:
         """What the report keeps of a test that ran from `t0` to `t1`."""
         pictures = {} if self._witness is None else self._witness.pictures
+        readings: dict[int, dict[str, Any]] = {}
         with suppress(ShakerError, OSError, TimeoutError, KeyError):
-            return gather(self.rig, t0, t1, pictures, self._readings())
-        return gather(self.rig, t0, t1, pictures, {})
+            readings = self._readings()
+        return {**gather(self.rig, t0, t1, pictures, readings), "table": self._about()}
+
+    def _about(self) -> dict[str, str]:
+        """The table in words: what it plays, with which settings, measured when."""
+        text = (self.session.folder / "settings.toml").read_text("utf-8")
+        found = tomllib.loads(text)
+        camera = found["camera"]["calibration"]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        plan = self.session.plan
+        return {
+            "profile": f"{plan.profile}, entry mode {found['table']['entry_mode']}",
+            "compartment and dice": f"{plan.compartment}, {plan.dice}, seed {plan.seed}",
+            "settings": f"digest {digest}",
+            "camera measured": str(camera.get("measured", "never")),
+        }
+
+    @property
+    def files(self) -> list[Path]:
+        """What a reader of the report may want to see whole."""
+        folder = self.session.folder
+        return [folder / name for name in ("settings.toml", "service.log", "journal.sqlite")]
 
     def _readings(self) -> dict[int, dict[str, Any]]:
         """The rounds since the last evidence was taken."""

@@ -20,7 +20,6 @@ from hil_tests.report.story import Story
 from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise, resident_kb
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,
-    Attended,
     break_it,
     client,
     jam_at_night,
@@ -168,8 +167,10 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
             assert given_up in tom.interrupt("lamp test", after_s=1.0)
             assert "commanded     all dark" in tom.type("lamps")
             tom.login("floorperson", "fay")
-            assert given_up in tom.interrupt("inspect all", after_s=1.0)
-            assert given_up in tom.interrupt("inspect shaker", after_s=1.0)
+            tom.type("inspect all")
+            assert given_up in tom.interrupt("inspect enter 6 6 6", after_s=1.0)
+            tom.type("inspect shaker")
+            assert given_up in tom.interrupt("inspect cycle", after_s=1.0)
             assert "the last one was given up" in tom.type("inspection")
             tom.wait_for("motor", "speed         0 rpm")
         status = client(session, "technician").status()
@@ -179,7 +180,7 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
 def test_a_dealer_runs_three_rounds_through_miniterm_and_the_floorperson_decides_one(
     tmp_path: Path, record: TestRecord
 ) -> None:
-    with Attended(Plan(pace="brisk", seed=6), tmp_path) as session:
+    with Session(Plan(pace="brisk", seed=6, by_hand=True), tmp_path) as session:
         with on_record(session, record):
             seen = three_rounds(session, record.story)
         asked = client(session, "technician")
@@ -193,7 +194,7 @@ def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(
     tmp_path: Path, record: TestRecord
 ) -> None:
     script = README.read_text().split("```python\n")[1].split("```")[0]
-    with Attended(Plan(pace="brisk", seed=7), tmp_path) as session:
+    with Session(Plan(pace="brisk", seed=7, by_hand=True), tmp_path) as session:
         word = session.passphrases["dan"]
         accounts.add(tmp_path / "users.toml", "anna", Role.FLOORPERSON, word)
         ports = [session.rig["console"][port]["person"] for port in ("technician", "dealer")]

@@ -29,7 +29,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory):
-    return make(SceneSet("quick-lean-shots", 5, 50, 230), tmp_path_factory.mktemp("s"), 1, 600.0)
+    return make(
+        SceneSet("quick shots taught leaning", 5, 50, 230), tmp_path_factory.mktemp("s"), 1, 600.0
+    )
 
 
 def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots, tmp_path):
@@ -111,7 +113,7 @@ def test_training_goes_on_from_an_exported_file(shots, tmp_path):
 
 
 def test_clear_dice_differ_in_how_they_pass_light_on(tmp_path):
-    folder = make(SceneSet("clear-lean-shots", 5, 30, 230), tmp_path, 1, 600.0)
+    folder = make(SceneSet("quick shots taught leaning clear", 5, 30, 230), tmp_path, 1, 600.0)
     cut = training.cut_windows(folder, tmp_path / "windows")
     assert (cut.truth[:, 2] == 1).sum() > 15
     assert (cut.truth[:, 2] == 0).sum() > 10
@@ -121,7 +123,9 @@ def test_clear_dice_differ_in_how_they_pass_light_on(tmp_path):
 
 
 def test_clear_dice_lie_on_streaks_and_patterns_too(tmp_path):
-    folder = make(SceneSet("clear-patterned-shots", 5, 50, 200), tmp_path, 1, 600.0)
+    folder = make(
+        SceneSet("quick shots taught leaning clear patterned", 5, 50, 200), tmp_path, 1, 600.0
+    )
     rows = list(scenes.rows(folder))
     assert {row["notes"]["floor"] for _, row in rows} <= set(table_shots.CLEAR_FLOORS)
     assert len({row["notes"]["floor"] for _, row in rows}) > 2

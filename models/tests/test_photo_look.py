@@ -139,7 +139,7 @@ def near(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory):
-    return make(SceneSet("snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
+    return make(SceneSet("quick snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
 
 
 @pytest.fixture(autouse=True)

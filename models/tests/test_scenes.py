@@ -156,7 +156,7 @@ def test_tossed_dice_rest_on_the_floor():
 def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, capsys, monkeypatch, wrong):
     (tmp_path / "FILE").touch()
     monkeypatch.chdir(tmp_path)
-    usual = ["scenes", "raster", "--seed", "1", "--count", "1"]
+    usual = ["scenes", "quick", "loose", "--seed", "1", "--count", "1"]
     monkeypatch.setattr("sys.argv", [*usual, *wrong])
     with pytest.raises(SystemExit) as ended:
         scenes.main()
@@ -165,7 +165,7 @@ def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, capsys, monke
     assert [file.name for file in tmp_path.iterdir()] == ["FILE"]
 
 
-FEW = scenes.SceneSet("raster", seed=7, count=2 * scenes.CHUNK, size=80)
+FEW = scenes.SceneSet("quick loose", seed=7, count=2 * scenes.CHUNK, size=80)
 
 
 def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypatch):
@@ -173,8 +173,8 @@ def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypa
         scenes.make(FEW, tmp_path, 1, limit_s=0.0)
     monkeypatch.setattr(
         "sys.argv",
-        ["scenes", "raster", "--seed", "7", "--count", "60", "--size", "80", "--processes", "1",
-         "--limit-s", "600", "--out", str(tmp_path)],
+        ["scenes", "quick", "loose", "--seed", "7", "--count", "60", "--size", "80",
+         "--processes", "1", "--limit-s", "600", "--out", str(tmp_path)],
     )  # fmt: skip
     scenes.main()
     folder = FEW.folder(tmp_path)
@@ -184,7 +184,7 @@ def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypa
 
 @pytest.mark.parametrize("harm", ["row cut off", "picture gone", "no text"])
 def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
-    one = scenes.SceneSet("raster", seed=7, count=scenes.CHUNK, size=80)
+    one = scenes.SceneSet("quick loose", seed=7, count=scenes.CHUNK, size=80)
     folder = scenes.make(one, tmp_path, 1, limit_s=600.0)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     rows = folder / "00000.jsonl"
@@ -203,3 +203,19 @@ def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="Is the disk full"):
         scenes._draw_chunk((FEW, tmp_path, 0, float("inf")))
     assert not list(tmp_path.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("slow loose", "renderer"),
+        ("traced snapshot", "snapshot"),
+        ("quick", "draws"),
+        ("quick table clear", "none"),
+        ("quick shots clear taught", "in this order"),
+        ("quick shots leaning leaning", "in this order"),
+    ],
+)
+def test_a_kind_that_cannot_be_drawn_is_refused_with_what_there_is(kind, named):
+    with pytest.raises(ValueError, match=named):
+        scenes.require_kind(kind)

@@ -42,7 +42,6 @@ from vision.photo.labels import read_labels
 
 _MOST_SOURCES = 2
 """Of photographs to train on: the others are for measuring."""
-_PATH_TRACED = ("mitsuba", "taught-shots", "lean-shots", "patterned-shots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,51 +75,58 @@ class Plan:
         Stage("last", 150_000, seed=71, peak_rate=1.5e-3, photo_share=0.18),
     )
     taught: tuple[Taught, ...] = (
-        Taught(SceneSet("raster", seed=1, count=3700, size=448), (0.27, 0.27, 0.0, 0.0)),
-        Taught(SceneSet("table", seed=2, count=1000, size=448), (0.09, 0.09, 0.0, 0.0)),
-        Taught(SceneSet("table", seed=3, count=4000, size=448), (0.29, 0.29, 0.0, 0.0)),
-        Taught(SceneSet("mitsuba", seed=1, count=150, size=320), (0.04, 0.04, 0.0, 0.0)),
-        Taught(SceneSet("mitsuba", seed=2, count=500, size=320), (0.08, 0.08, 0.0, 0.0)),
-        Taught(SceneSet("raster", seed=11, count=2950, size=448), (0.0, 0.0, 0.13, 0.08)),
-        Taught(SceneSet("table", seed=13, count=2300, size=448), (0.0, 0.0, 0.22, 0.13)),
-        Taught(SceneSet("taught-shots", seed=17, count=1800, size=288), (0.0, 0.0, 0.22, 0.10)),
-        Taught(SceneSet("taught-shots", seed=18, count=1500, size=288), (0.0, 0.0, 0.0, 0.10)),
-        Taught(SceneSet("lean-shots", seed=19, count=1600, size=288), (0.0, 0.0, 0.0, 0.16)),
-        Taught(SceneSet("lean", seed=15, count=600, size=416), (0.0, 0.0, 0.11, 0.05)),
-        Taught(SceneSet("snapshot", seed=14, count=700, size=416), (0.0, 0.0, 0.08, 0.07)),
-        Taught(SceneSet("house", seed=20, count=1300, size=384), (0.0, 0.0, 0.0, 0.12)),
-        Taught(SceneSet("surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
-        Taught(SceneSet("mitsuba", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
+        Taught(SceneSet("quick loose", seed=1, count=3700, size=448), (0.27, 0.27, 0.0, 0.0)),
+        Taught(SceneSet("quick table", seed=2, count=1000, size=448), (0.09, 0.09, 0.0, 0.0)),
+        Taught(SceneSet("quick table", seed=3, count=4000, size=448), (0.29, 0.29, 0.0, 0.0)),
+        Taught(SceneSet("traced loose", seed=1, count=150, size=320), (0.04, 0.04, 0.0, 0.0)),
+        Taught(SceneSet("traced loose", seed=2, count=500, size=320), (0.08, 0.08, 0.0, 0.0)),
+        Taught(SceneSet("quick loose", seed=11, count=2950, size=448), (0.0, 0.0, 0.13, 0.08)),
+        Taught(SceneSet("quick table", seed=13, count=2300, size=448), (0.0, 0.0, 0.22, 0.13)),
+        Taught(
+            SceneSet("traced shots taught", seed=17, count=1800, size=288), (0.0, 0.0, 0.22, 0.10)
+        ),
+        Taught(
+            SceneSet("traced shots taught", seed=18, count=1500, size=288), (0.0, 0.0, 0.0, 0.10)
+        ),
+        Taught(
+            SceneSet("traced shots taught leaning", seed=19, count=1600, size=288),
+            (0.0, 0.0, 0.0, 0.16),
+        ),
+        Taught(SceneSet("quick lean", seed=15, count=600, size=416), (0.0, 0.0, 0.11, 0.05)),
+        Taught(SceneSet("quick snapshot", seed=14, count=700, size=416), (0.0, 0.0, 0.08, 0.07)),
+        Taught(SceneSet("quick house", seed=20, count=1300, size=384), (0.0, 0.0, 0.0, 0.12)),
+        Taught(SceneSet("quick surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
+        Taught(SceneSet("traced loose", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
     )
     near_sets: tuple[SceneSet, ...] = (
-        SceneSet("taught-shots", seed=17, count=1800, size=288),
-        SceneSet("taught-shots", seed=18, count=1500, size=288),
-        SceneSet("lean-shots", seed=19, count=1600, size=288),
-        SceneSet("lean-shots", seed=23, count=2000, size=288),
-        SceneSet("quick-lean-shots", seed=21, count=2600, size=340),
-        SceneSet("quick-lean-shots", seed=24, count=1800, size=340),
-        SceneSet("clear-lean-shots", seed=26, count=1500, size=340),
-        SceneSet("lean-shots", seed=25, count=900, size=288),
-        SceneSet("lean-shots", seed=27, count=1600, size=288),
-        SceneSet("patterned-shots", seed=29, count=2400, size=288),
-        SceneSet("clear-patterned-shots", seed=31, count=1600, size=340),
+        SceneSet("traced shots taught", seed=17, count=1800, size=288),
+        SceneSet("traced shots taught", seed=18, count=1500, size=288),
+        SceneSet("traced shots taught leaning", seed=19, count=1600, size=288),
+        SceneSet("traced shots taught leaning", seed=23, count=2000, size=288),
+        SceneSet("quick shots taught leaning", seed=21, count=2600, size=340),
+        SceneSet("quick shots taught leaning", seed=24, count=1800, size=340),
+        SceneSet("quick shots taught leaning clear", seed=26, count=1500, size=340),
+        SceneSet("traced shots taught leaning", seed=25, count=900, size=288),
+        SceneSet("traced shots taught leaning", seed=27, count=1600, size=288),
+        SceneSet("traced shots taught patterned", seed=29, count=2400, size=288),
+        SceneSet("quick shots taught leaning clear patterned", seed=31, count=1600, size=340),
     )
     """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
     near_samples: int = 1_780_000
     photo_sets: tuple[tuple[SceneSet, float], ...] = (
-        (SceneSet("snapshot", seed=35, count=2400, size=416), 0.34),
-        (SceneSet("house", seed=20, count=1300, size=384), 0.12),
-        (SceneSet("raster", seed=11, count=2950, size=448), 0.14),
-        (SceneSet("patterned-shots", seed=29, count=2400, size=288), 0.05),
-        (SceneSet("lean-shots", seed=27, count=1600, size=288), 0.03),
+        (SceneSet("quick snapshot", seed=35, count=2400, size=416), 0.34),
+        (SceneSet("quick house", seed=20, count=1300, size=384), 0.12),
+        (SceneSet("quick loose", seed=11, count=2950, size=448), 0.14),
+        (SceneSet("traced shots taught patterned", seed=29, count=2400, size=288), 0.05),
+        (SceneSet("traced shots taught leaning", seed=27, count=1600, size=288), 0.03),
     )
     """Sets and shares for the network that looks at one thing of a photograph (`photo_look`)."""
     photo_look_samples: int = 450_000
     photo_look_share: float = 0.32
     """Of its samples, shared between the photograph sets."""
     held_out: tuple[SceneSet, ...] = (
-        SceneSet("raster", seed=1001, count=300, size=448, held_out=True),
-        SceneSet("table", seed=1002, count=150, size=448, held_out=True),
+        SceneSet("quick loose", seed=1001, count=300, size=448, held_out=True),
+        SceneSet("quick table", seed=1002, count=150, size=448, held_out=True),
     )
     size: int = 256
     workers: int = 1
@@ -137,18 +143,16 @@ class Plan:
             taught=tuple(
                 replace(each, scenes=small(each.scenes))
                 for each in self.taught
-                if each.scenes.renderer not in _PATH_TRACED
+                if not each.scenes.is_traced
             ),
             near_sets=tuple(
                 replace(each, count=CHUNK, size=LEAST_SHOT)
                 for each in self.near_sets
-                if each.renderer not in _PATH_TRACED
+                if not each.is_traced
             ),
             near_samples=2 * BATCH,
             photo_sets=tuple(
-                (small(scenes), share)
-                for scenes, share in self.photo_sets
-                if scenes.renderer not in _PATH_TRACED
+                (small(scenes), share) for scenes, share in self.photo_sets if not scenes.is_traced
             ),
             photo_look_samples=2 * BATCH,
             held_out=tuple(small(each) for each in self.held_out),

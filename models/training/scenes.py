@@ -1,11 +1,13 @@
 """Sets of rendered scenes on disk: made once, found again by digest, resumed after a stop.
 
-    python -m models.training.scenes raster --seed 1 --count 3700
+    python -m models.training.scenes quick loose --seed 1 --count 3700
+    python -m models.training.scenes traced shots taught leaning --seed 19 --count 1600 --size 288
 
-Owns: the folder layout and its resumption. Must not know: what is in a picture. A set is
-`<folder>/<renderer>-<seed>-<digest>/`, where the digest covers the renderer's recipe and every
-parameter. Chunks of pictures are finished by their `NNNNN.jsonl`; a chunk without it is drawn
-again, and comes out the same, because each picture has its own generator.
+Owns: the folder layout and its resumption. Must not know: what is in a picture. A kind of picture
+is a renderer, a scene, and options of the scene. A set is `<folder>/<kind>-<seed>-<digest>/`, where
+the digest covers the scene's recipe and every parameter. Chunks of pictures are finished by their
+`NNNNN.jsonl`; a chunk without it is drawn again, and comes out the same, because each picture has
+its own generator.
 """
 
 from __future__ import annotations
@@ -35,8 +37,6 @@ from models.training.snapshots import (
 from models.training.table_shots import RasterShots, TracedShots
 
 Painter = Callable[[np.random.Generator], Picture]
-Kind = Callable[[int, bool], Painter]
-"""From a size in pixels, and whether to draw what is kept for tests, to what draws a picture."""
 
 CHUNK = 50
 """Pictures that are finished together; counts are rounded up to it."""
@@ -53,7 +53,8 @@ class ScenesUnfinishedError(Exception):
 class SceneSet:
     """Which pictures: the same values always mean the same pictures."""
 
-    renderer: str
+    kind: str
+    """Renderer, scene and options, such as `traced shots taught`; see `painter`."""
     seed: int
     count: int
     size: int
@@ -61,63 +62,71 @@ class SceneSet:
 
     def folder(self, root: Path) -> Path:
         """Where the set lies under `root`; the count does not matter, sets may grow."""
-        identity = f"{_KINDS[self.renderer][0]} {self.seed} {self.size} {self.held_out} {CHUNK}"
+        recipe = f"{self.kind} {_RECIPES[self.kind.split()[1]]}"
+        identity = f"{recipe} {self.seed} {self.size} {self.held_out} {CHUNK}"
         digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-        kind = "-heldout" if self.held_out else ""
-        return root / f"{self.renderer}{kind}-{self.seed}-{digest}"
+        held_out = "-heldout" if self.held_out else ""
+        return root / f"{'-'.join(self.kind.split())}{held_out}-{self.seed}-{digest}"
+
+    @property
+    def is_traced(self) -> bool:
+        return self.kind.startswith(TRACED)
+
+    @property
+    def shows_tables(self) -> bool:
+        """Whole compartments, with their calibration."""
+        return self.kind.split()[1] == SHOTS
 
 
-def _mitsuba(size: int, held_out: bool) -> Painter:
-    # Mitsuba takes seconds to import and needs a library that only rendering machines have.
-    from models.training.pathtrace import Studio
+QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 
-    return Studio(size, held_out).random_picture
+_RECIPES = {"loose": 2, "table": 1, "snapshot": 1, "lean": 1, "house": 1, "surface": 1, SHOTS: 4}
+"""Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
+
+_TRACED_SCENES = ("loose", SHOTS)
+_OPTIONS = ("taught", "leaning", "clear", "patterned")
+"""Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
+by
+rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern."""
 
 
-def _by_size(draw: Callable[[np.random.Generator, int], Picture]) -> Kind:
-    """A kind that has no styles kept for tests."""
-    return lambda size, held_out: lambda rng: draw(rng, size)
+def require_kind(kind: str) -> None:
+    """Raise ValueError, naming what there is, for a kind that cannot be drawn."""
+    renderer, scene, *options = (*kind.split(), "", "")[: max(2, len(kind.split()))]
+    scenes = {QUICK: tuple(_RECIPES), TRACED: _TRACED_SCENES}.get(renderer, ())
+    if not scenes:
+        raise ValueError(f"the renderer is {QUICK} or {TRACED}, not {renderer!r}")
+    if scene not in scenes:
+        raise ValueError(f"{renderer} draws {', '.join(scenes)}, not {scene!r}")
+    known = _OPTIONS if scene == SHOTS else ()
+    if options != [option for option in known if option in options]:
+        raise ValueError(f"options of {scene}, in this order: {' '.join(known) or 'none'}")
 
 
-_KINDS: dict[str, tuple[str, Kind]] = {
-    "raster": ("raster-1", lambda size, held_out: lambda rng: random_picture(rng, size, held_out)),
-    "table": ("table-1", lambda size, held_out: lambda rng: table_picture(rng, size, held_out)),
-    "mitsuba": ("mitsuba-2", _mitsuba),
-    "snapshot": ("snapshot-1", _by_size(snapshot_picture)),
-    "lean": ("lean-1", _by_size(lean_picture)),
-    "house": ("house-1", _by_size(house_picture)),
-    "surface": ("surface-1", _by_size(surface_picture)),
-    "shots": ("shots-2", lambda size, _: RasterShots(size).picture),
-    "traced-shots": ("traced-shots-4", lambda size, _: TracedShots(size).picture),
-    "taught-shots": (
-        "taught-shots-2",
-        lambda size, _: TracedShots(size, is_taught=True).picture,
-    ),
-    "lean-shots": (
-        "lean-shots-2",
-        lambda size, _: TracedShots(size, is_taught=True, is_leaning=True).picture,
-    ),
-    "quick-lean-shots": (
-        "quick-lean-shots-1",
-        lambda size, _: RasterShots(size, is_taught=True).picture,
-    ),
-    "clear-lean-shots": (
-        "clear-lean-shots-1",
-        lambda size, _: RasterShots(size, is_taught=True, is_clear=True).picture,
-    ),
-    "patterned-shots": (
-        "patterned-shots-1",
-        lambda size, _: TracedShots(size, is_taught=True, is_patterned=True).picture,
-    ),
-    "clear-patterned-shots": (
-        "clear-patterned-shots-1",
-        lambda size, _: RasterShots(size, is_taught=True, is_clear=True, is_patterned=True).picture,
-    ),
-}
-"""What each renderer draws now, and what draws it. Raise the number when it draws something else:
-old sets are then drawn anew."""
+def painter(scenes: SceneSet) -> Painter:
+    """What draws a picture of the set from its generator. Raises ValueError as `require_kind`."""
+    require_kind(scenes.kind)
+    renderer, scene, *options = scenes.kind.split()
+    size, held_out = scenes.size, scenes.held_out
+    if scene == SHOTS:
+        shots = TracedShots if renderer == TRACED else RasterShots
+        return shots(size, frozenset(options)).picture
+    if renderer == TRACED:
+        # Mitsuba takes seconds to import and needs a library that only rendering machines have.
+        from models.training.pathtrace import Studio
 
-RENDERERS = tuple(sorted(_KINDS))
+        return Studio(size, held_out).random_picture
+    if scene == "loose":
+        return lambda rng: random_picture(rng, size, held_out)
+    if scene == "table":
+        return lambda rng: table_picture(rng, size, held_out)
+    draw = {
+        "snapshot": snapshot_picture,
+        "lean": lean_picture,
+        "house": house_picture,
+        "surface": surface_picture,
+    }[scene]
+    return lambda rng: draw(rng, size)
 
 
 def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
@@ -181,8 +190,7 @@ def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> bool:
     if time.monotonic() > end:
         return False
     if scenes not in _painters:
-        draws = _KINDS[scenes.renderer][1]
-        _painters[scenes] = draws(scenes.size, scenes.held_out)
+        _painters[scenes] = painter(scenes)
     lines = []
     for index in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         picture = _painters[scenes](np.random.default_rng([scenes.seed, index]))
@@ -209,7 +217,9 @@ def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> bool:
 def main() -> None:
     """Command line: see the module's docstring."""
     parser = argparse.ArgumentParser(description="Render a set of labelled scenes.")
-    parser.add_argument("renderer", choices=RENDERERS)
+    parser.add_argument(
+        "kind", nargs="+", metavar="WORD", help="renderer, scene, options: traced shots taught"
+    )
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument(
         "--count", type=int, required=True, help=f"pictures, rounded up to whole {CHUNK}s"
@@ -220,14 +230,19 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit-s", type=float, default=7200.0, help="stop after this time")
     given = parser.parse_args()
-    least = LEAST_SHOT if given.renderer.endswith("shots") else LEAST_SIZE
+    kind = " ".join(given.kind)
+    try:
+        require_kind(kind)
+    except ValueError as error:
+        parser.error(str(error))
+    scenes = SceneSet(kind, given.seed, given.count, given.size, given.held_out)
+    least = LEAST_SHOT if scenes.shows_tables else LEAST_SIZE
     for name, number, at_least in (
         ("seed", given.seed, 0), ("count", given.count, 1), ("size", given.size, least),
         ("processes", given.processes, 1), ("limit-s", given.limit_s, 1),
     ):  # fmt: skip
         if not number >= at_least:
             parser.error(f"--{name} must be {at_least} or more, not {number:g}")
-    scenes = SceneSet(given.renderer, given.seed, given.count, given.size, given.held_out)
     try:
         scenes.folder(given.out).mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # the second for links that lead in a circle

@@ -1,21 +1,14 @@
 """Pictures of a table together with the calibration of the camera that took them.
 
-    python -m models.training.scenes shots --seed 2001 --count 3000 --size 360
-    python -m models.training.scenes traced-shots --seed 2002 --count 4000 --size 288
-    python -m models.training.scenes taught-shots --seed 17 --count 1800 --size 288
-    python -m models.training.scenes lean-shots --seed 19 --count 1600 --size 288
-    python -m models.training.scenes quick-lean-shots --seed 21 --count 2600 --size 340
-    python -m models.training.scenes clear-lean-shots --seed 26 --count 1500 --size 340
-    python -m models.training.scenes patterned-shots --seed 29 --count 2400 --size 288
-    python -m models.training.scenes clear-patterned-shots --seed 31 --count 1600 --size 340
+    python -m models.training.scenes quick shots --seed 2001 --count 3000 --size 360
+    python -m models.training.scenes traced shots taught leaning --seed 19 --count 1600 --size 288
 
-Owns: table settings (compartment, dice, light, a camera that stays where it is) and the tosses
-shown in each: `shots` and `traced-shots` for verification and never for training, `taught-shots`
-and `lean-shots` for training, without the styles and floors that are kept for verification. Must
-not know: the reader. What makes them table conditions: three dice of at least 40 pixels in a round
-compartment that is wholly in sight, a floor of one material, an exposure at which nothing clips.
-Grain is left to whoever reads the pictures, so that three frames of one toss differ as a camera's
-do.
+Owns table settings (compartment, dice, light, a camera that stays where it is) and the tosses shown
+in each. Shots without an option are for verification and never for training; `taught` ones are for
+training and leave out the styles and floors that are kept for verification. Must not know the
+reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
+that is wholly in sight, a floor of one material, an exposure at which nothing clips. Grain is left
+to whoever reads the pictures, so that three frames of one toss differ as a camera's do.
 """
 
 from __future__ import annotations
@@ -41,13 +34,13 @@ STYLES = ("white", "ivory", "translucent", "asian", "coloured", "dark", "worn", 
 _STYLE_SHARES = (0.26, 0.14, 0.2, 0.12, 0.12, 0.06, 0.05, 0.05)
 
 TAUGHT_FLOORS = ("plain", "felt", "stone", "black")
-"""Of the shots that training may see (`taught-shots`): no wood, no carpet."""
+"""Of the shots that training may see (`taught`): no wood, no carpet."""
 
 PATTERNED_FLOORS = ("grid", "stripes", "photo", "print", "stone")
-"""Of `patterned-shots`: lines and edges of a floor that run up to a die and mean nothing."""
+"""Of `patterned` shots: lines and edges of a floor that run up to a die and mean nothing."""
 
 CLEAR_FLOORS = (*PATTERNED_FLOORS, floors.BRUSHED, floors.BRUSHED, floors.BRUSHED, "felt", "black")
-"""Of `clear-patterned-shots`: what shows through clear dice, most of all fine streaks."""
+"""Of `clear patterned` shots: what shows through clear dice, most of all fine streaks."""
 
 _PATTERNED_SHOTS = 5
 _PATTERNED_PRINT = 0.25
@@ -177,19 +170,13 @@ def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
 
 
 class RasterShots:
-    """Shots by the fast renderer; `is_taught` ones are for training, as `lean_rest` lays them. With
-    `is_clear` all dice are clear ones, each setting's another in how it passes light on; with
-    `is_patterned` they lie on floors with a pattern, of which each shows fewer."""
+    """Shots by the fast renderer. Options: `models.training.scenes`."""
 
-    def __init__(
-        self,
-        size: int,
-        is_taught: bool = False,
-        is_clear: bool = False,
-        is_patterned: bool = False,
-    ) -> None:
+    def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         self.size = size
-        self._is_taught, self._is_clear = is_taught, is_clear
+        self._is_taught, self._is_leaning = "taught" in options, "leaning" in options
+        self._is_clear = "clear" in options
+        is_patterned = "patterned" in options
         self._floor_kinds = CLEAR_FLOORS if is_patterned else ()
         self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
         self._drawn = 0
@@ -201,7 +188,7 @@ class RasterShots:
             self._setting = random_setting(
                 rng, self.size, k, is_taught=self._is_taught, floor_kinds=self._floor_kinds
             )
-            if self._is_taught:
+            if self._is_leaning:
                 self._setting = replace(self._setting, ridges=[])
             if self._is_clear:
                 self._setting = replace(self._setting, dice=_clear_dice(rng))
@@ -209,7 +196,7 @@ class RasterShots:
             self._light = _table_light(rng)
         self._drawn += 1
         setting = self._setting
-        rest = lean_rest(rng, setting) if self._is_taught else toss_for(rng, setting)
+        rest = lean_rest(rng, setting) if self._is_leaning else toss_for(rng, setting)
         picture = render(
             rng, rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach
         )
@@ -218,20 +205,12 @@ class RasterShots:
 
 
 class TracedShots:
-    """Shots by the path tracer: light from die to die, glass, domes.
+    """Shots by the path tracer: light from die to die, glass, domes. Options:
+    `models.training.scenes`. `patterned` ones are tossed and laid by rule in turn; `taught` ones
+    show more cocked dice."""
 
-    With `is_taught` they are for training: more of the dice cocked, no style or floor that is kept
-    for verification. With `is_leaning` the dice do not come from tosses but from `lean_rest`. With
-    `is_patterned` every second shot does, on floors with a pattern, of which each shows fewer.
-    """
-
-    def __init__(
-        self,
-        size: int,
-        is_taught: bool = False,
-        is_leaning: bool = False,
-        is_patterned: bool = False,
-    ) -> None:
+    def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
+        is_taught, is_patterned = "taught" in options, "patterned" in options
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training import pathtrace
 
@@ -239,7 +218,7 @@ class TracedShots:
         self._studio = pathtrace.Studio(size, held_out=not is_taught, floor_kinds=FLOORS)
         self._studio.printed = _PATTERNED_PRINT if is_patterned else 0.0
         self._studio.domed = _DOMED
-        self._is_taught, self._is_leaning = is_taught, is_leaning
+        self._is_taught, self._is_leaning = is_taught, "leaning" in options
         self._is_patterned = is_patterned
         self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
         self._cocked = _TAUGHT_COCKED if is_taught else _COCKED

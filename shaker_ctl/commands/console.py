@@ -22,6 +22,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console as Screen
+from rich.table import Table
 
 from shaker_ctl.adapters.lines.serial_port import SerialPort, candidates
 from shaker_ctl.console import accounts, codes, grammar, machine
@@ -41,6 +42,7 @@ app = typer.Typer(
 screen = Screen(stderr=True, highlight=False)
 
 USERS_FILE = ConsoleParameters().users_file
+UsersFile = Annotated[Path, typer.Option(help="The users file of the table's settings.")]
 
 LEAVE = b"\x1d"
 """Ctrl-], as in telnet and miniterm."""
@@ -79,19 +81,58 @@ def console(
 def add_user(
     name: Annotated[str, typer.Argument(help="Login name: letters, digits, . _ -")],
     role: Annotated[str, typer.Argument(help="dealer, floorperson, supervisor or technician")],
-    users: Annotated[
-        Path, typer.Option(help="The users file of the table's settings.")
-    ] = USERS_FILE,
+    users: UsersFile = USERS_FILE,
 ) -> None:
     """Add a person who may log in, or give one a new passphrase. Takes effect at once."""
-    if role not in {known.value for known in Role}:
+    known = _role(role)
+    accounts.require_name(name)
+    passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
+    others = [each.role.value for each in _accounts(users) if each.name == name]
+    was_there = accounts.add(users, name, known, passphrase)
+    screen.print(f"{name} {'has a new passphrase' if was_there else 'may log in'} as {role}")
+    if also := sorted(set(others) - {role}):
+        screen.print(
+            f"{name} is also {', '.join(also)}, each with a passphrase of its own; "
+            "one person is never both sides of a duty that needs two"
+        )
+
+
+@app.command("users")
+def list_users(users: UsersFile = USERS_FILE) -> None:
+    """List who may log in, and as what."""
+    table = Table(box=None)
+    table.add_column("name")
+    table.add_column("roles")
+    roles: dict[str, list[str]] = {}
+    for account in accounts.load(users):
+        roles.setdefault(account.name, []).append(account.role.value)
+    for name in sorted(roles):
+        table.add_row(name, ", ".join(sorted(roles[name])))
+    Screen().print(table)
+
+
+@app.command("remove-user")
+def remove_user(
+    name: Annotated[str, typer.Argument(help="Login name.")],
+    role: Annotated[str, typer.Argument(help="Only this role; without it, all.")] = "",
+    users: UsersFile = USERS_FILE,
+) -> None:
+    """Take a person's right to log in, at once. Records keep the name."""
+    gone = accounts.remove(users, name, _role(role) if role else None)
+    screen.print(f"{name} may no longer log in as {', '.join(each.value for each in gone)}")
+
+
+def _accounts(users: Path) -> tuple[accounts.Account, ...]:
+    return accounts.load(users) if users.exists() else ()
+
+
+def _role(word: str) -> Role:
+    if word not in {known.value for known in Role}:
         raise SettingsError(
-            f"there is no role {role!r}",
+            f"there is no role {word!r}",
             remedy="Use dealer, floorperson, supervisor or technician",
         )
-    passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
-    was_there = accounts.add(users, name, Role(role), passphrase)
-    screen.print(f"{name} {'has a new passphrase' if was_there else 'may log in'} as {role}")
+    return Role(word)
 
 
 def the_only_port() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from datetime import date
+from datetime import UTC, datetime
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -66,11 +66,15 @@ def demo(
     pins: Annotated[
         PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
     ] = PinsBy.PIGPIO,
+    by_hand: Annotated[
+        bool,
+        typer.Option("--by-hand", help="You are the people: the screen says where to log in."),
+    ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for rounds.jsonl, pictures, journal and logs. Without it they go at the "
-            "end, unless something went wrong."
+            help="Folder for the page of the rounds (index.html), pictures, journal and logs. "
+            "Without it they go at the end, unless something went wrong."
         ),
     ] = None,
     as_demonstration: Annotated[
@@ -92,6 +96,9 @@ def demo(
     as a demonstration on every screen and record. At the end every lit lamp is held against what
     the physics knows; a difference ends the program with status 1. A text that is not in force
     today, such as pa-625b since August 2026, needs --as-demonstration.
+
+    With --by-hand nobody is scripted: the screen prints the line to paste into a second terminal,
+    and the table waits for its floorperson and its dealer as a real one does.
     """
     if (mark := real_table.mark()) is not None:
         raise RefusedError(
@@ -117,6 +124,7 @@ def demo(
         pace=pace.value,
         dice=dice,
         pins=pins.value,
+        by_hand=by_hand,
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 
@@ -139,7 +147,8 @@ def _require_rig() -> None:
 
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    barrier = out_of_force(regulation.load(profile), date.today())
+    text = regulation.load(profile)
+    barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return
     rules = rulebook(TableParameters(profile=profile))

@@ -16,12 +16,11 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import settings
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.doctor.computer import Computer
-from shaker_ctl.doctor.examination import examine
 from shaker_ctl.doctor.finding import Finding, Verdict
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.installation.service_user import become_the_service
 
 screen = Console(highlight=False)
 
@@ -46,6 +45,8 @@ def doctor(
     Each line is ok, warn or fail, with what to do. Ends with status 1 where any line fails. Refuses
     while the service runs: it holds the hardware.
     """
+    from shaker_ctl.doctor.examination import examine  # and with it every device's library
+
     become_the_service()
     found = settings.load(config)
     if jog and not yes and not typer.confirm("The shaker turns for one second. Is it closed?"):

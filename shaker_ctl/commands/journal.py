@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -26,20 +27,23 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
-from shaker_ctl.commands.journal_statistics import draw
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
-from shaker_ctl.journal.replay import Decided, Difference, replay
-from shaker_ctl.journal.statistics import figures
-from shaker_ctl.rules import machine
-from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.record import from_record, to_record
-from shaker_ctl.rules.rulebook import Rulebook, rulebook
-from shaker_ctl.rules.state import TableState
+from shaker_ctl.journal.volume import gaming_day
+
+if TYPE_CHECKING:
+    from shaker_ctl.journal.replay import Difference
+    from shaker_ctl.rules.rulebook import Rulebook
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -79,13 +83,13 @@ def last(
         for row in rounds:
             values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
             table.add_row(
-                str(row["round"]),
-                row["began"][:19].replace("T", " "),
-                values,
-                row["source"] or "-",
-                row["ending"] or Text("unfinished", "yellow"),
-                row["wagers"] or "-",
-                row["cause"] or "-",
+                visible(row["round"]),
+                visible(row["began"][:19].replace("T", " ")),
+                visible(values),
+                visible(row["source"] or "-"),
+                visible(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                visible(row["wagers"] or "-"),
+                visible(row["cause"] or "-"),
             )
         screen.print(table)
 
@@ -143,14 +147,16 @@ def _draw_round(number: int, records: list[Record], folder: Path) -> None:
         pictures += [saved["file"] for saved in plain["pictures"].values()]
     screen.print(table)
     for name, digest in sorted(records[-1].plain["digests"].items()):
-        screen.print(f"{name:10} {digest}")
+        screen.print(visible(f"{name:10} {digest}"))
     for name in pictures:
         path = folder / name
-        screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+        kept = "" if path.exists() else " (no longer kept)"
+        screen.print(f"picture    {visible(path)}{kept}")
     for act in disputes:
         if act.round == number:
             what = "opened" if act.is_open else "settled"
-            screen.print(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            screen.print(said, soft_wrap=True)
 
 
 def _worded(plain: dict[str, Any]) -> str:
@@ -160,7 +166,7 @@ def _worded(plain: dict[str, Any]) -> str:
         for key, value in plain.items()
         if key not in ("type", "occasion") and value not in (None, "", [])
     )
-    return f"{plain.get('type', '')} {fields}".strip()
+    return visible(f"{plain.get('type', '')} {fields}".strip())
 
 
 def _short(value: Any) -> str:
@@ -169,6 +175,84 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(_short(item) for item in value)
     return str(value)
+
+
+@app.command()
+def day(
+    wanted: Annotated[
+        str | None, typer.Argument(metavar="[DAY]", help="As 2026-11-23. Default: the last one.")
+    ] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the day sheet: rounds, exceptions, who signed what, counters, closing inspection.
+
+    Eighty columns of plain text: print it, have it signed, keep it. It carries the head of the
+    chain, so that a journal which was rewritten later does not fit it. The day begins at
+    `journal.day_begins`, local time.
+    """
+    parameters = _parameters(config, journal)
+    with _opened(parameters) as book:
+        sheet, of = DaySheet(), _day(wanted) if wanted else _last_day(book, parameters.day_begins)
+        for record in book.around(of):
+            plain = record.plain
+            if _day_of(plain["wall"], parameters.day_begins) == of:
+                sheet.take(plain, record.hash.hex())
+        if as_json:
+            typer.echo(json.dumps(_plain(sheet, of), indent=2))
+        else:
+            worn = _lives(config, journal, book)
+            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet, worn), nl=False)
+
+
+def _day(words: str) -> str:
+    try:
+        return date.fromisoformat(words).isoformat()
+    except ValueError as error:
+        raise RefusedError(
+            f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
+        ) from error
+
+
+def _day_of(wall: str, begins: time) -> str:
+    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
+
+
+def _last_day(book: _Book, begins: time) -> str:
+    last = list(book.store.read(book.store.head().sequence))
+    return _day_of(last[0].plain["wall"], begins) if last else ""
+
+
+def _table(config: Path, journal: Path | None) -> str:
+    """Name the table on the sheet, or the journal that was named instead."""
+    if journal is not None:
+        return str(journal)
+    settings = settings_file.load(config)
+    return f"{settings.service.table_name}, {settings.table.profile}"
+
+
+def _lives(config: Path, journal: Path | None, book: _Book) -> list[str]:
+    """Say how worn the parts are; nothing where a journal was named instead of a table."""
+    if journal is not None:
+        return []
+    p = settings_file.load(config).parts
+    tables = TablesReader(place(book.store.path))
+    dice = tables.worn(book.store.head().sequence)
+    motor = tables.shaken(book.first_of(p.motor_fitted))
+    cam = tables.shaken(book.first_of(p.cam_fitted))
+    if dice is None or motor is None or cam is None:
+        return ["not counted: the service has not brought its tables up to date"]
+    return list(lives(p, motor, cam, dice))
+
+
+def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
+    lines = {
+        name: [asdict(line) for line in getattr(sheet, name)]
+        for name in ("exceptions", "openings", "acts")
+    }
+    told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
+    return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
 # ── Proving ─────────────────────────────────────────────────────────────────
@@ -208,6 +292,11 @@ def replay_command(
     or a no roll are compared, those of an unreadable toss are only read and counted. Ends with
     status 1 where anything differs.
     """
+    from shaker_ctl.journal.replay import replay
+    from shaker_ctl.rules import machine
+    from shaker_ctl.rules.record import to_record
+    from shaker_ctl.rules.rulebook import rulebook
+
     parameters = _parameters(config, journal)
     rules = rulebook(settings_file.load(config).table)
     with _opened(parameters) as book:
@@ -242,6 +331,12 @@ def replay_command(
 
 
 def _decide(rules: Rulebook) -> Any:
+    from shaker_ctl.journal.replay import Decided
+    from shaker_ctl.rules import machine
+    from shaker_ctl.rules.events import Event
+    from shaker_ctl.rules.record import from_record, to_record
+    from shaker_ctl.rules.state import TableState
+
     def decide(state: Any, event: Any) -> Decided:
         step = machine.step(from_record(state, TableState), from_record(event, Event), rules)
         return Decided(
@@ -326,6 +421,9 @@ def statistics(
     config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
 ) -> None:
     """Count faces and pairs, and test them at 99 %, with the power that the sample reaches."""
+    from shaker_ctl.commands.journal_statistics import draw
+    from shaker_ctl.journal.statistics import figures
+
     with _opened(_parameters(config, journal)) as book:
         shown = figures(book.all())
         if as_json:
@@ -353,6 +451,7 @@ def dispute(
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         is_known = bool(book.store.read_round(number))
+    become_owner_of(parameters.path.parent)
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -393,6 +492,7 @@ def rebuild(
     source, target = copies if main else copies[::-1]
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 
@@ -428,6 +528,25 @@ class _Book:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
+
+    def first_of(self, day: date | None) -> int:
+        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        closed = self.store.closed
+        if day is None or not closed:
+            return 1
+        later = [each.first for each in closed if each.day >= day.isoformat()]
+        return min(later, default=closed[-1].last + 1)
+
+    def around(self, day: str) -> Iterator[Record]:
+        """Yield the records of the volumes that can hold some of a gaming day.
+
+        A volume ends between two rounds, so a day's first records may lie in the one before.
+        """
+        closed = self.store.closed
+        first = max((each.first for each in closed if each.day < day), default=1)
+        later = [each.first for each in closed if each.day > day]
+        last = min(later) - 1 if later else None
+        yield from self._chain.over(self.store.head_before(first), self.store.read(first, last))
 
     def trouble(self) -> JournalCorruptError | None:
         """What a person must know of what was read so far."""

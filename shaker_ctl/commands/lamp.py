@@ -16,10 +16,10 @@ from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.installation.service_user import become_the_service
 from shaker_ctl.journal.box_memory import BoxMemory, compare_lamp_box, may_adopt
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role
@@ -48,9 +48,9 @@ def adopt(
     For a spare box, a memory that was erased by hand, and a round that the journal has lost for
     good. The table must not be running.
     """
-    become_the_service()
     chosen = settings_file.load(config)
     require_mender(chosen.console.users_file, name, role, reason, "accept a lamp box")
+    become_owner_of(chosen.journal.path.parent)
     journal = open_copies(chosen.journal)
     try:
         box = _memory(chosen)

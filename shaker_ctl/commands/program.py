@@ -1,54 +1,125 @@
 """The whole command line as one program: every command under its name.
 
-Owns the names and the order in which they are listed. Loading it loads everything that any command
-needs, seconds on a Raspberry Pi; `main` does so when it is ready for a Ctrl-C.
+Owns the names, the order in which they are listed, and the line that the list shows of each. What a
+command needs is loaded when that command is called: all of it together takes seconds on a Raspberry
+Pi.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from shaker_ctl import __version__
-from shaker_ctl.commands import (
-    calibrate,
-    console,
-    demo,
-    doctor,
-    install,
-    journal,
-    lamp,
-    read,
-    rules,
-    run,
-    seal,
-    settings,
-    status,
-)
+from shaker_ctl.commands.interruption import quiet_interruption
+
+LISTED = {
+    "run": "Run a table until SIGTERM or Ctrl-C.",
+    "demo": "Play a table on the virtual rig: opening inspection, then round after round.",
+    "status": "Show a running table: state, motor, last reading, lamps, faults.",
+    "install": "Make this computer a table that starts at power-on. Say first what will be done.",
+    "uninstall": "Take units, scripts and rules away again. "
+    "The journal, its pictures and /etc stay.",
+    "doctor": "Check the whole table: computer, disks, people, digests, lamps, consoles, camera, "
+    "shaker.",
+    "read": "Read dice in photographs: values where both readers agree, or why not.",
+    "calibrate": "Calibrate the camera, by a printed target or the dice.",
+    "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",
+    "lamp": "The lamp box of the table, as a spare part.",
+    "rules": "Show, compare and check the rule profiles.",
+    "seal": "The signed list of everything that decides: program, model, profile, settings.",
+    "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",
+    "settings": "Settings: reference, a new file, what is in force, a check.",
+}
+"""The first paragraph of each command's own help. Its module has the command's name."""
+
+MODULES = {"uninstall": "install"}
+"""Where the module has another name."""
+
+MARKUP: Literal["rich"] = "rich"
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by name, each loaded when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            if name not in LISTED:
+                raise KeyError(name)
+            with quiet_interruption():
+                self._loaded[name] = _load(name)
+        return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in LISTED
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LISTED)
+
+    def __len__(self) -> int:
+        return len(LISTED)
+
+
+def _load(name: str) -> Any:
+    module = importlib.import_module(f"shaker_ctl.commands.{MODULES.get(name, name)}")
+    holder = typer.Typer(rich_markup_mode=MARKUP, pretty_exceptions_show_locals=False)
+    if (group := getattr(module, "app", None)) is not None:
+        holder.add_typer(group, name=name)
+    else:
+        holder.command(name)(getattr(module, name))
+    return typer.main.get_group(holder).commands[name]
+
+
+class Program(TyperGroup):
+    """Lists the commands without loading them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """As `LISTED` has them."""
+        return list(LISTED)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """With each command's listed line."""
+        with self._listed():
+            super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Likewise."""
+        with self._listed():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextlib.contextmanager
+    def _listed(self) -> Iterator[None]:
+        loaded, self.commands = (
+            self.commands,
+            {name: TyperCommand(name, help=line) for name, line in LISTED.items()},
+        )
+        try:
+            yield
+        finally:
+            self.commands = loaded
+
 
 program = typer.Typer(
     name="shaker-ctl",
+    cls=Program,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=MARKUP,
     help="Controller of a Sic Bo table with an automated dice shaker. "
     "It tosses, reads, verifies, lights, and keeps the rules.",
     pretty_exceptions_show_locals=False,
 )
-program.command()(run.run)
-program.command()(demo.demo)
-program.command()(status.status)
-program.command()(install.install)
-program.command()(install.uninstall)
-program.command()(doctor.doctor)
-program.command()(read.read)
-program.add_typer(calibrate.app, name="calibrate")
-program.add_typer(journal.app, name="journal")
-program.add_typer(lamp.app, name="lamp")
-program.add_typer(rules.app, name="rules")
-program.add_typer(seal.app, name="seal")
-program.add_typer(console.app, name="console")
-program.add_typer(settings.app, name="settings")
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ marked with ※ and says which. Decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +21,8 @@ from rich.text import Text
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import regulation
+from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
+from shaker_ctl.rules.clauses.words import words
 from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.regulation import PROFILES, Cited, Profile, Strict
 from shaker_ctl.rules.rulebook import out_of_force
@@ -60,8 +62,9 @@ def cited(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
             yield from cited(value, key)
 
 
-def standing(profile: Profile, day: date) -> str:
-    """Say whether a profile governs `day`, and since when or until when."""
+def standing(profile: Profile, moment: datetime | None = None) -> str:
+    """Say whether a profile is in force now (or then), and since when or until when."""
+    day = profile.day(moment or datetime.now(UTC))
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     match out_of_force(profile, day):
         case Barrier.EXPIRED:
@@ -79,15 +82,38 @@ def list_profiles() -> None:
     """List the profiles that come with the product, and whether they are in force today."""
     grid = Table("profile", "what it is", "today")
     for profile in regulation.shipped_profiles():
-        words = standing(profile, date.today())
+        words = standing(profile)
         style = "red" if words.startswith("not in force") else ""
         grid.add_row(profile.name, escape(profile.title), Text(words, style=style))
     screen.print(grid)
 
 
 @app.command()
-def show(profile: ProfileName) -> None:
-    """Show every value of a profile with the clause it stands on."""
+def show(
+    profile: Annotated[
+        str | None, typer.Argument(help=f"One of {', '.join(PROFILES)}; or a profile file.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Show this clause instead, as 625a.5(g) or 5.B(2).")
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A text file, or a folder of .txt files, with the words of the rule texts.",
+            envvar="SHAKER_CTL_TEXTS",
+        ),
+    ] = None,
+) -> None:
+    """Show every value of a profile with its clause; or one clause: its duty, and its words."""
+    if text is not None:
+        _clause(text, profile, texts)
+        return
+    if profile is None:
+        raise RefusedError(
+            "neither a profile nor a clause is named",
+            remedy="shaker-ctl rules show PROFILE, or rules show --text CLAUSE",
+        )
     one = regulation.load(profile)
     _head(one)
     grid = Table("what", "value", "clause")
@@ -112,10 +138,57 @@ def show(profile: ProfileName) -> None:
         screen.print(f"[dim]as printed:[/] {escape(oddity)}")
 
 
+def _clause(number: str, profile: str | None, folder: Path | None) -> None:
+    """Print a clause: what it asks for in our words, and its own words where a file has them."""
+    chosen = [profile] if profile is not None else list(TEXTS)
+    found = [(text, clauses(text)[number]) for text in chosen if number in _of(text)]
+    if not found:
+        raise RefusedError(
+            f"no rule text here has a clause {number}",
+            remedy="Write it as the pages in shaker_ctl/rules/clauses do: 625a.5(g), 5(d), 5.B(2)",
+        )
+    for text, clause in found:
+        one = regulation.load(text)
+        screen.print(Text.assemble((number, "bold"), f"  {one.title}"))
+        screen.print(escape(f"{clause.duty}. Who: {clause.who}. Here: {said(clause.verdict)}."))
+        own = next((told for each in _files(folder) if (told := words(each, number))), "")
+        if own:
+            screen.print(escape(own))
+        else:
+            screen.print(
+                escape(
+                    f"The words are not part of this program. They stand in {one.instrument}; "
+                    "name a file that has them: --from FILE"
+                )
+            )
+
+
+def _of(text: str) -> dict[str, Clause]:
+    if text not in TEXTS:
+        raise RefusedError(
+            f"{text} rests on no rule text that comes with the product",
+            remedy=f"Name one of {', '.join(TEXTS)}, or none",
+        )
+    return clauses(text)
+
+
+def _files(place: Path | None) -> Iterator[str]:
+    """Yield what the files with the rule texts hold."""
+    if place is None:
+        return
+    try:
+        for path in sorted(place.glob("*.txt")) if place.is_dir() else [place]:
+            yield path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RefusedError(
+            f"{place} cannot be read: {error.strerror}", remedy="Name another --from"
+        ) from error
+
+
 def _head(one: Profile) -> None:
     screen.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
     screen.print(escape(one.instrument))
-    screen.print(escape(standing(one, date.today())))
+    screen.print(escape(standing(one)))
     if one.caution:
         screen.print(f"[yellow]{escape(one.caution)}[/]")
 
@@ -214,6 +287,15 @@ def diagram(
     screen.print(escape(f"{out}: {drawing.summary()}"))
 
 
+def _kind(one: Profile) -> str:
+    """Say what a file is, so that nobody takes it for a text that comes with the product."""
+    if not one.own_file:
+        return "it comes with the product"
+    if not one.rests_on_instrument:
+        return "the house's own rules, which rest on no instrument"
+    return f"a file of the house, which nobody has compared with {one.instrument}"
+
+
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="A profile file.")],
@@ -232,8 +314,8 @@ def check(
     one = regulation.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))
     words = (
-        f"{file}: profile {one.name} is complete. "
+        f"{file}: profile {one.name} is complete: {_kind(one)}. "
         f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
-        f"{standing(one, date.today())}."
+        f"{standing(one)}."
     )
     screen.print(escape(words))

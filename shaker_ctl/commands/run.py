@@ -8,18 +8,19 @@ import signal
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters import waitless_log
 from shaker_ctl.adapters.camera import allocator
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import real_table
-from shaker_ctl.table import Table
 
-DEFAULT_CONFIG = Path("/etc/shaker-ctl/settings.toml")
+if TYPE_CHECKING:
+    from shaker_ctl.table import Table
 
 
 def run(
@@ -42,6 +43,8 @@ def run(
     consoles, in this order, and comes up with an inspection due. Whatever is missing ends the start
     with one line that says what, where, and what to do; the motor is off then.
     """
+    from shaker_ctl.table import Table  # the whole service, which no help text needs
+
     allocator.return_large_blocks()
     written = waitless_log.start(logging.DEBUG if verbose else logging.INFO)
     try:

@@ -20,7 +20,8 @@ from rich.text import Text
 
 from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation
@@ -67,10 +68,15 @@ def write(
     by: Annotated[str, typer.Option(help="Who approves, for the record.")],
     config: Config = DEFAULT_CONFIG,
     packages: Packages = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write; else seal.json beside the settings file."),
+    ] = None,
 ) -> None:
     """Sign the packages, the settings file and its profile as they are now.
 
-    Writes `seal.json` beside the settings file. Refuses where the settings are wrong, or where the
+    Writes `seal.json` beside the settings file, or `--out`: for a version that is to be installed,
+    `seal-next.json` there. Refuses where the settings are wrong, or where the
     table trusts another key than this one.
     """
     chosen = settings_file.load(config)
@@ -100,11 +106,11 @@ def write(
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
     )
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
-    _replace(where.manifest, text)
+    _replace(out or where.manifest, text)
     count = len(sealed.packages) + len(sealed.elsewhere)
     _say(
-        f"{where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed by {by}, "
-        f"key {signature.fingerprint(trusted)}"
+        f"{out or where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed "
+        f"by {by}, key {signature.fingerprint(trusted)}"
     )
 
 
@@ -190,7 +196,8 @@ def clear(
 
     A restart clears nothing (O-2). The table must not be running.
     """
-    users = settings_file.load(config).console.users_file
-    require_mender(users, name, role, reason, "clear a broken seal")
+    chosen = settings_file.load(config)
+    require_mender(chosen.console.users_file, name, role, reason, "clear a broken seal")
+    become_owner_of(chosen.journal.path.parent)
     past = sealed_start.clear(config, name, role, reason)
     _say(f"cleared: the broken seal of {past.since}; the table may be started")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 
 from shaker_ctl import settings
-from shaker_ctl.commands.run import DEFAULT_CONFIG
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.service.status_socket import follow_status, read_status

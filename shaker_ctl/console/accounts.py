@@ -30,6 +30,13 @@ _NAME = re.compile(r"\w[\w.-]{0,31}")
 # on a small computer; two consoles checking at once need 38 MiB for a moment.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 
+_NOBODY = (
+    "$argon2id$v=19$m=19456,t=2,p=1$pQF9bRNIgbIsnPNL/2nh5Q$"
+    "AGxe+cNFFyvdkStYWFwp6E4oktWyF90UTcTlisZv130"
+)
+"""Checked when a name is unknown, so that the answer takes as long as for a known one: the hash of
+random bytes that nobody kept, with the costs of `_HASHER`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -45,9 +52,6 @@ class Accounts:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Checked when the name is unknown, so that the answer takes as long as for a known one:
-        # the hash of random bytes that nobody keeps, with the same costs.
-        self._nobody = _HASHER.hash(os.urandom(32))
 
     def verify(self, name: str, role: Role, passphrase: str) -> bool:
         """True when the three belong together. Takes tens of milliseconds either way.
@@ -57,7 +61,7 @@ class Accounts:
         known = {(account.name, account.role): account.hash for account in load(self._path)}
         stored = known.get((name, role))
         try:
-            is_right = _HASHER.verify(stored or self._nobody, passphrase)
+            is_right = _HASHER.verify(stored or _NOBODY, passphrase)
         except (Argon2Error, InvalidHashError):
             return False
         return is_right and stored is not None
@@ -84,7 +88,7 @@ def load(path: Path) -> tuple[Account, ...]:
         raise SettingsError(
             f"cannot read the users file {path}: {error.strerror}", remedy=remedy
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, nested too deep
         raise SettingsError(
             f"the users file {path} is not valid TOML: {error}", remedy=remedy
         ) from error
@@ -119,21 +123,42 @@ def hash_passphrase(passphrase: str) -> str:
     return _HASHER.hash(passphrase)
 
 
+def require_name(name: str) -> None:
+    """Raise `SettingsError` for what cannot be a login name."""
+    if not _NAME.fullmatch(name):
+        raise SettingsError(
+            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
+        )
+
+
 def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     """Add a person, or give them a new passphrase; True when they were there before.
 
     The file is replaced in one step and readable by its owner only, or, where root writes it into
     a group's folder, by that group. Raises `SettingsError`.
     """
-    if not _NAME.fullmatch(name):
-        raise SettingsError(
-            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
-        )
+    require_name(name)
     there = load(path) if path.exists() else ()
     others = [account for account in there if (account.name, account.role) != (name, role)]
     mine = Account(name, role, hash_passphrase(passphrase))
     _write(path, [*others, mine])
     return len(others) < len(there)
+
+
+def remove(path: Path, name: str, role: Role | None) -> tuple[Role, ...]:
+    """Take one role from a person, or all with None; return those that were taken.
+
+    Raises `SettingsError` where the person has none of them.
+    """
+    there = load(path)
+    gone = [each for each in there if each.name == name and role in (None, each.role)]
+    if not gone:
+        raise SettingsError(
+            f"{path} knows no {role.value if role else 'user'} {name!r}",
+            remedy=f"See who may log in with: shaker-ctl console users --users {path}",
+        )
+    _write(path, [each for each in there if each not in gone])
+    return tuple(each.role for each in gone)
 
 
 def _write(path: Path, accounts: list[Account]) -> None:

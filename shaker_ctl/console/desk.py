@@ -50,11 +50,13 @@ class Request:
         `enter` · `confirm`, each with round: int, values: Values
     floorperson, supervisor
         `sign` · `open` · `close` · `shift start` · `time confirm`
-        `presence` round: int
+        `presence` round: int · `lid`
+        `in-view` round: int, stayed: bool (the dealer, too)
         `decide` round: int, values: Values | None (None: no roll)
-        `inspect` what: "lamps" | "shaker" | "all" | "seen" | "shift"
-        (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
-        inspection, where the profile has one)
+        `inspect` what: "lamps" | "shaker" | "all" begin the opening inspection, "shift" that of a
+        shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
+        area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
+        steer the walk over every lamp
         `dice changed` serials: tuple[str, str, str]
     technician, floorperson, supervisor
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
@@ -207,6 +209,8 @@ class JournalView:
     head: str = ""
     second_copy: str = ""
     state: str = ""
+    volumes: str = ""
+    """How far the closed volumes are verified, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,10 +218,14 @@ class InspectionView:
     """How far the opening (or shift) inspection has come."""
 
     stage: str = ""
-    """`due`, `lamp entries`, `lamp walk`, `seen?`, `cycles`, `signature?`, `signed`."""
+    """`due`, `values?`, `lamp entries`, `seen?`, `lamp walk`, `walk paused`, `cycle?`, `cycles`,
+    `tossed?`, `signature?`, `signed`."""
     reasons: tuple[str, ...] = ()
     """Why one is due."""
-    entries: tuple[Values, ...] = ()
+    entries_seen: int = 0
+    entries_of: int = 3
+    unseen: tuple[str, ...] = ()
+    """What no entry has shown yet, in words: the house's care."""
     lamps_proved: int = 0
     lamps_of: int = 0
     lamps_seen_by: str = ""
@@ -246,7 +254,8 @@ class PendingView:
     """What the table waits for a person to say. Idle logout never drops it."""
 
     kind: str
-    """`confirm`, `enter`, `decide`, `presence`, `settled`, `lamps-off`, `sign`, `seen`."""
+    """`confirm`, `enter`, `in-view`, `decide`, `presence`, `settled`, `lamps-off`, `sign`,
+    `values`, `seen`, `on`, `cycle`, `tossed`."""
     round_id: int | None
     values: Values | None = None
     """The reading to be confirmed, where there is one."""

@@ -129,6 +129,14 @@ FORMS: tuple[Form, ...] = (
     _act(_DEALER, "no-roll", "call no roll: not all three dice lie flat", "ROUND", args.a_round),
     _act(_DEALER, "settled", "wagers collected and paid", "[ROUND]", args.maybe_round),
     _act(_DEALER, "lamps-off", "clear the lit areas", "[ROUND]", args.maybe_round),
+    _act(
+        _DEALER | _FLOOR,
+        "in-view",
+        "interrupted after the toss: whether the locked compartment stayed in your view",
+        "ROUND yes|no",
+        args.round_and_word,
+    ),
+    _act(_FLOOR, "lid", "release the lid's latch for some seconds, between rounds"),
     _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
     _act(_FLOOR, "sign", "sign the inspection that has passed"),
     _act(
@@ -141,9 +149,9 @@ FORMS: tuple[Form, ...] = (
     _act(
         _FLOOR,
         "inspect",
-        "run an inspection, or say that you saw every lamp",
-        "lamps|shaker|all|seen|shift",
-        args.one_of("what", "lamps", "shaker", "all", "seen", "shift"),
+        "make an inspection; `inspect` alone names the steps",
+        "STEP [A B C|AREA]",
+        args.inspection,
     ),
     _act(_FLOOR, "open", "open the table for play"),
     _act(_FLOOR, "close", "close the table after the round in hand"),

@@ -10,6 +10,7 @@ import re
 
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.installation.places import Places
 
 NAME = "boot settings"
 
@@ -22,7 +23,7 @@ KERNEL_PINS = re.compile(r"Raspberry Pi (5|500|Compute Module 5)\b")
 DAEMONS = ("/usr/bin/pigpiod", "/usr/local/bin/pigpiod")
 """Debian's package, or built from source; the unit looks at the same places."""
 
-PAGE = "/usr/local/share/doc/shaker-ctl/README.md"
+PAGE = Places().documents / "README.md"
 
 
 def boot_settings(computer: Computer, model: str) -> Finding:

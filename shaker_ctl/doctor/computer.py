@@ -145,7 +145,7 @@ def temperature(computer: Computer) -> Finding:
 
 
 def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
-    """Whether anything vouches for the wall clock (architecture, "Time")."""
+    """Whether anything vouches for the wall clock."""
     said = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(wall_s))
     if wall_s < EARLIEST_WALL_S:
         return fail("clock", f"{said} is in the past", "Set it: sudo date -u -s '...'; fit an RTC")

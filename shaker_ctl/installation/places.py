@@ -16,6 +16,9 @@ USER = "shaker"
 PREFIX = Path("/opt/shaker-ctl")
 """The virtual environment that the units name, where it is installed as the page says."""
 
+PACKAGED = Path("/usr/lib/shaker-ctl")
+"""The environment of the Debian package, which brings user, units, scripts and rules itself."""
+
 
 def shipped() -> Path:
     """Return the folder of units, rules and scripts: beside the package in a wheel, `systemd/` in a
@@ -39,6 +42,11 @@ class Places:
         """Whether this is a folder, and not the running system."""
         return self.root != Path("/")
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether this program came as a Debian package, and not by hand."""
+        return self.prefix == PACKAGED
+
     def at(self, path: str | Path) -> Path:
         """Return the absolute `path` as it lies below the root."""
         return self.root / Path(path).relative_to("/")
@@ -50,10 +58,14 @@ class Places:
     @property
     def scripts(self) -> Path:
         """Beside no Python: they must run when the environment is gone."""
+        if self.is_packaged:
+            return self.at("/usr/libexec/shaker-ctl")
         return self.at("/usr/local/libexec/shaker-ctl")
 
     @property
     def documents(self) -> Path:
+        if self.is_packaged:
+            return self.at("/usr/share/doc/shaker-ctl")
         return self.at("/usr/local/share/doc/shaker-ctl")
 
     @property

@@ -33,6 +33,9 @@ UNITS = ("shaker-ctl.service", "pigpiod.service", "media-shaker\\x2djournal.moun
 STARTED = ("pigpiod.service", "shaker-ctl.service")
 """Units that start at power-on. The mount comes with its stick, by udev."""
 
+PACKAGED_STARTED = ("shaker-pigpiod.service", "shaker-ctl.service")
+"""The same of the Debian package: Debian's daemon has a unit of the first name already."""
+
 UDEV = Path("/run/udev/control")
 """Where udev listens. In a container it does not run; it reads its rules when it starts."""
 
@@ -64,6 +67,8 @@ def to_install(wishes: Wishes) -> list[Act]:
     is not what it was said to be, or another public key is in place.
     """
     places = wishes.places
+    if places.is_packaged:
+        return _to_set_up_package(wishes)
     _require_prefix(places)
     found: list[Act] = []
     found += _user(places)
@@ -80,7 +85,14 @@ def to_install(wishes: Wishes) -> list[Act]:
 
 
 def to_uninstall(places: Places) -> list[Act]:
-    """Return what takes an installation away. Journal, pictures, settings, people and keys stay."""
+    """Return what takes an installation away. Journal, pictures, settings, people and keys stay.
+
+    Raises `InstallError` where a Debian package brought it.
+    """
+    if places.is_packaged:
+        raise InstallError(
+            "this program came as a Debian package", remedy="sudo apt remove shaker-ctl"
+        )
     services: list[Act] = []
     if not places.is_staged and (places.units / UNITS[0]).exists():
         services = [
@@ -123,6 +135,19 @@ def kept(places: Places) -> list[Path]:
     ]
 
 
+def _to_set_up_package(wishes: Wishes) -> list[Act]:
+    """What the package leaves: settings, keys, sockets, and that the table starts at power-on."""
+    places = wishes.places
+    found = _pending(_told(wishes))
+    found += _pending(_keys(wishes))
+    switched_on = _pending(_switched_on(places, PACKAGED_STARTED, Path("/usr/lib/systemd/system")))
+    rules = _pending(_socket_rules(wishes))
+    found += [*switched_on, *rules]
+    if not places.is_staged:
+        found += _reloads(switched_on, rules, ())
+    return found
+
+
 # ── Parts ───────────────────────────────────────────────────────────────────
 
 
@@ -162,10 +187,18 @@ def _folders(places: Places) -> list[Act]:
 
 def _configuration(wishes: Wishes) -> list[Act]:
     places = wishes.places
-    group = None if places.is_staged else USER
     return [
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
         Write(places.documents / "README.md", _text("README.md")),
+        *_told(wishes),
+    ]
+
+
+def _told(wishes: Wishes) -> list[Act]:
+    """What a house says of its table, and that it is one."""
+    places = wishes.places
+    group = None if places.is_staged else USER
+    return [
         Write(places.settings, SKELETON, 0o640, group=group, keep=True),
         Write(places.pins, pins_file.environment(wishes.pins)),
         Write(places.real_table, REAL_TABLE),
@@ -198,20 +231,28 @@ def _units(places: Places) -> list[Act]:
             Write(places.units / name, _text(name).replace(str(PREFIX), str(places.prefix)))
             for name in UNITS
         ),
-        *(
-            Link(
-                places.units / "multi-user.target.wants" / name,
-                f"/etc/systemd/system/{name}",
-                f"start {name} at power-on",
-            )
-            for name in STARTED
-        ),
+        *_switched_on(places, STARTED, Path("/etc/systemd/system")),
+    ]
+
+
+def _switched_on(places: Places, names: Iterable[str], folder: Path) -> list[Act]:
+    return [
+        Link(
+            places.units / "multi-user.target.wants" / name,
+            str(folder / name),
+            f"start {name} at power-on",
+        )
+        for name in names
     ]
 
 
 def _rules(wishes: Wishes) -> list[Act]:
+    return [Write(wishes.places.rules, _text("shaker-ctl.rules")), *_socket_rules(wishes)]
+
+
+def _socket_rules(wishes: Wishes) -> list[Act]:
     places = wishes.places
-    made: list[Act] = [Write(places.rules, _text("shaker-ctl.rules"))]
+    made: list[Act] = []
     if wishes.devices:
         given = {
             name: sockets.rule(name, device, wishes.properties(device))

@@ -50,7 +50,9 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "inspection, trials",
         INSPECT_COLOUR,
         (
-            *(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMPS_TO_BE_SEEN, P.CYCLE_DONE),
+            *(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN),
+            *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.WALK_PAUSED, P.LAMPS_TO_BE_SEEN),
+            *(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.CYCLE_DONE),
             *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
         ),
     ),
@@ -71,6 +73,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "result and settling",
         RESULT_COLOUR,
         (
+            P.INTERRUPTED,
             *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
             *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
             *(P.WITHOUT_RESULT, P.ROUND_OVER),
@@ -127,7 +130,10 @@ _IN_ORDER: tuple[Node, ...] = (
 )
 
 TRIALS = (ev.LampTrialRequested, ev.JogRequested)
-MANY = (ev.CloseRequested, ev.DiceChanged, ev.OutOfServiceRequested, ev.InspectionAbandoned)
+MANY = (
+    *(ev.CloseRequested, ev.DiceChanged, ev.LidRequested, ev.OutOfServiceRequested),
+    ev.InspectionAbandoned,
+)
 
 
 def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:

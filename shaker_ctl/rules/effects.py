@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
-from shaker_ctl.rules.outcome import Toss
+from shaker_ctl.rules.outcome import Area, Toss, Values
+from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
-from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -22,6 +22,7 @@ from shaker_ctl.rules.vocabulary import (
     Notice,
     Part,
     Purpose,
+    Shown,
     ShownPhase,
     Source,
     Unreadable,
@@ -84,9 +85,11 @@ def nothing_passed(_: Context) -> Changes:
     return {
         "passed": frozenset(),
         "signed_by": None,
+        "signed_at": None,
         "inspector": None,
         "part": None,
         "entry": 0,
+        "shown": frozenset(),
         "good": 0,
         "bad": 0,
         "reading": None,
@@ -134,21 +137,46 @@ def next_number(c: Context) -> Changes:
     return {"serial": c.state.serial + 1, "reading": None, "plan": None, "retried": False}
 
 
+def cycle_forgotten(_: Context) -> Changes:
+    """Nothing of a judged cycle reaches the next one."""
+    return {"reading": None, "plan": None, "retried": False}
+
+
 def inspector_named(c: Context) -> Changes:
-    return {"inspector": c.event.person, "good": 0, "bad": 0}
+    """Who saw is who signs: what another person saw before has to be seen again."""
+    kept = c.state.passed if c.state.inspector == c.event.person else frozenset()
+    return {"inspector": c.event.person, "passed": kept, "good": 0, "bad": 0}
 
 
 def part_asked(c: Context) -> Changes:
     return {"part": c.event.part}
 
 
-def first_entry(_: Context) -> Changes:
-    return {"entry": 0, "values": INSPECTION_ENTRIES[0]}
+def no_entry(_: Context) -> Changes:
+    return {"entry": 0, "shown": frozenset(), "values": None}
 
 
-def next_entry(c: Context) -> Changes:
-    entry = c.state.entry + 1
-    return {"entry": entry, "values": INSPECTION_ENTRIES[entry]}
+def values_chosen(c: Context) -> Changes:
+    return {"values": c.event.values}
+
+
+def entry_seen(c: Context) -> Changes:
+    """One more entry was seen lit; what it showed is kept, for the house's suggestions."""
+    values = c.state.values
+    assert values is not None
+    different = len(set(values))
+    shown = {{1: Shown.TRIPLE, 2: Shown.PAIR}.get(different)} - {None}
+    if different > 1:
+        shown.add(Shown.SMALL if sum(values) <= 10 else Shown.BIG)
+    return {
+        "entry": min(c.state.entry + 1, c.rules.lamp_entries),
+        "shown": c.state.shown | shown,
+        "values": None,
+    }
+
+
+not_tossed = sets("reading", Unreadable("the inspecting person saw no proper toss"))
+signature_used = sets("signed_at", None)
 
 
 def one_more_good(c: Context) -> Changes:
@@ -166,7 +194,12 @@ def no_cycles_left(_: Context) -> Changes:
 
 def passed(part: Part) -> Note:
     def note(c: Context) -> Changes:
-        return {"passed": c.state.passed | {part}, "values": None, "entry": 0}
+        return {
+            "passed": c.state.passed | {part},
+            "values": None,
+            "entry": 0,
+            "shown": frozenset(),
+        }
 
     note.__name__ = f"{part.value} passed"
     return note
@@ -175,6 +208,7 @@ def passed(part: Part) -> Note:
 def signed(c: Context) -> Changes:
     return {
         "signed_by": c.event.person,
+        "signed_at": c.event.at,
         "inspector": None,
         "part": None,
         "passed": frozenset(),
@@ -270,6 +304,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "source": None,
             "reading": None,
             "entered": None,
+            "witness": None,
             "plan": None,
             "retried": False,
         }
@@ -282,6 +317,11 @@ def by_hand(_: Context) -> Changes:
     return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP}
 
 
+def witness_named(c: Context) -> Changes:
+    return {"witness": c.event.person}
+
+
+no_witness = sets("witness", None)
 lamps_lit = sets("lamps", Lamps.LIT)
 lamps_dark = sets("lamps", Lamps.DARK)
 lamps_unknown = sets("lamps", Lamps.UNKNOWN)
@@ -322,6 +362,11 @@ def show_multipliers_again(c: Context) -> do.Command | None:
     return show_multipliers(c) if c.state.multipliers_shown else None
 
 
+def multipliers_as_proved(c: Context) -> do.Command | None:
+    """After a restart, with bets closed: those in force again, and none that was not proved."""
+    return show_multipliers_again(c) or hide_multipliers(c)
+
+
 def uncover(c: Context) -> do.Command | None:
     """Open the cover, where there is one, for a dealer who has to read by eye."""
     return open_cover(c) if c.rules.covered else None
@@ -339,6 +384,7 @@ light_on = _plain("light on", do.LightOn())
 light_off = _plain("light off", do.LightOff())
 stop_reading = _plain("stop reading", do.StopReading())
 trust_time = _plain("trust time", do.TrustTime())
+release_latch = _plain("release latch", do.ReleaseLatch())
 
 
 def stop_motor(cause: Cause) -> Act:
@@ -370,18 +416,25 @@ def push_lamps(c: Context) -> do.Command:
     """Light what wins with the values in the state: a round's, or an inspection entry's."""
     values = c.state.values
     assert values is not None
+    return do.PushLamps(c.state.occasion, values, _won(c, values))
+
+
+def _won(c: Context, values: Values) -> tuple[Area, ...]:
     won = Toss(values).areas(c.rules.layout)
-    areas = tuple(area for area in c.rules.areas if area in won)
-    return do.PushLamps(c.state.occasion, values, areas)
+    return tuple(area for area in c.rules.areas if area in won)
 
 
 def prove_each_lamp(c: Context) -> do.Command:
     areas = getattr(c.event, "areas", ()) or c.rules.areas
-    return do.ProveEachLamp(c.state.occasion, tuple(areas))
+    return do.ProveEachLamp(c.state.occasion, tuple(areas), c.rules.parameters.each_lamp_s)
 
 
 def prove_every_lamp(c: Context) -> do.Command:
-    return do.ProveEachLamp(c.state.occasion, c.rules.areas)
+    return do.ProveEachLamp(c.state.occasion, c.rules.areas, c.rules.parameters.each_lamp_s)
+
+
+def steer_walk(c: Context) -> do.Command:
+    return do.SteerWalk(c.state.occasion, c.event.step)
 
 
 def show(phase: ShownPhase) -> Act:
@@ -389,6 +442,23 @@ def show(phase: ShownPhase) -> Act:
         return do.ShowPhase(phase, c.rules.demonstration)
 
     act.__name__ = f"show {phase.value}"
+    return act
+
+
+def show_tossing(c: Context) -> do.Command | None:
+    """The shaker runs. Where bets are still open meanwhile, that they are open stays shown."""
+    bets_open = c.rules.nmb_before is NmbBefore.REVEAL
+    return None if bets_open else show_in_play(ShownPhase.TOSSING)(c)
+
+
+def show_in_play(phase: ShownPhase) -> Act:
+    """Show a phase of a round; an inspection and a trial keep the phase that they have."""
+    shown = show(phase)
+
+    def act(c: Context) -> do.Command | None:
+        return shown(c) if c.state.purpose is Purpose.PLAY else None
+
+    act.__name__ = f"show {phase.value} in play"
     return act
 
 
@@ -416,6 +486,26 @@ def announce_values(notice: Notice, cites: str) -> Act:
     return act
 
 
+VOID_CITES: dict[Cause | None, str] = {
+    Cause.SHAKER: "void.wagers",
+    Cause.READER: "reader_fault.unattended",
+}
+"""The words of the texts are about the shaker; any other void rests on a reading."""
+
+
+def announce_won(notice: Notice, cites: str) -> Act:
+    """Tell people the values of the round or entry, and which areas they win."""
+
+    def act(c: Context) -> do.Command:
+        values = c.state.values
+        assert values is not None
+        clause = c.rules.cite(cites).clause
+        return do.Announce(c.state.occasion, notice, clause, values=values, areas=_won(c, values))
+
+    act.__name__ = f"announce {notice.value} with areas"
+    return act
+
+
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     rule = {
         Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers", c.rules.profile.no_roll),
@@ -424,6 +514,8 @@ def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     }
     assert c.state.ending is not None
     notice, cites, consequence = rule[c.state.ending]
+    if c.state.ending is Ending.VOID:
+        cites = VOID_CITES.get(c.state.cause, "void.disturbed")
     return notice, c.rules.cite(cites).clause, consequence.wagers.value
 
 

@@ -29,6 +29,7 @@ from shaker_ctl.rules.vocabulary import (
     TossPlan,
     TossProof,
     Verdict,
+    WalkStep,
 )
 
 
@@ -45,8 +46,9 @@ class Event:
 class Restarted(Event):
     """The controller started, with the last recorded state before it. First event of every run.
 
-    Contacts are as read now. `compartment_stayed_locked` is true only where a latch that needs no
-    power held the compartment, and its contact shows that it did.
+    Contacts are as read now. `compartment_stayed_locked` is true only where the lid's flag is
+    fitted and stands: it falls when the lid is raised, needs no power, and only a person with a
+    key sets it again. That a contact is closed now proves nothing of the time between.
     """
 
     compartment_open: bool
@@ -349,18 +351,71 @@ class InspectionAbandoned(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class LampValuesEntered(Event):
+    """Three values of the inspecting person's own choice, to see what they light."""
+
+    person: Person
+    values: Values
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class LampsSeen(Event):
-    """The inspecting person saw each lamp lit and dark with their own eyes."""
+    """The inspecting person saw the lamps with their own eyes: those of an entry, or each one."""
 
     person: Person
 
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class Signed(Event):
-    """The inspecting person signs the inspection that has just passed."""
+class LampSeenWrong(Event):
+    """The inspecting person saw that the lamp of this area is not as it should be."""
 
     person: Person
+    area: Area
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class WalkRequested(Event):
+    """The inspecting person has entered enough: every lamp is lit alone, one after the other."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class WalkSteered(Event):
+    """The inspecting person steers the walk over every lamp."""
+
+    person: Person
+    step: WalkStep
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CycleRequested(Event):
+    """The inspecting person starts one cycle of the shaker."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CycleJudged(Event):
+    """The inspecting person looked: whether the dice were properly tossed."""
+
+    person: Person
+    tossed: bool
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Signed(Event):
+    """The inspecting person signs the inspection that has just passed. `at`: wall time."""
+
+    person: Person
+    at: datetime
 
 
 @recorded
@@ -465,6 +520,16 @@ class NoRollCalled(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class CompartmentWatched(Event):
+    """Dealer or floorperson: whether the locked compartment stayed in their view meanwhile."""
+
+    person: Person
+    round: int
+    stayed: bool
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class DisputeDecided(Event):
     """The floorperson's decision; `values` is None for no roll."""
 
@@ -534,6 +599,14 @@ class ShakerRetired(Event):
 @dataclass(frozen=True, slots=True)
 class ShakerRestored(Event):
     """The automated shaker stands ready at the table again; its dice must be recorded anew."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class LidRequested(Event):
+    """Release the latch of the compartment's lid, no round in hand. It counts as an opening."""
 
     person: Person
 

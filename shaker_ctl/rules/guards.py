@@ -13,7 +13,7 @@ from shaker_ctl.rules.phases import timer_of
 from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard
-from shaker_ctl.rules.rulebook import BAD_CYCLES, INSPECTION_ENTRIES
+from shaker_ctl.rules.rulebook import BAD_CYCLES
 from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -22,8 +22,10 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Purpose,
     Role,
+    TimeTrust,
     Unreadable,
     Verified,
+    WalkStep,
 )
 
 
@@ -98,6 +100,11 @@ def may_sign(c: Context) -> bool:
     return c.event.person.role in (c.rules.shift_signers if shift else c.rules.opening_signers)
 
 
+@guard("the profile has another role make the opening inspection")
+def may_inspect(c: Context) -> bool:
+    return c.event.person.role in c.rules.opening_signers
+
+
 @guard("the profile has another role inspect at the start of a shift")
 def may_inspect_shift(c: Context) -> bool:
     return c.event.person.role in c.rules.shift_signers
@@ -162,11 +169,44 @@ def nobody_may_read(c: Context) -> bool:
     return void and not c.rules.attended
 
 
-@guard("the interrupted round is void here, or the compartment did not stay locked")
+@guard("the interrupted round is void here, or nothing shows that the lid stayed shut")
 def dealer_may_read_after_interruption(c: Context) -> bool:
-    """The dice are those of this toss only if a latch held the compartment through the outage."""
+    """The dice are those of this toss only if the lid stayed shut through the outage."""
     kept = c.event.compartment_stayed_locked and not c.event.compartment_open
     return kept and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+@guard("the interrupted round is void here, or the compartment is open")
+def persons_may_say(c: Context) -> bool:
+    """Nothing shows that the lid stayed shut, and people attend who may have watched it."""
+    return not c.event.compartment_open and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+@guard("it takes the dealer, and the person whose presence the profile asks for")
+def may_say_in_view(c: Context) -> bool:
+    role = c.event.person.role
+    return role is Role.DEALER or role in c.rules.presence
+
+
+@guard("the locked compartment did not stay in view")
+def stayed_in_view(c: Context) -> bool:
+    return bool(c.event.stayed)
+
+
+@guard("nobody has said so yet")
+def said_before(c: Context) -> bool:
+    return c.state.witness is not None
+
+
+@guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
+def another_witness(c: Context) -> bool:
+    """Two names, one of them the dealer's and one of those whose presence the text asks for."""
+    first, second = c.state.witness, c.event.person
+    if first is None or first.name == second.name:
+        return False
+    roles = (first.role, second.role)
+    others = c.rules.presence
+    return (Role.DEALER in roles) and any(role in others for role in roles)
 
 
 # ── What is the shaker in use for? ──────────────────────────────────────────
@@ -348,9 +388,42 @@ def decides_no_roll(c: Context) -> bool:
 # ── Where is the inspection? ────────────────────────────────────────────────
 
 
+@guard("it takes the person who makes this inspection")
+def is_inspector(c: Context) -> bool:
+    """Who saw is who signs."""
+    return bool(c.event.person == c.state.inspector)
+
+
 @guard("more lamp entries are to come")
-def last_entry(c: Context) -> bool:
-    return c.state.entry == len(INSPECTION_ENTRIES) - 1
+def enough_entries(c: Context) -> bool:
+    return c.state.entry >= c.rules.lamp_entries
+
+
+@guard("this table has no such area")
+def of_this_layout(c: Context) -> bool:
+    return c.event.area in c.rules.areas
+
+
+def steers(step: WalkStep) -> Guard:
+    """The person asks for this step of the walk."""
+    words = f"another step than `{step.value}` was asked for"
+    return Guard(f"steers {step.value}", lambda c: c.event.step is step, words)
+
+
+@guard("it was seen that the dice were not properly tossed")
+def properly_tossed(c: Context) -> bool:
+    return bool(c.event.tossed)
+
+
+@guard("the wall clock is not trusted")
+def time_is_trusted(c: Context) -> bool:
+    return c.event.trust is not TimeTrust.NONE and not c.event.behind_last_record
+
+
+@guard("the signature still holds")
+def signature_aged(c: Context) -> bool:
+    signed_at = c.state.signed_at
+    return signed_at is None or c.event.now >= c.rules.signature_end(signed_at)
 
 
 @guard("not every lamp was tested")

@@ -17,8 +17,11 @@ from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
 """Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
 
+LID_CITE = "O-11: an opened compartment stops play"
+
 ROWS: tuple[Row, ...] = (
     # ── opening and closing ──
+    # the floorperson inspects before the table opens
     Row(
         "open: a closed table is inspected first",
         phases(P.CLOSED),
@@ -26,8 +29,9 @@ ROWS: tuple[Row, ...] = (
         "opening_inspection.signed_by",
         when=(g.in_charge,),
         to=P.INSPECTION_DUE,
-        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),),
+        do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),),
     ),
+    # a text holds from its first day to its last
     Row(
         "open: an inspected table asks the clock",
         phases(P.INSPECTED),
@@ -39,12 +43,26 @@ ROWS: tuple[Row, ...] = (
         do=(fx.check_time,),
     ),
     Row(
+        "open: the signature has aged, an inspection is due",
+        phases(P.OPENING),
+        ev.TimeChecked,
+        "opening_inspection.signed_by",
+        when=(g.of_this, g.time_is_trusted, g.signature_aged),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
         "open: in force, dice young enough",
         phases(P.OPENING),
         ev.TimeChecked,
         "in_force.last_day",
         when=(g.of_this, g.admitted),
         to=P.READY,
+        notes=(fx.signature_used,),
         do=(fx.announce(Notice.OPEN, "in_force.effective_from"),),
     ),
     Row(
@@ -61,7 +79,7 @@ ROWS: tuple[Row, ...] = (
         "open: the clock does not answer",
         phases(P.OPENING),
         ev.TimerExpired,
-        "architecture 10: untrusted time starts nothing",
+        "clock: untrusted time starts nothing",
         when=(g.of_this_phase, g.of_this),
         to=P.INSPECTED,
         notes=(fx.clock_silent,),
@@ -71,7 +89,7 @@ ROWS: tuple[Row, ...] = (
         "close",
         ph.STANDING | phases(P.INSPECTION_DUE),
         ev.CloseRequested,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.in_charge,),
         to=P.CLOSED,
         notes=(fx.nothing_passed,),
@@ -81,11 +99,12 @@ ROWS: tuple[Row, ...] = (
         "close: after this round",
         ph.IN_ROUND,
         ev.CloseRequested,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.in_charge, g.in_play),
         notes=(fx.close_afterwards,),
     ),
     # ── between rounds ──
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "bets: the dealer opens a round",
         phases(P.READY),
@@ -105,6 +124,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ADMITTING,
         do=(fx.check_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "bets open",
         phases(P.ADMITTING),
@@ -141,12 +161,13 @@ ROWS: tuple[Row, ...] = (
         "bets: the clock does not answer",
         phases(P.ADMITTING),
         ev.TimerExpired,
-        "architecture 10: untrusted time starts nothing",
+        "clock: untrusted time starts nothing",
         when=(g.of_this_phase, g.of_this),
         to=P.READY,
         notes=(fx.clock_silent,),
         do=(fx.announce(Notice.BARRED),),
     ),
+    # no text states a least length; Great Britain has one for unattended machines (O-20)
     Row(
         "the least length of a round has passed",
         phases(P.PACING),
@@ -160,7 +181,7 @@ ROWS: tuple[Row, ...] = (
         "time confirmed, rounds unbarred",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION,
         ev.TimeConfirmed,
-        "architecture 10: a named person confirms the time",
+        "clock: a named person confirms the time",
         when=(g.in_charge, g.barred_by_time),
         notes=(fx.unbarred,),
         do=(fx.trust_time,),
@@ -169,10 +190,11 @@ ROWS: tuple[Row, ...] = (
         "time confirmed",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION,
         ev.TimeConfirmed,
-        "architecture 10: a named person confirms the time",
+        "clock: a named person confirms the time",
         when=(g.in_charge,),
         do=(fx.trust_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "other dice in a table that is shut",
         ph.SHUT | ph.STOPPED,
@@ -191,10 +213,11 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.nothing_passed, fx.dice_recorded),
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     # ── out of service and back ──
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "taken out of service",
         ph.SHUT | ph.STANDING,
@@ -205,6 +228,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.nothing_passed,),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "a fault is cleared",
         ph.STOPPED,
@@ -223,7 +247,7 @@ ROWS: tuple[Row, ...] = (
         to=P.INSPECTION_DUE,
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     Row(
@@ -253,6 +277,30 @@ ROWS: tuple[Row, ...] = (
         when=(g.technician,),
         to=P.OUT_OF_SERVICE,
         do=(fx.announce(Notice.OUT_OF_SERVICE),),
+    ),
+    # ── the lid ──
+    Row(
+        "the lid is released between rounds: inspection due",
+        ph.STANDING,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.release_latch,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
+        "the lid is released in a table that is shut",
+        ph.SHUT | ph.STOPPED,
+        ev.LidRequested,
+        LID_CITE,
+        when=(g.in_charge,),
+        notes=(fx.nothing_passed,),
+        do=(fx.release_latch,),
     ),
     # ── trials ──
     Row(

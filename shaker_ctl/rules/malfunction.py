@@ -44,7 +44,10 @@ PRE_TOSS: Phases = ph.BEFORE_TOSS | phases(P.BETTING)
 """In play: before EN-on in either order. `BETS_CLOSED` joins where bets close before activation."""
 
 SETTLED_ON: Phases = (
-    ph.AFTER_TOSS | ph.BETS_CLOSED | ph.VALUE_KNOWN | phases(P.AWAITING_DEALER, P.WITHOUT_RESULT)
+    ph.AFTER_TOSS
+    | ph.BETS_CLOSED
+    | ph.VALUE_KNOWN
+    | phases(P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT)
 )
 """In play, after the toss (`BETS_CLOSED` where they close before the reveal)."""
 
@@ -54,7 +57,7 @@ STOP_GAMING: tuple[Act, ...] = (
 )
 DUE: tuple[Act, ...] = (
     fx.show(ShownPhase.CLOSED),
-    fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+    fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
 )
 
 
@@ -73,6 +76,7 @@ def _fault_rows(
     not_started = fx.ends(Ending.NOT_STARTED, cause)
     what = f"{kind.value} fault"
     return (
+        # stopped before the shaker was activated: nothing was played, wagers go back
         Row(
             f"{what} before the toss: the round does not start",
             PRE_TOSS,
@@ -166,6 +170,7 @@ def _lamps_failed(
 FAULTS: tuple[Row, ...] = (
     # the shaker: void from EN-on until settled
     *_fault_rows(FaultKind.SHAKER, ev.ShakerFault, Cause.SHAKER, "out_of_order.steps"),
+    # the shaker fails or malfunctions when activated: void, wagers are returned (ma: silent)
     Row(
         "shaker fault in the toss: void",
         ph.ENERGISED,
@@ -185,6 +190,7 @@ FAULTS: tuple[Row, ...] = (
         ev.LampFault,
         (g.of_this_or_none,),
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "lamp fault when all is paid: clear",
         phases(P.SETTLED_LIT),
@@ -210,6 +216,7 @@ FAULTS: tuple[Row, ...] = (
             fx.record_round,
         ),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     _finishes(
         FaultKind.LAMP,
         ev.LampFault,
@@ -218,6 +225,7 @@ FAULTS: tuple[Row, ...] = (
     ),
     # the reader: a fact about the reader, not about the dice
     *_fault_rows(FaultKind.READER, ev.ReaderFault, Cause.READER, "reader_fault.attended"),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "reader lost while it reads",
         phases(P.COMING_TO_REST, P.READING),
@@ -300,6 +308,7 @@ DEADLINES: tuple[Row, ...] = (
         Cause.CONTROLLER,
         "O-10: disables itself on a fault of its own",
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     *_silent(
         FaultKind.LAMP,
         "lamps-silent",
@@ -308,6 +317,7 @@ DEADLINES: tuple[Row, ...] = (
         Cause.LAMP,
         "lamp_fault.presence",
     ),
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     *_silent(
         FaultKind.SHAKER,
         "toss-silent",
@@ -354,6 +364,7 @@ DEADLINES: tuple[Row, ...] = (
         IN_TIME,
         "lamps-silent",
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "lamps-silent when clearing: the round is over, the table stops",
         phases(P.CLEARING),
@@ -369,6 +380,7 @@ DEADLINES: tuple[Row, ...] = (
             fx.record_round,
         ),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "lamps-silent in a lamp inspection or lamp trial: out of service",
         phases(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMP_TRIAL),
@@ -378,6 +390,17 @@ DEADLINES: tuple[Row, ...] = (
         P.OUT_OF_SERVICE,
         (fx.nothing_passed, fx.broken(FaultKind.LAMP), fx.lamps_unknown),
         (fx.darken_lamps, fx.raise_fault(FaultKind.LAMP, "lamps-silent"), *STOP_GAMING),
+    ),
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
+    Row(
+        "a lamp was seen to be wrong: out of service",
+        ph.ENTRY_LIT | ph.WALK | phases(P.LAMPS_TO_BE_SEEN),
+        ev.LampSeenWrong,
+        "opening_inspection.lamp_entries",
+        (g.is_inspector, g.of_this_layout),
+        P.OUT_OF_SERVICE,
+        (fx.nothing_passed, fx.broken(FaultKind.LAMP), fx.lamps_unknown),
+        (fx.darken_lamps, fx.raise_fault(FaultKind.LAMP, "lamp-seen-wrong"), *STOP_GAMING),
     ),
     Row(
         "jog does not end: out of service",
@@ -412,6 +435,7 @@ def _denied(
     """Rows of a contact that denies motion. `due`: it makes an inspection due wherever it opens."""
     after: tuple[Note, ...] = (fx.inspection_afterwards,) if due else ()
     return (
+        # stopped before the shaker was activated: nothing was played, wagers go back
         Row(
             f"{name} before the toss: the round does not start",
             PRE_TOSS,
@@ -432,11 +456,12 @@ def _denied(
             (denied, fx.ends(Ending.NOT_STARTED, cause), *after),
             END,
         ),
+        # a toss that was broken into is no proper toss: void, as if the shaker had failed
         Row(
             f"{name} in the toss: void",
             ph.ENERGISED,
             on,
-            "void.wagers",
+            "void.disturbed",
             (*when, g.in_play),
             P.WITHOUT_RESULT,
             (denied, fx.ends(Ending.VOID, cause), fx.inspection_afterwards),
@@ -472,9 +497,9 @@ CONTACTS: tuple[Row, ...] = (
     ),
     Row(
         "compartment opened before a value is known: void",
-        ph.AFTER_TOSS | ph.BETS_CLOSED,
+        ph.AFTER_TOSS | ph.BETS_CLOSED | phases(P.INTERRUPTED),
         ev.CompartmentOpened,
-        "void.wagers",
+        "void.disturbed",
         (),
         P.WITHOUT_RESULT,
         (compartment_open, fx.ends(Ending.VOID, Cause.COMPARTMENT), fx.inspection_afterwards),
@@ -484,7 +509,7 @@ CONTACTS: tuple[Row, ...] = (
         "compartment opened before the dealer has entered: void",
         phases(P.AWAITING_DEALER),
         ev.CompartmentOpened,
-        "void.wagers",
+        "void.disturbed",
         (g.value_unknown,),
         P.WITHOUT_RESULT,
         (compartment_open, fx.ends(Ending.VOID, Cause.COMPARTMENT), fx.inspection_afterwards),
@@ -532,14 +557,14 @@ CONTACTS: tuple[Row, ...] = (
         ev.EstopPressed,
         Cause.ESTOP,
         estop_pressed,
-        "void.wagers",
+        "e-stop: nothing moves while it is pressed",
         due=False,
     ),
     Row(
         "e-stop while nothing turns",
         ph.SHUT | ph.STOPPED | ph.STANDING | SETTLED_ON,
         ev.EstopPressed,
-        "entry.settled_when",
+        "e-stop: nothing moves while it is pressed",
         (),
         None,
         (estop_pressed,),
@@ -548,12 +573,13 @@ CONTACTS: tuple[Row, ...] = (
         "e-stop released",
         frozenset(P),
         ev.EstopReleased,
-        "entry.settled_when",
+        "e-stop: nothing moves while it is pressed",
         (),
         None,
         (fx.sets("estop_pressed", False),),
     ),
     # a cover where none may be
+    # a cover hides the dice while the shaker is active (625a, md), or none may be there (ma, 539)
     *_denied(
         "a cover is put on",
         ev.CoverClosed,
@@ -564,11 +590,12 @@ CONTACTS: tuple[Row, ...] = (
         due=False,
     ),
     # the cover of a covered table
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     Row(
         "cover opened in the toss: void",
         ph.ENERGISED,
         ev.CoverOpened,
-        "void.wagers",
+        "void.disturbed",
         (g.covered, g.in_play),
         P.WITHOUT_RESULT,
         (cover_open, fx.ends(Ending.VOID, Cause.COVER), fx.inspection_afterwards),
@@ -584,6 +611,7 @@ CONTACTS: tuple[Row, ...] = (
         (cover_open, fx.nothing_passed, fx.lamps_unknown),
         (fx.stop_motor(Cause.COVER), fx.clear_lamps, *DUE),
     ),
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "cover opened while bets are open: void",
         phases(P.COVERED),
@@ -635,9 +663,10 @@ CONTACTS: tuple[Row, ...] = (
 
 # ── Conditions of the inspection that have changed ──────────────────────────
 
-CONDITION_CITE = "opening_inspection.signed_by"
+CONDITION_CITE = "opening_inspection.due_again"
 
 CONDITIONS: tuple[Row, ...] = (
+    # stopped before the shaker was activated: nothing was played, wagers go back
     Row(
         "settings, light or calibration changed before the toss: the round does not start",
         PRE_TOSS,
@@ -658,6 +687,7 @@ CONDITIONS: tuple[Row, ...] = (
         (fx.ends(Ending.NOT_STARTED, Cause.CONDITION), fx.inspection_afterwards),
         END,
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     Row(
         "settings, light or calibration changed in an inspection: it begins again",
         ph.INSPECTION | ph.SHAKER_IN_USE | ph.TRIALS,

@@ -11,12 +11,13 @@ rests on a reading and not on the words, `reading` says which and why. A profile
 from __future__ import annotations
 
 import tomllib
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import Enum
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -30,9 +31,12 @@ from pydantic import (
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.quoting import quoted
 from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
+from shaker_ctl.rules.tightening import loosened
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
 
 T = TypeVar("T")
+
+NOT_STATED = "not stated"
 
 
 def among(*allowed: Enum) -> AfterValidator:
@@ -47,7 +51,7 @@ def among(*allowed: Enum) -> AfterValidator:
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Cited(Strict, Generic[T]):
@@ -129,6 +133,24 @@ class InForce(Strict):
     """First day in force."""
     last_day: Cited[date | Literal["not stated", "none"]]
     """Last day in force."""
+    time_zone: Cited[str]
+    """The jurisdiction's own zone, as `America/New_York`: its days begin and end there."""
+
+    @model_validator(mode="after")
+    def _days_begin_somewhere(self) -> InForce:
+        dated = isinstance(self.effective_from.value, date) or isinstance(self.last_day.value, date)
+        if self.time_zone.value == NOT_STATED:
+            if dated:
+                raise ValueError("a dated text needs the `time_zone` that its days are counted in")
+            return self
+        try:
+            ZoneInfo(self.time_zone.value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(
+                f"this machine knows no time zone `{self.time_zone.value}`: correct its name, or "
+                "install the package tzdata"
+            ) from error
+        return self
 
 
 class Cover(Strict):
@@ -158,6 +180,7 @@ class Order(Strict):
 
 
 class Activation(Strict):
+    by_dealer: Cited[Literal[True]]
     by_player: Cited[bool]
 
 
@@ -167,24 +190,38 @@ class Entry(Strict):
     auto_needs_approval: Cited[bool]
     announce: Cited[str]
     settled_when: Cited[str]
+    dispute: Cited[str]
+    """Where the dealer and the reader differ."""
 
 
 class AttendanceRule(Strict):
     shaker: Cited[Attendance]
 
 
+Roles = Annotated[tuple[Role, ...], Field(min_length=1)]
+"""Who may do what a text names a person for: never nobody."""
+
+
 class OpeningInspection(Strict):
-    signed_by: Cited[tuple[Role, ...]]
+    signed_by: Cited[Roles]
     lamp_entries: Cited[Annotated[int, Field(ge=3, le=3)]]
     cycles: Cited[Annotated[int, Field(ge=3, le=10)]]
     consecutive: Cited[bool]
     each_lamp: Cited[bool]
+    due_again: Cited[str]
+    """What makes an inspection due that was signed before."""
 
 
 class ShiftInspection(Strict):
     required: Cited[bool]
     signed_by: Cited[tuple[Role, ...]]
     cycles: Cited[Annotated[int, Field(ge=0, le=10)]]
+
+    @model_validator(mode="after")
+    def _somebody_does_it(self) -> ShiftInspection:
+        if self.required.value and not (self.signed_by.value and self.cycles.value):
+            raise ValueError("an inspection that is required has cycles and somebody who signs it")
+        return self
 
 
 class Consequence(Strict):
@@ -193,8 +230,13 @@ class Consequence(Strict):
     """What the dealer is told."""
 
 
+class VoidRule(Consequence):
+    disturbed: Cited[str]
+    """A toss that was broken into, or moved nothing, and no shaker failed."""
+
+
 class LampFaultRule(Strict):
-    presence: Cited[tuple[Role, ...]]
+    presence: Cited[Roles]
     """Who must be there before anything is settled by hand."""
     told: Cited[str]
     resume_when_fixed: Cited[Literal["device", "device or area"]]
@@ -316,7 +358,19 @@ class Payout(Strict):
                         + [f"`{name}` is no wager" for name in sorted(unknown)]
                     )
                 )
+            for name, line in lines.items():
+                self._forced(letter, name, line)
         return self
+
+    def _forced(self, letter: str, name: str, line: Printed) -> None:
+        """Refuse odds that the text's own words do not allow."""
+        exactly = self.force.value is Force.EXACTLY
+        if line.odds < line.printed_odds or (exactly and line.odds != line.printed_odds):
+            raise ValueError(
+                f"paytable {letter}, `{name}`: pays {line.pays}, but the text prints "
+                f"{line.printed} and has it paid {'exactly' if exactly else 'at no less'} "
+                f"({self.force.clause})"
+            )
 
 
 class Range(Strict):
@@ -362,6 +416,8 @@ class Profile(Strict):
     """Shown wherever the profile is shown."""
     oddities: tuple[str, ...] = ()
     """Misprints and gaps of the text, kept and not corrected."""
+    own_file: bool = Field(default=False, exclude=True)
+    """True for a file that does not come with the product. The loader says so, never the file."""
 
     in_force: InForce
     cover: Cover
@@ -372,7 +428,7 @@ class Profile(Strict):
     opening_inspection: OpeningInspection
     shift_inspection: ShiftInspection
     no_roll: Consequence
-    void: Consequence
+    void: VoidRule
     not_started: Consequence
     lamp_fault: LampFaultRule
     reader_fault: ReaderFaultRule
@@ -413,6 +469,11 @@ class Profile(Strict):
             )
         return self
 
+    def day(self, moment: datetime) -> date:
+        """Return the jurisdiction's day at this moment; the UTC day of an undated text."""
+        zone = self.in_force.time_zone.value
+        return moment.astimezone(UTC if zone == NOT_STATED else ZoneInfo(zone)).date()
+
 
 def lines_of(area: str) -> tuple[str, ...]:
     """Return the paytable lines that an area is paid by: three for `one-N`, else one."""
@@ -438,20 +499,17 @@ def shipped_profiles() -> tuple[Profile, ...]:
     return tuple(load(name) for name in PROFILES)
 
 
+HOUSE = "house"
+"""How the name of a profile begins that is the house's own and no text."""
+
+
 def load(name_or_path: str | Path) -> Profile:
     """Return a shipped profile by name, or the profile of a file.
 
-    Raises SettingsError naming the file, the key, what is allowed there, and the clause given.
+    Raises SettingsError naming the file, the key, what is allowed there, and the clause given; and
+    for a file that would pass as a text which it is not (`_refuse_pretence`).
     """
-    path = _path(name_or_path)
-    raw = _raw(path, seen=())
-    try:
-        return Profile.model_validate(raw)
-    except ValidationError as error:
-        raise SettingsError(
-            f"{path}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
-            remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
-        ) from error
+    return _read(_path(name_or_path), seen=())[0]
 
 
 def source(profile: Profile) -> Path:
@@ -471,11 +529,72 @@ def _path(name_or_path: str | Path) -> Path:
     return path
 
 
-def _raw(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
+    """Return a profile, and what its file and all files below it say together."""
     if path in seen:
         raise SettingsError(f"{path} lies on top of itself", remedy="Correct `on_top_of`")
+    raw, base = _toml(path), None
+    under = raw.pop("on_top_of", None)
+    if under is not None:
+        if not isinstance(under, str):
+            raise SettingsError(
+                f"{path}: `on_top_of` is not the name of a profile",
+                remedy='Write on_top_of = "NAME"',
+            )
+        beside = path.parent / f"{under}.toml"
+        base, below = _read(beside if beside.exists() else _path(under), (*seen, path))
+        raw = _over(below, raw)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        profile = Profile.model_validate(raw)
+    except ValidationError as error:
+        raise SettingsError(
+            f"{path}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
+            remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
+        ) from error
+    if path in map(_path, PROFILES):
+        return profile, raw
+    _refuse_pretence(path, profile, base)
+    return profile.model_copy(update={"own_file": True}), raw
+
+
+def _refuse_pretence(path: Path, profile: Profile, base: Profile | None) -> None:
+    """Raise SettingsError where a file of the house would pass as a text that it is not.
+
+    A shipped name is reserved. On top of a text a file may only tighten it; whatever loosens it is
+    the house's own and is called so. Odds of a text are not loosened under any name.
+    """
+    if profile.name in PROFILES:
+        raise SettingsError(
+            f"{path}: `name`: a profile called `{profile.name}` comes with the product",
+            remedy="Give the file a name of its own",
+        )
+    is_house = profile.name == HOUSE or profile.name.startswith(f"{HOUSE}-")
+    if is_house == profile.rests_on_instrument:
+        raise SettingsError(
+            f"{path}: `name`, `rests_on_instrument`: `{profile.name}` "
+            + ("is a name for the house's own rules" if is_house else "does not say house"),
+            remedy="A profile that rests on no instrument is called `house` or `house-…`, "
+            "and no other is",
+        )
+    if base is None:
+        return
+    looser = loosened(base, profile)
+    odds = [each for each in looser if each.startswith("payout.")]
+    if base.rests_on_instrument and odds:
+        raise SettingsError(
+            f"{path}: odds of {base.name} are changed: {odds[0]}",
+            remedy="Pay what the text says, or lay the file on top of `house-auto`",
+        )
+    if looser and not is_house:
+        raise SettingsError(
+            f"{path}: on top of {base.name} a profile may only tighten it: {'; '.join(looser[:3])}",
+            remedy="Take that back; or call the file `house-…`, with rests_on_instrument = false",
+        )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(
             f"{path}: cannot be read ({error.strerror})", remedy="Name a readable profile file"
@@ -490,16 +609,6 @@ def _raw(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         raise SettingsError(
             f"{path} holds brackets nested deeper than can be read", remedy="Take them out"
         ) from error
-    under = raw.pop("on_top_of", None)
-    if under is None:
-        return raw
-    if not isinstance(under, str):
-        raise SettingsError(
-            f"{path}: `on_top_of` is not the name of a profile", remedy='Write on_top_of = "NAME"'
-        )
-    beside = path.parent / f"{under}.toml"
-    base = _raw(beside if beside.exists() else _path(under), (*seen, path))
-    return _over(base, raw)
 
 
 def _over(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, Phases, phases
+from shaker_ctl.rules.round import AWAIT_DEALER
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.toss import END
@@ -68,10 +69,11 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),
         ),
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     _row(
         "inspection due",
         ph.SHUT | ph.STANDING | ph.INSPECTION | ph.TRIALS,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         (),
         P.INSPECTION_DUE,
         (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
@@ -79,9 +81,10 @@ ROWS: tuple[Row, ...] = (
             fx.stop_motor(Cause.INTERRUPTED),
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     _row(
         "the interrupted cycle does not count",
         ph.SHAKER_IN_USE,
@@ -97,6 +100,7 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     # ── before EN-on ──
+    # stopped before the shaker was activated: nothing was played, wagers go back
     _row(
         "the toss had not begun",
         ph.BEFORE_TOSS | phases(P.BETTING),
@@ -116,16 +120,18 @@ ROWS: tuple[Row, ...] = (
         DARK_AND_OVER,
     ),
     # ── EN on, or possibly on ──
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     _row(
         "the toss was interrupted: void",
         ph.ENERGISED,
-        "void.wagers",
+        "void.disturbed",
         (),
         P.WITHOUT_RESULT,
         VOID_IT,
         (fx.stop_motor(Cause.INTERRUPTED), *DARK_AND_OVER),
     ),
     # ── settled, no value ──
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "settled under the cover, bets still open",
         phases(P.COVERED),
@@ -169,19 +175,21 @@ ROWS: tuple[Row, ...] = (
     ),
     _row(
         "the dealer reads",
-        phases(P.REVEALING, P.COMING_TO_REST, P.READING),
+        phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED),
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption,),
         P.AWAITING_DEALER,
-        (*INSPECT_THEN, fx.unreadable("interrupted")),
+        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
         (
             fx.uncover,
             fx.light_on,
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "interruption.after_toss"),
         ),
     ),
+    # the dealer enters each value; repeating what was read is entering it
     _row(
         "verified, still to be confirmed",
         phases(P.AWAITING_DEALER),
@@ -191,6 +199,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce_values(Notice.CONFIRM, "entry.mode"),
         ),
@@ -204,10 +213,12 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "entry.mode"),
         ),
     ),
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "the dealer is still to read",
         phases(P.AWAITING_DEALER),
@@ -218,13 +229,29 @@ ROWS: tuple[Row, ...] = (
         (
             fx.light_on,
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.ENTER, "interruption.after_toss"),
         ),
     ),
     _row(
+        "dealer and floorperson are asked",
+        ph.BETS_CLOSED
+        | phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER),
+        "interruption.after_toss",
+        (g.persons_may_say,),
+        P.INTERRUPTED,
+        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
+        (
+            fx.clear_lamps,
+            fx.multipliers_as_proved,
+            AWAIT_DEALER,
+            fx.announce(Notice.IN_VIEW, "interruption.after_toss"),
+        ),
+    ),
+    _row(
         "settled without a value: void",
-        WITHOUT_VALUE | phases(P.AWAITING_DEALER),
+        WITHOUT_VALUE | phases(P.INTERRUPTED, P.AWAITING_DEALER),
         "interruption.after_toss",
         (),
         P.WITHOUT_RESULT,
@@ -232,15 +259,17 @@ ROWS: tuple[Row, ...] = (
         DARK_AND_OVER,
     ),
     # ── a value is known ──
+    # no clause says who decides where dealer and reader differ: the person above the dealer does
     _row(
         "still disputed",
         phases(P.DISPUTED),
-        "entry.announce",
+        "entry.dispute",
         (),
         P.DISPUTED,
         INSPECT_THEN,
         (
             fx.clear_lamps,
+            AWAIT_DEALER,
             fx.show_multipliers_again,
             fx.announce(Notice.DISPUTE, "entry.announce"),
         ),
@@ -272,6 +301,7 @@ ROWS: tuple[Row, ...] = (
             fx.push_lamps,
         ),
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     _row(
         "cleared again",
         phases(P.CLEARING),
@@ -281,6 +311,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (fx.clear_lamps,),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     _row(
         "still to be settled by hand",
         ph.BY_HAND,
@@ -296,6 +327,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
         ),
     ),
+    # losing wagers are collected first, then winning wagers paid
     _row(
         "still without a result",
         phases(P.WITHOUT_RESULT),

@@ -20,7 +20,7 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Guard, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.toss import END, START_READING
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -37,6 +37,8 @@ CLOSE_BETS = (
     fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
 )
 
+AWAIT_DEALER = fx.show(ShownPhase.AWAITING_DEALER)
+
 before_activation = g.bets_close_before_activation
 before_reveal = g.negated(g.bets_close_before_activation)
 
@@ -46,6 +48,7 @@ def _no_more_bets(
 ) -> tuple[Row, Row]:
     cites = "order.nmb_before"
     return (
+        # after "no more bets" and before the result a random multiplier may be applied (625b)
         Row(
             f"{name}, multipliers are drawn",
             phases(at),
@@ -59,8 +62,9 @@ def _no_more_bets(
     )
 
 
-def _activation(name: str, on: type[ev.Event] | None, when: tuple[Guard, ...]) -> tuple[Row, Row]:
-    cites = "order.uncovered_or_player_activated"
+def _activation(
+    name: str, on: type[ev.Event] | None, cites: str, when: tuple[Guard, ...]
+) -> tuple[Row, Row]:
     when = (*when, before_activation)
     return (
         Row(
@@ -98,6 +102,7 @@ def _no_multipliers(name: str, at: Phase, on: type[ev.Event], when: tuple[Guard,
 
 ROWS: tuple[Row, ...] = (
     # ── bets ──
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     *_no_more_bets(
         "no more bets, called before activation",
         P.BETTING,
@@ -122,11 +127,12 @@ ROWS: tuple[Row, ...] = (
         ev.TimerExpired,
         (g.of_this_phase, g.of_this),
     ),
+    # the dealer activates the shaker, to cause a random mixture of the dice
     Row(
         "activated at the commencement of the round",
         phases(P.BETTING),
         ev.ActivationRequested,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.dealer_or_above, g.of_this_round, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -135,12 +141,13 @@ ROWS: tuple[Row, ...] = (
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
     # ── multipliers ──
+    # after "no more bets" and before the result a random multiplier may be applied (625b)
     Row(
         "multipliers drawn",
         phases(P.DRAWING_MULTIPLIERS),
@@ -196,19 +203,37 @@ ROWS: tuple[Row, ...] = (
         do=(
             fx.hide_multipliers,
             fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when"),
-            fx.light_on,
-            fx.start_reading,
+            *START_READING,
         ),
     ),
     # ── the hand that starts, or reveals ──
+    # the dealer activates the shaker, to cause a random mixture of the dice
     *_activation(
-        "activated by the dealer", ev.ActivationRequested, (g.dealer_or_above, g.of_this_round)
+        "activated by the dealer",
+        ev.ActivationRequested,
+        "activation.by_dealer",
+        (g.dealer_or_above, g.of_this_round),
+    ),
+    # a selected player may activate a player-activated shaker, after "no more bets"
+    *_activation(
+        "activated by the player",
+        ev.PlayerPressed,
+        "activation.by_player",
+        (g.of_this_round, g.player_activated),
     ),
     *_activation(
-        "activated by the player", ev.PlayerPressed, (g.of_this_round, g.player_activated)
+        "the player did not press in time",
+        ev.TimerExpired,
+        "activation.by_player",
+        (g.of_this_phase, g.of_this),
     ),
-    *_activation("the player did not press in time", ev.TimerExpired, (g.of_this_phase, g.of_this)),
-    *_activation("activates itself", None, (g.autonomous, g.negated(g.player_activated))),
+    *_activation(
+        "activates itself",
+        None,
+        "activation.by_dealer",
+        (g.autonomous, g.negated(g.player_activated)),
+    ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "the dealer reveals",
         phases(P.NO_MORE_BETS),
@@ -235,9 +260,10 @@ ROWS: tuple[Row, ...] = (
         when=(before_reveal,),
         to=P.COMING_TO_REST,
         notes=(fx.sets("cover_closed", False),),
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     # ── the reading is in: who acts on it? ──
+    # the texts have the dealer enter: a table that enters by itself needs an approval
     Row(
         "verified, entered by the table itself",
         phases(P.READ),
@@ -247,6 +273,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.VERIFIED),),
     ),
+    # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
     Row(
         "no roll, called by the table itself",
         phases(P.READ),
@@ -257,6 +284,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
     ),
+    # with nobody to read, only void is safe
     Row(
         "unreadable with nobody to read: void",
         phases(P.READ),
@@ -267,6 +295,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.VOID, Cause.READER),),
         do=END,
     ),
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "verified: the dealer is to confirm",
         phases(P.READ),
@@ -274,17 +303,50 @@ ROWS: tuple[Row, ...] = (
         "entry.mode",
         when=(g.dealer_confirms, g.read_verified),
         to=P.AWAITING_DEALER,
-        do=(fx.announce_values(Notice.CONFIRM, "entry.mode"),),
+        do=(AWAIT_DEALER, fx.announce_values(Notice.CONFIRM, "entry.mode")),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "the dealer is to read by eye",
         phases(P.READ),
         None,
         "reader_fault.attended",
         to=P.AWAITING_DEALER,
-        do=(fx.announce(Notice.ENTER, "reader_fault.attended"),),
+        do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
+    ),
+    # ── interrupted after the toss: did the locked compartment stay in view? ──
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
+    Row(
+        "both say that it stayed in view: the dealer reads",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.another_witness),
+        to=P.AWAITING_DEALER,
+        notes=(fx.no_witness,),
+        do=(fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss")),
+    ),
+    Row(
+        "one says that it stayed in view",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.negated(g.said_before)),
+        notes=(fx.witness_named,),
+        do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
+    ),
+    Row(
+        "one says that it did not stay in view: void",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.negated(g.stayed_in_view), g.dealer_or_above),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
+        do=END,
     ),
     # ── the dealer ──
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "confirmed",
         phases(P.AWAITING_DEALER),
@@ -294,6 +356,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.CONFIRMED),),
     ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "entered as read",
         phases(P.AWAITING_DEALER),
@@ -303,6 +366,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "entered by eye where nothing was read",
         phases(P.AWAITING_DEALER),
@@ -312,11 +376,12 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
+    # no clause says who decides where dealer and reader differ: the person above the dealer does
     Row(
         "entered otherwise than read: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
-        "entry.announce",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.possible_values),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
@@ -326,12 +391,13 @@ ROWS: tuple[Row, ...] = (
         "no roll called against a verified reading: the floorperson decides",
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.dealer_or_above, g.of_this_round, g.read_verified),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
     ),
+    # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
     Row(
         "no roll called",
         phases(P.AWAITING_DEALER),
@@ -346,7 +412,7 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on values",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "entry.announce",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_values),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),
@@ -355,13 +421,14 @@ ROWS: tuple[Row, ...] = (
         "the floorperson decides on no roll",
         phases(P.DISPUTED),
         ev.DisputeDecided,
-        "no_roll.wagers",
+        "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.decides_no_roll),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
     ),
     # ── the values stand ──
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "the lamps are known to be broken: settle by hand",
         phases(P.DECIDED),
@@ -376,6 +443,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
         ),
     ),
+    # wagers are settled when the dice rest and their values are entered and illuminated
     Row(
         "illuminate the winning combinations",
         phases(P.DECIDED),
@@ -389,6 +457,7 @@ ROWS: tuple[Row, ...] = (
             fx.push_lamps,
         ),
     ),
+    # losing wagers are collected first, then winning wagers paid
     Row(
         "illuminated: collect losing wagers",
         phases(P.PUSHING),
@@ -422,6 +491,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.dealer_or_above, g.of_this_round, g.negated(g.autonomous)),
         to=P.SETTLED_LIT,
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     Row(
         "paid: clear",
         phases(P.PAYING),
@@ -453,6 +523,7 @@ ROWS: tuple[Row, ...] = (
         do=(fx.hide_multipliers, fx.record_round),
     ),
     # ── settling by hand, and without a result ──
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "the required person is present",
         phases(P.AWAITING_PRESENCE),
@@ -460,7 +531,10 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round),
         to=P.SETTLING_BY_HAND,
-        do=(fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),),
+        do=(
+            fx.show(ShownPhase.SETTLE_BY_HAND),
+            fx.announce_won(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
+        ),
     ),
     Row(
         "settled by hand",
@@ -471,6 +545,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),
+    # losing wagers are collected first, then winning wagers paid
     Row(
         "no result: wagers dealt with",
         phases(P.WITHOUT_RESULT),
@@ -489,19 +564,21 @@ ROWS: tuple[Row, ...] = (
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     Row(
         "lamps proved dark later",
         ph.BY_HAND
         | ph.SHUT
         | ph.STOPPED
         | ph.BETS_CLOSED
-        | phases(P.WITHOUT_RESULT, P.COVERED, P.AWAITING_DEALER, P.DISPUTED),
+        | phases(P.WITHOUT_RESULT, P.COVERED, P.INTERRUPTED, P.AWAITING_DEALER, P.DISPUTED),
         ev.LampsDark,
         "settling.clear",
         when=(g.of_this,),
         notes=(fx.lamps_dark,),
     ),
     # ── what follows ──
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "something is broken: all gaming ceases",
         phases(P.ROUND_OVER),
@@ -512,29 +589,31 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     Row(
         "an inspection has become due",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "opening_inspection.due_again",
         when=(g.inspection_follows,),
         to=P.INSPECTION_DUE,
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(
             fx.show(ShownPhase.CLOSED),
-            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
     Row(
         "the table closes",
         phases(P.ROUND_OVER),
         None,
-        "opening_inspection.signed_by",
+        "house: the table is closed",
         when=(g.closing_follows,),
         to=P.CLOSED,
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.CLOSED)),
     ),
+    # no text states a least length; Great Britain has one for unattended machines (O-20)
     Row(
         "on to the next round",
         phases(P.ROUND_OVER),

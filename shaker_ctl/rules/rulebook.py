@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import regulation
-from shaker_ctl.rules.outcome import Area, Layout, Values
+from shaker_ctl.rules.outcome import Area, Layout
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.regulation import (
     Attendance,
@@ -28,9 +28,6 @@ from shaker_ctl.rules.regulation import (
     ReaderFailedUnattended,
 )
 from shaker_ctl.rules.vocabulary import Barrier, DiceSet, RetireStep, Role, Timer, TimeTrust
-
-INSPECTION_ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (1, 3, 4))
-"""Lamp entries of an opening inspection: a triple, a pair, three different values."""
 
 BAD_CYCLES = 3
 """Bad cycles in a row that make a shaker fault."""
@@ -66,6 +63,7 @@ class Rulebook:
     demonstration: bool
     layout: Layout
     areas: tuple[Area, ...]
+    lamp_entries: int
     cycles: int
     shift_cycles: int
     opening_signers: frozenset[Role]
@@ -75,11 +73,12 @@ class Rulebook:
     dice_age: DiceAge
     least_round_s: float
     _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
+    """Found before; and the clause of the order that holds here, under the key of the order."""
 
     def cite(self, key: str) -> Citation:
         """Return the clause of a profile key, or `key` itself where it is no key.
 
-        Rows about the device's own duties cite an obligation (O-…) or the architecture in words.
+        Rows about the device's own duties cite an obligation (O-…) or say the duty in words.
         """
         found = self._cited.get(key)
         if found is None:
@@ -99,6 +98,10 @@ class Rulebook:
             return self.least_round_s
         return self.parameters.seconds(timer)
 
+    def signature_end(self, signed_at: datetime) -> datetime:
+        """Return the moment from which a signature opens no table any more."""
+        return signed_at + timedelta(hours=self.parameters.signature_h)
+
     @property
     def marks(self) -> tuple[str, ...]:
         """What every screen and record has to carry beside the profile's name."""
@@ -107,6 +110,8 @@ class Rulebook:
             marks.append("DEMONSTRATION")
         if not self.profile.rests_on_instrument:
             marks.append("rests on no instrument")
+        if self.profile.own_file:
+            marks.append("a profile file of the house")
         if self.parameters.approval:
             marks.append(f"automatic entry by approval: {self.parameters.approval}")
         return tuple(marks)
@@ -118,7 +123,7 @@ class Rulebook:
         if trust is TimeTrust.NONE or behind_last_record:
             return Barrier.TIME_UNTRUSTED
         if not self.demonstration:
-            barrier = out_of_force(self.profile, now.date())
+            barrier = out_of_force(self.profile, self.profile.day(now))
             if barrier is not None:
                 return barrier
         if dice is None:
@@ -165,13 +170,17 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         even_odd_lose_on_triple=even_odd is OnTriple.LOSE,
         double_wins_on_triple=profile.wagers.two_of_a_kind_on_triple.value is OnTriple.WIN,
     )
+    uncovered_order = isinstance(uncovered, NmbBefore) and (
+        parameters.player_activated or not covered
+    )
+    order = (
+        profile.order.uncovered_or_player_activated if uncovered_order else profile.order.nmb_before
+    )
     after_toss = profile.interruption.after_toss.value
     return Rulebook(
         profile=profile,
         parameters=parameters,
-        nmb_before=uncovered
-        if isinstance(uncovered, NmbBefore) and (parameters.player_activated or not covered)
-        else profile.order.nmb_before.value,
+        nmb_before=NmbBefore(order.value),
         covered=covered,
         cover_must_be_absent=profile.cover.use.value is CoverUse.FORBIDDEN,
         entry=entry,
@@ -186,6 +195,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         demonstration=parameters.as_demonstration,
         layout=layout,
         areas=layout.areas(),
+        lamp_entries=profile.opening_inspection.lamp_entries.value,
         cycles=profile.opening_inspection.cycles.value,
         shift_cycles=profile.shift_inspection.cycles.value,
         opening_signers=frozenset(profile.opening_inspection.signed_by.value),
@@ -196,11 +206,15 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         if parameters.dice_locked_and_compliant
         else profile.dice.otherwise.value,
         least_round_s=max(parameters.least_round_s, profile.round.least_length_s.value),
+        _cited={"order.nmb_before": Citation(order.clause, order.reading)},
     )
 
 
 def out_of_force(profile: Profile, day: date) -> Barrier | None:
-    """Return why the profile does not govern `day`, or None. An undated text bars nothing."""
+    """Return why the profile does not govern `day`, or None. An undated text bars nothing.
+
+    `day` is the jurisdiction's own: `profile.day(moment)`.
+    """
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     if isinstance(first, date) and day < first:
         return Barrier.NOT_YET_IN_FORCE

@@ -17,7 +17,10 @@ from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, ShownP
 END = (fx.show_ending, fx.announce_ending)
 """Tell everybody that the round ends without a result, and what happens to the wagers."""
 
+START_READING = (fx.light_on, fx.start_reading, fx.show_in_play(ShownPhase.READING))
+
 ROWS: tuple[Row, ...] = (
+    # a cover hides the dice while the shaker is active (625a, md), or none may be there (ma, 539)
     Row(
         "covered",
         phases(P.COVERING),
@@ -37,11 +40,12 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.sets("cover_closed", False),),
         do=(fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
+    # the dealer activates the shaker, to cause a random mixture of the dice
     Row(
         "shake drawn",
         phases(P.PLANNING),
         ev.TossPlanDrawn,
-        "order.nmb_before",
+        "activation.by_dealer",
         when=(g.of_this,),
         to=P.PROVING_DARK,
         notes=(fx.plan_drawn,),
@@ -51,7 +55,7 @@ ROWS: tuple[Row, ...] = (
         "lamps answered dark and healthy: shake",
         phases(P.PROVING_DARK),
         ev.LampsProvedDark,
-        "settling.clear",
+        "lamps answered within the last 500 ms before EN-on",
         when=(g.of_this, g.nothing_denies, g.cover_is_right),
         to=P.STARTING,
         notes=(fx.lamps_dark,),
@@ -61,10 +65,11 @@ ROWS: tuple[Row, ...] = (
         "EN on",
         phases(P.STARTING),
         ev.TossStarted,
-        "void.wagers",
+        "activation.by_dealer",
         when=(g.of_this,),
         to=P.TOSSING,
         notes=(fx.plan_used,),
+        do=(fx.show_tossing,),
     ),
     Row(
         "EN stayed low, the lamps' answer was old: ask again",
@@ -76,6 +81,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.tried_again,),
         do=(fx.prove_lamps_dark,),
     ),
+    # stopped before the shaker was activated: nothing was played, wagers go back
     Row(
         "EN stayed low: the round does not start",
         phases(P.STARTING),
@@ -86,6 +92,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.NOT_STARTED, Cause.NOT_ENERGISED),),
         do=END,
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "EN stayed low: the inspection begins again",
         phases(P.STARTING),
@@ -99,6 +106,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),
         ),
     ),
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "settled under the cover, bets still open",
         phases(P.TOSSING),
@@ -107,6 +115,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this, g.covered, g.in_play, g.negated(g.bets_close_before_activation)),
         to=P.COVERED,
     ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "settled under the cover: reveal",
         phases(P.TOSSING),
@@ -116,6 +125,7 @@ ROWS: tuple[Row, ...] = (
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
     ),
+    # wagers are settled when the dice rest and their values are entered and illuminated
     Row(
         "settled",
         phases(P.TOSSING),
@@ -123,7 +133,7 @@ ROWS: tuple[Row, ...] = (
         "entry.settled_when",
         when=(g.of_this,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "revealed",
@@ -132,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         "entry.announce",
         when=(g.cover_is_open,),
         to=P.COMING_TO_REST,
-        do=(fx.light_on, fx.start_reading),
+        do=START_READING,
     ),
     Row(
         "covered again before it was read: reveal",
@@ -157,16 +167,18 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.READING,
     ),
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     Row(
         "at rest, but nothing moved: void",
         phases(P.COMING_TO_REST),
         ev.TossDisproved,
-        "void.wagers",
+        "void.disturbed",
         when=(g.of_this, g.in_play),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.NOT_TOSSED), fx.broken(FaultKind.SHAKER)),
         do=(fx.stop_reading, fx.raise_fault(FaultKind.SHAKER, "dice-unmoved"), *END),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "at rest, but nothing moved: bad cycle",
         phases(P.COMING_TO_REST),
@@ -176,6 +188,7 @@ ROWS: tuple[Row, ...] = (
         to=P.CYCLE_DONE,
         do=(fx.stop_reading, fx.announce(Notice.CYCLE_BAD, "opening_inspection.cycles")),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "the reader gives up before rest",
         phases(P.COMING_TO_REST),
@@ -195,6 +208,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.unreadable("no rest seen in time"),),
         do=(fx.stop_reading,),
     ),
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "read",
         phases(P.READING),
@@ -214,11 +228,21 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.unreadable("no reading in time"),),
         do=(fx.stop_reading,),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
-        "cycle read flat",
+        "cycle read flat: was it properly tossed?",
         phases(P.READ),
         None,
         "opening_inspection.cycles",
+        when=(g.inspecting, g.read_verified),
+        to=P.CYCLE_TO_BE_JUDGED,
+        do=(fx.announce_values(Notice.CYCLE_SEEN, "opening_inspection.cycles"),),
+    ),
+    Row(
+        "trial toss read flat",
+        phases(P.READ),
+        None,
+        "technician's trial, table shut",
         when=(g.negated(g.in_play), g.read_verified),
         to=P.CYCLE_DONE,
         do=(fx.announce_values(Notice.CYCLE_GOOD, "opening_inspection.cycles"),),

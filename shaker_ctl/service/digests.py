@@ -7,7 +7,8 @@ O-2 asks for at least 128 bits; O-3 lets an inspector read them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 PROGRAM = ("shaker_ctl", "vision")
@@ -18,6 +19,12 @@ def of_file(path: Path) -> str:
     """Digest of one file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def of_table(table: Mapping[str, object]) -> str:
+    """Digest of plain values, in hex: of their JSON with sorted keys."""
+    text = json.dumps(table, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def of_files(files: Iterable[Path], root: Path) -> str:

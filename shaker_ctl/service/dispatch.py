@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from shaker_ctl.errors import RefusedError
+from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.ports import DiceReader, ShakerOutputs
 from shaker_ctl.rules import commands, events, multipliers
 from shaker_ctl.rules.parameters import TableParameters
@@ -49,10 +49,13 @@ class Dispatch:
         post: Callable[[events.Event], None],
         announce: Callable[[commands.Announce], None],
         record_round: Callable[[commands.RecordRound], None],
+        release_lid: Callable[[], None] = lambda: None,
         mended: Callable[[FaultKind], None] = lambda kind: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`mended` is told of each kind of fault that a technician has cleared."""
+        """`release_lid` raises `ShakerError` where it may not. `mended` is told of each kind of
+        fault that a technician has cleared.
+        """
         self._table = table
         self._rulebook = rulebook
         self._motion = motion
@@ -64,6 +67,7 @@ class Dispatch:
         self._post = post
         self._announce = announce
         self._record_round = record_round
+        self._release_lid = release_lid
         self._mended = mended
         self._now = now
         self._bets_opened_s: float | None = None
@@ -103,6 +107,11 @@ class Dispatch:
                     secrets.randbelow,
                 )
                 self._post(events.MultipliersDrawn(occasion, drawn))
+            case commands.ReleaseLatch():
+                try:
+                    self._release_lid()
+                except ShakerError as error:
+                    log.warning("the lid is not released: %s", error.line())
             case commands.DriveCover(_, opened):
                 self._outputs.drive_cover(opened)
             case (
@@ -119,6 +128,7 @@ class Dispatch:
                 | commands.ClearLamps()
                 | commands.DarkenLamps()
                 | commands.ProveEachLamp()
+                | commands.SteerWalk()
                 | commands.ShowPhase()
                 | commands.ShowMultipliers()
                 | commands.HideMultipliers()

@@ -115,6 +115,8 @@ class MotionThread:
         self._lost_link = False
         self._broken = ""
         self._turns = 0
+        self._moved_s = clock.monotonic()
+        """Newest turn of the loop with a run in hand or a tach edge."""
         self._duty = 0.0
         self._last_trace: tuple[tuple[float, float], ...] = ()
         self._thread = threading.Thread(target=self._work, name="motion", daemon=True)
@@ -141,6 +143,10 @@ class MotionThread:
         if self._contacts.now is None:
             raise RefusedError("the contacts have not been read yet")
         return self._contacts.now
+
+    def still_for_s(self) -> float:
+        """Return for how many seconds EN has been low and the tach silent. From any thread."""
+        return self._clock.monotonic() - self._moved_s
 
     def require_cover(self, closed: bool | None) -> None:
         """Say where the cover must be while the motor is driven; None: it does not matter."""
@@ -237,6 +243,8 @@ class MotionThread:
             return
         arrived = self._tach.edges()
         self._meter.add(arrived, now_s)
+        if arrived or self._run is not None or self._orders:
+            self._moved_s = now_s
         self._look_at_contacts(now_s)
         if self._run is None:
             self._rest_turn(now_s)

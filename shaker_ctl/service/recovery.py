@@ -7,7 +7,7 @@ an unfinished round, and that is for a person to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Purpose
+from shaker_ctl.rules.vocabulary import Condition, FaultKind, Purpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,28 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     if events and "state" in events[0]:
         events = events[1:]
     return Recovered(replay(state, events, rulebook), newest_wall)
+
+
+UNDER: dict[Condition, tuple[str, ...]] = {
+    Condition.SETTINGS: ("settings", "profile"),
+    Condition.CALIBRATION: ("calibration",),
+}
+"""Digests whose change makes an inspection due, by what they are digests of."""
+
+
+def changed_conditions(
+    newest_first: Iterator[Record], digests: Mapping[str, str]
+) -> tuple[Condition, ...]:
+    """Return what differs now from what the newest step was recorded under; empty at first."""
+    for record in newest_first:
+        if record.plain["kind"] == "step":
+            before = record.plain.get("digests", {})
+            return tuple(
+                what
+                for what, names in UNDER.items()
+                if any(before.get(name) != digests.get(name) for name in names)
+            )
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

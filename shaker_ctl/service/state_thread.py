@@ -166,6 +166,10 @@ class StateThread:
         """Leave an event. `answer` is called once, when it is refused or its record is synced."""
         self._inbox.put(_Input(event, self._now(), pictures, answer))
 
+    def between_events(self, look: Callable[[], None]) -> None:
+        """Have `look` called in the state thread, between two events. It must be quick."""
+        self._inbox.put(look)
+
     # ── The thread ──────────────────────────────────────────────────────────
 
     def _run(self) -> None:
@@ -195,7 +199,7 @@ class StateThread:
                 if isinstance(item, _Input):
                     arrived.append(item)
                 else:
-                    item()  # a timer to set or cancel
+                    item()  # a timer to set or cancel, or somebody's look
                 if len(arrived) == MOST_TOGETHER:
                     break
                 item = self._inbox.get_nowait()
@@ -262,6 +266,7 @@ class StateThread:
             "event": to_record(item.event),
             "at_s": item.at_s,
             "rows": [row.name for row in step.rows],
+            "because": [cited.clause for _, cited in step.because(self._rulebook)],
             "decision": [to_record(command) for command in step.commands],
         }
         if self._rulebook.marks:

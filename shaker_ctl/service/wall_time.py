@@ -1,4 +1,4 @@
-"""Wall time and how far it may be believed (architecture, "Time").
+"""Wall time and how far it may be believed.
 
 Durations never come from here. A clock is believed when an RTC is fitted, when the kernel says
 that it is synchronised, or when a named person confirmed it since the last start; never when it

@@ -13,7 +13,7 @@ def install_library(
     """Put library `name` with its one module `file` into `folder`, as pip does."""
     (folder / file).write_bytes(content)
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-    about = folder / f"{name}-{version}.dist-info"
+    about = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     about.mkdir(exist_ok=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     record = (

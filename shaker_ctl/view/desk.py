@@ -16,6 +16,7 @@ from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.vocabulary import Condition
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import Outcome
 from shaker_ctl.view import requests, table_view
@@ -92,6 +93,10 @@ class TableDesk:
             )
             if isinstance(event, events.JogRequested):
                 self._check_jog(event)
+            elif isinstance(event, events.LidRequested):
+                c.check_lid()
+            elif isinstance(event, events.OpenRequested):
+                c.require_proved_journal()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()
@@ -171,6 +176,7 @@ class TableDesk:
         level = request.arguments["level"]
         assert isinstance(level, int | float)
         self._c.set_light(float(level))
+        self._c.post(events.ConditionChanged(Condition.LIGHT))
         return Answer.ok(f"ring light at {float(level):.0%}")
 
     def _check_jog(self, asked: events.JogRequested) -> None:

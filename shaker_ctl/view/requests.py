@@ -15,7 +15,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT, Values
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep
+from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep, WalkStep
 
 
 def person(actor: Actor) -> Person:
@@ -58,6 +58,8 @@ def to_event(
         case "decide":
             decided = _values(given) if given.get("values") is not None else None
             return events.DisputeDecided(who, number, decided)
+        case "in-view":
+            return events.CompartmentWatched(who, number, bool(given["stayed"]))
         case "settled":
             return events.WagersSettled(who, number)
         case "lamps-off":
@@ -65,13 +67,13 @@ def to_event(
         case "presence":
             return events.PresenceGiven(who, number)
         case "sign":
-            return events.Signed(who)
+            return events.Signed(who, now)
         case "open":
             return events.OpenRequested(who)
         case "close":
             return events.CloseRequested(who)
         case "inspect":
-            return _inspect(str(given["what"]), who)
+            return _inspect(given, who)
         case "shift start":
             return events.ShiftBegan(who)
         case "time confirm":
@@ -86,6 +88,8 @@ def to_event(
             return events.ShakerRestored(who) if is_retired else events.ReturnRequested(who)
         case "fault clear":
             return events.FaultCleared(who, _fault(str(given["code"]), kind_of_fault))
+        case "lid":
+            return events.LidRequested(who)
         case "jog":
             return events.JogRequested(who, float(cast(Any, given["rpm"])), _seconds(given))
         case "test-toss":
@@ -100,11 +104,25 @@ def to_event(
     raise RefusedError(f"{request.verb!r} is no act at this table", remedy="see `help`")
 
 
-def _inspect(what: str, who: Person) -> events.Event:
-    if what == "seen":
-        return events.LampsSeen(who)
-    if what == "shift":
-        return events.ShiftInspectionRequested(who)
+def _inspect(given: Mapping[str, object], who: Person) -> events.Event:
+    what = str(given["what"])
+    match what:
+        case "enter":
+            return events.LampValuesEntered(who, _values(given))
+        case "seen":
+            return events.LampsSeen(who)
+        case "wrong":
+            return events.LampSeenWrong(who, str(given["area"]))
+        case "walk":
+            return events.WalkRequested(who)
+        case "pause" | "on" | "back" | "again":
+            return events.WalkSteered(who, WalkStep(what))
+        case "cycle":
+            return events.CycleRequested(who)
+        case "tossed" | "not-tossed":
+            return events.CycleJudged(who, what == "tossed")
+        case "shift":
+            return events.ShiftInspectionRequested(who)
     return events.InspectionRequested(who, Part(what))
 
 

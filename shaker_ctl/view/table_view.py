@@ -18,6 +18,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
+from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
@@ -77,7 +78,13 @@ class Chairs:
     last_run: Callable[[], MotionReport | None]
     """How the newest powered run ended; None before the first."""
     wear: Wear
+    check_lid: Callable[[], None]
+    """Raises `RefusedError` while the shaker is not at rest."""
+    post: Callable[[events.Event], None]
+    """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
+    require_proved_journal: Callable[[], None] = lambda: None
+    """Raises RefusedError while a closed volume of the journal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)
@@ -145,7 +152,7 @@ def _profile(c: Chairs) -> console.ProfileView:
         entry_mode=c.rulebook.entry.value,
         nmb_before=c.rulebook.nmb_before.value,
         attendance="attended" if c.rulebook.attended else "unattended",
-        is_in_force=out_of_force(profile, c.wall.now().date()) is None,
+        is_in_force=out_of_force(profile, profile.day(c.wall.now())) is None,
         facts=c.facts,
     )
 

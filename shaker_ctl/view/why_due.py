@@ -8,13 +8,14 @@ from __future__ import annotations
 from shaker_ctl.rules import events
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import Condition
 
 _WORDS: dict[type[events.Event], str] = {
     events.Restarted: "the controller was started",
     events.OpenRequested: "the table was closed",
     events.CompartmentOpened: "the compartment was opened",
+    events.LidRequested: "the lid was released",
     events.DiceChanged: "other dice were locked in",
-    events.ConditionChanged: "settings, light or calibration changed",
     events.ReturnRequested: "the table came back to service",
     events.JogFinished: "a technician turned the motor",
     events.EachLampProved: "a technician tried the lamps",
@@ -22,6 +23,13 @@ _WORDS: dict[type[events.Event], str] = {
     events.InspectionAbandoned: "the last one was given up",
     events.TossNotStarted: "the shaker did not start",
     events.ShiftBegan: "a new shift began",
+}
+
+
+_CHANGED = {
+    Condition.SETTINGS: "the settings or the profile are not those of the last record",
+    Condition.CALIBRATION: "the camera's calibration is not that of the last record",
+    Condition.LIGHT: "the ring light was changed, or did not obey",
 }
 
 
@@ -37,3 +45,5 @@ class WhyDue:
         is_due = step.state.phase is Phase.INSPECTION_DUE
         if (is_due or isinstance(event, events.ShiftBegan)) and type(event) in _WORDS:
             self.words = _WORDS[type(event)]
+        elif is_due and isinstance(event, events.ConditionChanged):
+            self.words = _CHANGED[event.what]

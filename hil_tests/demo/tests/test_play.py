@@ -18,9 +18,16 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
-from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, play
+from hil_tests.demo.play import (
+    _end_when_hung_up,
+    _Folder,
+    _News,
+    _watch,
+    invitation,
+    play,
+)
 from hil_tests.demo.report import check
-from hil_tests.demo.session import DemoError, Plan
+from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
 from shaker_ctl.main import program
 
 
@@ -145,7 +152,7 @@ def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(playing, "LOOK_S", 0.0)
     monkeypatch.setattr(playing, "read_status", lambda _folder: view())
     monkeypatch.setattr(playing, "save_screen", lambda *_: None)
-    return SimpleNamespace(folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
+    return SimpleNamespace(plan=Plan(), folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
 
 
 def test_people_speak_and_one_thread_prints(session: Any) -> None:
@@ -227,3 +234,17 @@ def test_any_folder_name_comes_through_the_settings_file() -> None:
     name = 'r\u00e9p \U0001f3b2 "[x]" \\ \x7f \t end'
     written = tomlkit.dumps({"service": {"runtime_dir": name}})
     assert tomllib.loads(written) == {"service": {"runtime_dir": name}}
+
+
+def test_who_plays_by_hand_is_told_where_to_log_in_and_what_to_type(tmp_path: Path) -> None:
+    rig = {"console": {"dealer": {"person": "/d"}, "technician": {"person": "/t"}}}
+    lines = "\n".join(invitation(Session(Plan(by_hand=True), tmp_path, rig=rig)))
+    assert "console --port /d" in lines
+    assert "console --port /t" in lines
+    assert EASY_WORD in lines
+    assert f"--dir {tmp_path / 'rig'} bulb_burnt" in lines
+
+
+def test_by_hand_there_is_no_number_of_rounds() -> None:
+    with pytest.raises(DemoError, match="as many rounds as you play"):
+        play(Plan(by_hand=True), rounds=3, report=None, plain=True)

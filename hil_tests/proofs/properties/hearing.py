@@ -116,6 +116,7 @@ def _dark_is_heard(case: Case) -> bool | None:
     resting = (
         *(P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.WITHOUT_RESULT),
         *(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND, P.AWAITING_DEALER, P.DISPUTED, P.COVERED),
+        P.INTERRUPTED,
     )
     if case.phase not in resting or not case.is_current:
         return None

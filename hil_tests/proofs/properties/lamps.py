@@ -93,23 +93,44 @@ PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
     P.PAYING: frozenset({ShownPhase.RESULT}),
     P.SETTLED_LIT: frozenset({ShownPhase.RESULT}),
     P.AWAITING_PRESENCE: frozenset({ShownPhase.FAULT}),
-    P.SETTLING_BY_HAND: frozenset({ShownPhase.FAULT}),
+    P.SETTLING_BY_HAND: frozenset({ShownPhase.SETTLE_BY_HAND}),
+    P.INTERRUPTED: frozenset({ShownPhase.AWAITING_DEALER}),
+    P.AWAITING_DEALER: frozenset({ShownPhase.AWAITING_DEALER}),
+    P.DISPUTED: frozenset({ShownPhase.AWAITING_DEALER}),
     P.WITHOUT_RESULT: frozenset({ShownPhase.NO_ROLL, ShownPhase.VOID}),
     P.OUT_OF_SERVICE: frozenset({ShownPhase.OUT_OF_SERVICE}),
     P.SHAKER_RETIRED: frozenset({ShownPhase.OUT_OF_SERVICE}),
     P.CLOSED: frozenset({ShownPhase.CLOSED}),
     P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
     P.INSPECTED: frozenset({ShownPhase.CLOSED}),
+    P.LAMP_VALUES_AWAITED: frozenset({ShownPhase.INSPECTION}),
     P.LAMP_ENTRY: frozenset({ShownPhase.INSPECTION}),
+    P.LAMP_ENTRY_LIT: frozenset({ShownPhase.INSPECTION}),
+    P.LAMP_ENTRY_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
+    P.CYCLE_AWAITED: frozenset({ShownPhase.INSPECTION}),
     P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
     P.TO_BE_SIGNED: frozenset({ShownPhase.INSPECTION}),
 }
 """What the public must be shown in which phase."""
 
 
+def _in_the_shaker(case: Case) -> frozenset[ShownPhase] | None:
+    """What must be shown while dice are tossed and read, which inspections and trials do, too."""
+    if case.to not in (P.TOSSING, P.COMING_TO_REST, P.READING):
+        return None
+    if case.next.purpose is Purpose.TRIAL:
+        return None
+    if case.next.purpose is not Purpose.PLAY:
+        return frozenset({ShownPhase.INSPECTION})
+    if case.to is not P.TOSSING:
+        return frozenset({ShownPhase.READING})
+    bets_open = case.expected.nmb_before_reveal
+    return frozenset({ShownPhase.BETS_OPEN if bets_open else ShownPhase.TOSSING})
+
+
 @proves("the phase lamps tell the truth, and mark a demonstration", accepted=True)
 def _phase_lamps(case: Case) -> bool | None:
-    expected = PUBLIC.get(case.to)
+    expected = _in_the_shaker(case) or PUBLIC.get(case.to)
     shows = [each for each in case.commands if isinstance(each, do.ShowPhase)]
     if any(each.demonstration != case.rules.demonstration for each in shows):
         return False

@@ -229,8 +229,12 @@ def _interrupted(case: Case) -> bool | None:
     return case.ends(expected, Cause.INTERRUPTED)
 
 
+UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED)
+"""Settled and revealed, or about to be, and no value yet."""
+
+
 @proves(
-    "interrupted after the toss: the dealer reads if the compartment stayed locked, else void",
+    "interrupted after the toss: the dealer reads if the lid's flag stands, else two are asked",
     events=(ev.Restarted,),
 )
 def _interrupted_after(case: Case) -> bool | None:
@@ -240,10 +244,13 @@ def _interrupted_after(case: Case) -> bool | None:
     if case.phase is P.COVERED:
         kept = kept and case.event.cover_closed
     if not (kept and case.expected.reads_after_interruption):
+        seen = case.before.bets_closed and not case.event.compartment_open
+        if seen and case.expected.reads_after_interruption:
+            return case.to is P.INTERRUPTED and case.tells(Notice.IN_VIEW)
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     if case.ending is not None or case.next.values is not None:
         return False
-    if case.before.bets_closed and case.phase in (P.REVEALING, P.COMING_TO_REST, P.READING):
+    if case.before.bets_closed and case.phase in UNREAD:
         uncovered = not case.rules.covered or any(
             isinstance(each, do.DriveCover) and each.open for each in case.commands
         )
@@ -252,6 +259,22 @@ def _interrupted_after(case: Case) -> bool | None:
     if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
         return case.to is P.SHOWING_MULTIPLIERS
     return True
+
+
+@proves(
+    "without the lid's flag the dealer reads on the word of two persons, else the round is void",
+    granted=(ev.CompartmentWatched,),
+)
+def _in_view(case: Case) -> bool | None:
+    if not case.event.stayed:
+        return case.ends(Ending.VOID, Cause.INTERRUPTED)
+    said = case.before.in_view | {case.event.person}
+    two = len({person.name for person in said}) == 2
+    roles = {person.role for person in said}
+    both = Role.DEALER in roles and bool(roles & case.expected.presence)
+    if case.to is P.INTERRUPTED:
+        return len(said) == 1 and case.tells(Notice.IN_VIEW)
+    return two and both and case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
 
 
 @proves(

@@ -12,7 +12,12 @@ P = Phase
 
 
 MUST_BE_TOLD: dict[Phase, Notice] = {
+    P.LAMP_VALUES_AWAITED: Notice.LAMP_VALUES,
+    P.LAMP_ENTRY_LIT: Notice.LOOK,
+    P.LAMP_ENTRY_TO_BE_SEEN: Notice.SAY_SEEN,
     P.LAMPS_TO_BE_SEEN: Notice.LAMPS_SEEN,
+    P.CYCLE_AWAITED: Notice.CYCLE,
+    P.CYCLE_TO_BE_JUDGED: Notice.CYCLE_SEEN,
     P.TO_BE_SIGNED: Notice.SIGN,
     P.INSPECTED: Notice.INSPECTED,
     P.READY: Notice.OPEN,
@@ -22,6 +27,7 @@ MUST_BE_TOLD: dict[Phase, Notice] = {
     P.SHAKER_RETIRED: Notice.MANUAL_SHAKER,
     P.AWAITING_PRESENCE: Notice.PRESENCE,
     P.DISPUTED: Notice.DISPUTE,
+    P.INTERRUPTED: Notice.IN_VIEW,
     P.REVEALING: Notice.REVEAL,
 }
 """What people must hear on entering a phase."""
@@ -67,13 +73,13 @@ def _told_and_shown(case: Case) -> bool | None:
 DEALER_ACTS = (
     *(ev.BetsRequested, ev.NoMoreBetsCalled, ev.ActivationRequested, ev.RevealRequested),
     *(ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled, ev.WagersSettled),
-    ev.LampsOffRequested,
+    *(ev.LampsOffRequested, ev.CompartmentWatched),
 )
 
 
 CHARGE_ACTS = (
     *(ev.OpenRequested, ev.CloseRequested, ev.InspectionRequested, ev.DisputeDecided),
-    *(ev.TimeConfirmed, ev.ShiftBegan),
+    *(ev.TimeConfirmed, ev.ShiftBegan, ev.LidRequested),
 )
 
 
@@ -137,6 +143,7 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.CLOSED:
             return {
                 ev.OpenRequested: f,
+                ev.LidRequested: f,
                 ev.OutOfServiceRequested: tech,
                 ev.DiceChanged: tech,
                 ev.LampTrialRequested: tech,
@@ -163,7 +170,12 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
                 ev.TimeConfirmed: f,
             }
         case P.READY:
-            ready = {ev.CloseRequested: f, ev.DiceChanged: tech, ev.TimeConfirmed: f}
+            ready = {
+                ev.CloseRequested: f,
+                ev.LidRequested: f,
+                ev.DiceChanged: tech,
+                ev.TimeConfirmed: f,
+            }
             if free and not case.before.shift_due:
                 ready |= {ev.BetsRequested: d}
             if free and case.before.shift_due:
@@ -172,7 +184,12 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.PACING | P.ADMITTING | P.OPENING:
             return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
         case P.OUT_OF_SERVICE:
-            out = {ev.ShakerRetired: tech, ev.DiceChanged: tech, ev.LampTrialRequested: tech}
+            out = {
+                ev.LidRequested: f,
+                ev.ShakerRetired: tech,
+                ev.DiceChanged: tech,
+                ev.LampTrialRequested: tech,
+            }
             return out | (
                 {ev.FaultCleared: tech} if case.before.faults else {ev.ReturnRequested: f}
             )
@@ -180,10 +197,18 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.ShakerRestored: tech} | (
                 {ev.FaultCleared: tech} if case.before.faults else {}
             )
-        case P.LAMP_ENTRY | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP:
+        case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
             return {ev.InspectionAbandoned: f}
-        case P.LAMPS_TO_BE_SEEN:
+        case P.LAMP_VALUES_AWAITED:
+            return {ev.LampValuesEntered: f, ev.InspectionAbandoned: f}
+        case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
+        case P.CYCLE_AWAITED:
+            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
+            return {ev.CycleRequested: who, ev.InspectionAbandoned: f}
+        case P.CYCLE_TO_BE_JUDGED:
+            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
+            return {ev.CycleJudged: who, ev.InspectionAbandoned: f}
         case P.TO_BE_SIGNED if case.state.purpose is Purpose.SHIFT:
             return {ev.Signed: Role.SUPERVISOR, ev.InspectionAbandoned: f}
         case P.TO_BE_SIGNED:
@@ -198,6 +223,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
                 {ev.PlayerPressed: d} if case.expected.player else {}
             )
+        case P.INTERRUPTED if not case.before.in_view:
+            return {ev.CompartmentWatched: d}
         case P.AWAITING_DEALER:
             return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
         case P.DISPUTED:
@@ -215,6 +242,7 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
 
 ACTS = (
     *(*DEALER_ACTS, *CHARGE_ACTS, *TECHNICIAN_ACTS, *EITHER_ACTS),
+    *(ev.LampValuesEntered, ev.CycleRequested, ev.CycleJudged),
     *(ev.LampsSeen, ev.Signed, ev.PresenceGiven, ev.PlayerPressed, ev.ShiftInspectionRequested),
 )
 
@@ -225,11 +253,18 @@ def _granted(case: Case) -> bool | None:
     person = getattr(case.event, "person", None)
     if role is None or (person is not None and person.role is not role) or not case.is_current:
         return None
+    if isinstance(case.event, OF_THE_INSPECTOR) and person != case.before.inspector:
+        return case.refused
     if case.on(ev.FaultCleared) and case.event.kind not in case.before.faults:
         return None
     if case.on(ev.ShakerRetired) and not case.event.steps:
         return case.refused
     return case.accepted
+
+
+OF_THE_INSPECTOR = (
+    *(ev.LampValuesEntered, ev.LampsSeen, ev.CycleRequested, ev.CycleJudged, ev.Signed),
+)
 
 
 GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
@@ -247,10 +282,17 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.PlayerPressed: frozenset({P.COVERING, P.PLANNING}),
     ev.RevealRequested: frozenset({P.REVEALING, P.COMING_TO_REST}),
     ev.LampsOffRequested: frozenset({P.CLEARING}),
+    ev.CompartmentWatched: frozenset({P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT}),
+    ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE, P.SHAKER_RETIRED}),
     ev.JogRequested: frozenset({P.JOGGING}),
     ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.LampTrialRequested: frozenset({P.LAMP_TRIAL}),
-    ev.ShiftInspectionRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.ShiftInspectionRequested: frozenset({P.CYCLE_AWAITED}),
+    ev.InspectionRequested: frozenset({P.LAMP_VALUES_AWAITED, P.CYCLE_AWAITED}),
+    ev.CycleRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.LampValuesEntered: frozenset({P.LAMP_ENTRY}),
+    ev.WalkRequested: frozenset({P.EACH_LAMP}),
+    ev.WalkSteered: frozenset({P.EACH_LAMP, P.WALK_PAUSED}),
     ev.JogFinished: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND}),
     ev.TossPlanDrawn: frozenset({P.PROVING_DARK}),
@@ -273,6 +315,14 @@ def _leads(case: Case) -> bool | None:
     if case.on(ev.OpenRequested):
         return to is (P.OPENING if case.phase is P.INSPECTED else P.INSPECTION_DUE)
     return to in GOES_TO[type(case.event)]
+
+
+@proves(
+    "a released lid is an opening: nothing that was inspected holds", granted=(ev.LidRequested,)
+)
+def _released(case: Case) -> bool | None:
+    pulse = case.commands[0] == do.ReleaseLatch()
+    return pulse and not case.before.playing and not case.before.energised and not case.after.valid
 
 
 @proves("what people record is kept", granted=(ev.DiceChanged, ev.CloseRequested))

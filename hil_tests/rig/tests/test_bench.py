@@ -36,6 +36,7 @@ WIRING = PinMap(
     ring_light=26,
     cover_drive=8,
     latch_release=7,
+    lid_flag=20,
 )
 RUN_S = 0.6
 

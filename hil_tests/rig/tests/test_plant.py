@@ -46,6 +46,54 @@ def test_toss_ends_in_a_record_of_true_values_and_times() -> None:
     assert tuple(plant.poses(14.3).dice) == record.dice
 
 
+def test_a_loaded_die_shows_the_face_across_from_its_load_more_often() -> None:
+    plant = Plant("standard", seed=4)
+    plant.faults.inject("die_loaded", die=2, face=6, shift_mm=3.0)
+    shown: list[int] = []
+    plant.truth = lambda record: shown.append(record.dice[1].value)
+    for toss in range(40):
+        run(plant, DRIVEN, 4.0 * toss, 1.9 + 0.01 * toss)
+        run(plant, IDLE, 4.0 * toss + 1.9 + 0.01 * toss, 1.5)
+    assert len(shown) == 40
+    assert shown.count(1) >= 10  # 7 of 40 would be fair
+    assert shown.count(1) > 2 * shown.count(6)
+
+
+def test_a_misspotted_die_counts_by_the_spots_that_it_carries() -> None:
+    plant = Plant("standard", seed=2)
+    plant.faults.inject("die_misspotted", die=1, face=6, shows=1)
+    plant.hands.lid_open = True
+    plant.hands.replace_dice(None, (6, 6, 6))
+    plant.update(0.0, IDLE)
+    assert [die.value for die in plant.poses(0.0).dice] == [1, 6, 6]
+
+
+def test_a_bumped_table_moves_the_dice_without_a_turn_of_the_cam() -> None:
+    plant = Plant("standard", seed=2)
+    records: list[TossRecord] = []
+    plant.truth = records.append
+    run(plant, IDLE, 0.0, 0.1)
+    before = plant.poses(0.1).poses.position_mm
+    plant.hands.bump_table()
+    run(plant, IDLE, 0.1, 1.0)
+    moved = np.hypot(*(plant.poses(1.1).poses.position_mm - before).T[:2])
+    assert 1.0 < moved.max() < 40.0
+    assert [record.turns for record in records] == [0.0]
+
+
+def test_the_camera_sees_as_many_dice_as_there_are() -> None:
+    board = SceneBoard()
+    plant = Plant("standard", seed=2, board=board)
+    plant.hands.lid_open = True
+    for second, values in enumerate([(1, 2), (1, 2, 3, 4), (6, 5, 4)]):
+        plant.hands.replace_dice(None, values)
+        run(plant, IDLE, float(second), 0.2)
+        samples = board.recent(second + 0.1)
+        assert samples["position_mm"].shape[1:] == (len(values), 3)
+        assert np.abs(samples["position_mm"][-1] - plant.poses(0.0).poses.position_mm).max() < 0.1
+    board.close()
+
+
 def test_truth_log_writes_the_promised_keys(tmp_path) -> None:
     log = TruthLog(tmp_path / "truth.jsonl")
     plant = Plant("standard", seed=2)

@@ -208,7 +208,7 @@ def test_hands_move_contacts(rig):
         ("hands open compartment", "does not let a person"),
         ("hands juggle", "hands can: press estop"),
         ("hands replace dice plaid", "no dice style 'plaid'"),
-        ("hands replace dice 1 2 7", "three values of 1 to 6"),
+        ("hands replace dice 1 2 7", "a value of 1 to 6 for each of 2 to 4 dice"),
         ("inject camera_slow fps=0", "camera_slow fps must be 0.1 to 30, not 0"),
         ("inject tach_lost", "no fault 'tach_lost'"),
         ("heal tach_lost", "no fault 'tach_lost'"),
@@ -503,7 +503,7 @@ def test_names_of_faults_are_whole_on_a_narrow_terminal():
     assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
 
 
-@pytest.mark.parametrize("words", ["12 3 4", "white 1 2", "1 2 34", "1 2 7"])
+@pytest.mark.parametrize("words", ["12 3 4", "white 1", "1 2 34", "1 2 7", "1 2 3 4 5"])
 def test_dice_show_one_of_six_faces_each(words):
-    with pytest.raises(ValueError, match="three values of 1 to 6"):
+    with pytest.raises(ValueError, match="a value of 1 to 6 for each of 2 to 4 dice"):
         _dice(words.split())

@@ -91,6 +91,7 @@ class DiceCamera:
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
         self._thread: threading.Thread | None = None
+        self._may_open = threading.Event()
         self._is_stopping = threading.Event()
         self._is_ready = threading.Event()
         self._faults: dict[str, CameraFault] = {}
@@ -105,12 +106,20 @@ class DiceCamera:
 
     # ── What the service asks ───────────────────────────────────────────────
 
-    def start(self) -> None:
-        """Start the process and return at once; `CameraReady` follows."""
+    def load(self) -> None:
+        """Have the process load its libraries, and open nothing before `start`; return at once."""
         if self._thread is not None:
             raise CameraError("the camera is already started")
         self._thread = threading.Thread(target=self._supervise, name="camera", daemon=True)
         self._thread.start()
+
+    def start(self) -> None:
+        """Open the camera and return at once; `CameraReady` follows."""
+        if self._may_open.is_set():
+            raise CameraError("the camera is already started")
+        if self._thread is None:
+            self.load()
+        self._may_open.set()
 
     def wait_ready(self, timeout_s: float | None = None) -> None:
         """Wait until the process is ready. Raises CameraError with the fault and its remedy."""
@@ -202,6 +211,7 @@ class DiceCamera:
     def stop(self) -> None:
         """End the process and the thread; at most about a second. Idempotent."""
         self._is_stopping.set()
+        self._may_open.set()
         self._send(StopCamera())
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=3.0)
@@ -212,8 +222,13 @@ class DiceCamera:
     def _supervise(self) -> None:
         failures = 0
         while not self._is_stopping.is_set():
-            started = time.monotonic()
             self._launch()
+            self._may_open.wait()
+            if self._is_stopping.is_set():
+                self._reap()
+                break
+            self._send(self._setup())
+            started = time.monotonic()
             fault = self._attend(started)
             self._reap()
             if fault is None or self._is_stopping.is_set():
@@ -252,7 +267,6 @@ class DiceCamera:
         link = Connection(ours.detach())
         with self._lock:
             self._process, self._link = process, link
-        self._send(self._setup())
 
     def _setup(self) -> CameraSetup:
         p = self._parameters

@@ -32,6 +32,7 @@ from shaker_ctl.reading.messages import (
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.vocabulary import (
+    Condition,
     NoRoll,
     NoRollKind,
     Occasion,
@@ -103,11 +104,16 @@ class CameraReader:
         self._occasion_of: dict[int, Occasion] = {}
         self._reading: int | None = None
         self._is_blind = False
+        self._light_obeys = True
         self._lost: threading.Timer | None = None
         self._well_since_s: float | None = None
         self.ready: CameraReady | None = None
         self.last: LastReading | None = None
         self.last_pictures: Pictures | None = None
+
+    def load(self) -> None:
+        """Have the camera process load its libraries; it opens nothing before `start`."""
+        self._camera.load()
 
     def start(self) -> None:
         """Start the camera process; returns at once."""
@@ -203,12 +209,17 @@ class CameraReader:
     def _set_light(self, level: float) -> None:
         """A light that does not obey is no reason to stop: its dip is not seen, nothing is read.
 
-        That the link is lost is the motion thread's to say.
+        It is another light than that of the inspection, so an inspection is due. That the link is
+        lost is the motion thread's to say.
         """
         try:
             self._outputs.set_light(level)
+            self._light_obeys = True
         except HardwareError as error:
             log.warning("the ring light: %s", error.line())
+            if self._light_obeys:
+                self._light_obeys = False
+                self._post(events.ConditionChanged(Condition.LIGHT), None)
 
     def _number(self, occasion: Occasion) -> int:
         with self._lock:

@@ -12,19 +12,23 @@ from shaker_ctl.ports import Interlocks
 
 def contact_pins(pins: PinParameters) -> tuple[int, ...]:
     """The pins that `decode` looks at."""
-    return (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button)
+    flag = () if pins.lid_flag is None else (pins.lid_flag,)
+    return (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button, *flag)
 
 
 def decode(word: int, pins: PinParameters) -> Interlocks:
-    """Return what the level word of GPIO 0-31 says."""
+    """Return what the level word of GPIO 0-31 says. A lid whose flag has fallen counts as open."""
 
     def high(pin: int) -> bool:
         return bool(word >> pin & 1)
 
+    flag_stands = pins.lid_flag is not None and not high(pins.lid_flag)
+    has_fallen = pins.lid_flag is not None and not flag_stands
     return Interlocks(
-        compartment_open=high(pins.compartment),
+        compartment_open=high(pins.compartment) or has_fallen,
         cover_open=high(pins.cover),
         estop_pressed=high(pins.estop),
         driver_fault=not high(pins.driver_fault),
         button_pressed=not high(pins.button),
+        lid_flag_stands=flag_stands,
     )

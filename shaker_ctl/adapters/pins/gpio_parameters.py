@@ -38,15 +38,27 @@ class PinParameters(Parameters):
     """Drive of the cover, where one is fitted: 1 = open, 0 = close."""
     latch_release: int = Field(default=21, ge=2, le=27)
     """Latch of the compartment: 1 = release."""
+    lid_flag: int | None = Field(default=None, ge=2, le=27)
+    """Flag on the compartment's lid, pulled up, 0 = stands. Empty: none is fitted.
+
+    It falls when the lid is raised, needs no power, and is set again by hand with a key. A fallen
+    flag counts as an open compartment. Fitted, it proves after a restart that the dice are those
+    of the interrupted toss; without it dealer and floorperson say so, or the round is void. GPIO 26
+    is free for it (`systemd/README.md`).
+    """
 
     @model_validator(mode="after")
     def _one_use_each(self) -> Self:
-        used = list(self.model_dump().values())
+        used = self.in_use()
         if len(set(used)) != len(used):
             raise ValueError("each pin has one use; two settings name the same GPIO")
         if self.motor_pwm not in (12, 13, 18, 19):
             raise ValueError("motor_pwm must be 12, 13, 18 or 19: only these have hardware PWM")
         return self
+
+    def in_use(self) -> list[int]:
+        """Every pin that something is wired to."""
+        return [pin for pin in self.model_dump().values() if pin is not None]
 
 
 class GpioParameters(Parameters):
@@ -110,6 +122,11 @@ class GpioParameters(Parameters):
     contact_glitch_us: int = Field(default=500, ge=0, le=5000)
     """Shortest change of a contact, in microseconds, that is reported at once. Longer: bouncing
     contacts report less often; EN falls later by as much.
+    """
+
+    latch_pulse_s: float = bounded(3.0, at_least=0.5, at_most=5.0)
+    """Time for which `lid` releases the latch of the compartment, in seconds: long enough for a
+    hand. Longer heats the latch's coil; shorter: the floorperson asks twice. Estimate.
     """
 
     light_hz: int = Field(default=8000, ge=10, le=8000)

@@ -11,6 +11,7 @@ import time
 import pytest
 from pydantic import ValidationError
 
+from hil_tests.waiting import until
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.errors import CameraError
 from shaker_ctl.reading.messages import CameraFault, ReadingDone
@@ -69,9 +70,26 @@ def camera(heard):
     assert camera.pid is None
 
 
-def test_the_parent_loads_neither_opencv_nor_onnxruntime_nor_numpy():
+def test_the_process_loads_its_libraries_before_anything_is_opened(camera, heard):
+    """The table starts it first, and opens the camera when seal and journal have been compared."""
+    camera.load()
+    until(lambda: camera.pid)
+    assert not heard.messages
+    camera.start()
+    heard.wait(CameraFault)  # nobody is there: it was opened
+    with pytest.raises(CameraError, match="already started"):
+        camera.start()
+
+
+def test_a_process_that_only_loads_can_be_stopped(camera, heard):
+    camera.load()
+    camera.stop()
+    assert not heard.messages
+
+
+def test_the_service_loads_neither_opencv_nor_onnxruntime_nor_numpy():
     code = (
-        "import sys; import shaker_ctl.adapters.camera.dice_camera; "
+        "import sys; import shaker_ctl.commands.run, shaker_ctl.table; "
         "print([m for m in ('cv2', 'onnxruntime', 'numpy') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

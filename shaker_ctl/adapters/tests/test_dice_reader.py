@@ -19,6 +19,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.vocabulary import Condition
 
 pytestmark = pytest.mark.timed
 
@@ -119,7 +120,10 @@ def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: 
         heard.reader._camera.snap(timeout_s=0.01)
     heard.say(SILENT)
     time.sleep(4 * SOON_S)
-    assert heard.posted == [events.ReaderFault(None, "camera-silent")]
+    assert heard.posted == [
+        events.ConditionChanged(Condition.LIGHT),  # once, and not for each level
+        events.ReaderFault(None, "camera-silent"),
+    ]
 
 
 def test_a_listener_that_fails_does_not_end_the_supervision(

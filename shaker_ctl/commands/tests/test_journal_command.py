@@ -100,8 +100,9 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
 
 def test_verify_names_the_first_bad_record(journal: Path) -> None:
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute("UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4")
+    store._file._db.execute("DROP TRIGGER record_stays")
+    change = "UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4"
+    store._file._db.execute(change)
     store.close()
     with pytest.raises(JournalCorruptError, match="record 4"):
         run("verify", journal=journal)
@@ -222,8 +223,9 @@ def test_an_export_into_what_is_no_folder_is_refused(
 def change(journal: Path, old: str, new: str) -> None:
     """Write into the records behind the journal's back."""
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute("UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)", (old, new))
+    store._file._db.execute("DROP TRIGGER record_stays")
+    statement = "UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)"
+    store._file._db.execute(statement, (old, new))
     store.close()
 
 
@@ -275,8 +277,8 @@ def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
 
 def test_a_missing_record_is_named(journal: Path) -> None:
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_is_kept")
-    store._db.execute("DELETE FROM record WHERE sequence = 3")
+    store._file._db.execute("DROP TRIGGER record_is_kept")
+    store._file._db.execute("DELETE FROM record WHERE sequence = 3")
     store.close()
     with pytest.raises(JournalCorruptError, match="record 3: missing; 4 follows"):
         run("statistics", journal=journal)
@@ -340,3 +342,31 @@ def test_a_journal_in_a_folder_whose_name_is_no_utf8_is_read(journal: Path, tmp_
     odd.mkdir()
     journal.rename(odd / "journal.sqlite")
     assert len(json.loads(run("last", "--json", journal=odd / "journal.sqlite"))) == 5
+
+
+def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
+    journal: Path, tmp_path: Path
+) -> None:
+    """As a forged record has it: the chain fits, the words are an attacker's."""
+    store = SqliteJournal(journal)
+    closed = {
+        "type": "RecordRound",
+        "round": 6,
+        "ending": "settled",
+        "wagers": "=cmd|' /C calc'!A0",
+        "cause": "\x1b[2J\x1b]0;owned\x07",
+        "values": [1, 2, 3],
+        "source": "+1",
+    }
+    body = {"event": {"type": "\x9b31m", "note": "\r\n"}, "rows": [], "decision": [closed]}
+    wall = "2026-11-26T12:00:00+00:00"
+    store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
+    store.close()
+    for words in (["last"], ["show", "6"]):
+        shown = run(*words, journal=journal)
+        assert not set(shown) & set("\x1b\x07\x9b\r"), ascii(shown)
+        assert "x1b" in shown
+    run("export", str(tmp_path / "out"), journal=journal)
+    text = (tmp_path / "out" / "rounds.csv").read_text()
+    rows = list(csv.reader(text.splitlines()))
+    assert not [each for each in rows[-1] if each.startswith(("=", "+", "\x1b"))], rows[-1]

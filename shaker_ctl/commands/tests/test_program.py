@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 import typer
 
 import shaker_ctl
+from shaker_ctl.commands.program import LISTED
 from shaker_ctl.installation.places import USER
 from shaker_ctl.main import program
 
@@ -60,3 +63,35 @@ def test_a_remedy_names_the_user_that_is_installed() -> None:
         user for path in SOURCES for user in re.findall(r"sudo -u (\S+)", path.read_text("utf-8"))
     }
     assert named == {USER}
+
+
+def test_the_list_says_what_each_command_says_of_itself() -> None:
+    for name, line in LISTED.items():
+        own = (COMMANDS[f"shaker-ctl {name}"].help or "").split("\n\n")[0]
+        assert line == " ".join(own.split())
+
+
+def test_help_and_version_load_no_command() -> None:
+    """The whole program takes seconds to load on a Raspberry Pi."""
+    code = (
+        "import sys; from shaker_ctl.main import app; sys.argv = ['shaker-ctl', sys.argv[1]]\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'pydantic', 'numpy', 'cv2', 'sqlite3', 'serial', 'shaker_ctl.settings'}\n"
+        "sys.exit(' '.join(heavy & sys.modules.keys()) or None)"
+    )
+    for word in ("--help", "--version"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, word], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "shaker-ctl" in done.stdout
+
+
+def test_the_journal_is_looked_at_without_the_table_and_its_libraries() -> None:
+    code = (
+        "import sys; import shaker_ctl.commands.journal\n"
+        "heavy = {'numpy', 'cv2', 'pymodbus', 'pigpio', 'shaker_ctl.table'}\n"
+        "sys.exit(' '.join(heavy & sys.modules.keys()) or None)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

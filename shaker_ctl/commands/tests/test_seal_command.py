@@ -109,7 +109,8 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     (tmp_path / "stick").mkdir()
     users = tmp_path / "users.toml"
     own = tmp_path / "house.toml"
-    shutil.copy(manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml", own)
+    shipped = manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml"
+    own.write_text(shipped.read_text().replace('name = "house-auto"', 'name = "house-own"'))
     sealed.config.write_text(
         f'[table]\nprofile = "{own}"\n[console]\nusers_file = "{users}"\n'
         f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.sqlite"}"\n'

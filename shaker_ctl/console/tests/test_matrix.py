@@ -23,9 +23,9 @@ NOT_HERE = {"login", "logout", "mode"}
 
 # Who may do what, written down a second time, from the task a person has at a table.
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "confirm", "no-roll", "settled",
-          "lamps-off"}  # fmt: skip
-FLOOR = {"presence", "sign", "decide", "inspect", "open", "close", "shift start", "time confirm",
-         "dice changed", "cancel"}  # fmt: skip
+          "lamps-off", "in-view"}  # fmt: skip
+FLOOR = {"presence", "in-view", "lid", "sign", "decide", "inspect", "open", "close",
+         "shift start", "time confirm", "dice changed", "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
               "light", "calibrate camera", "selftest", "log bundle", "export",
               "cancel"}  # fmt: skip

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from shaker_ctl import settings
 from shaker_ctl.installation import pins, sockets
 from shaker_ctl.installation.acts import InstallError
-from shaker_ctl.installation.places import Places, shipped
+from shaker_ctl.installation.places import PACKAGED, Places, shipped
 from shaker_ctl.installation.plan import (
     SCRIPTS,
     STARTED,
@@ -98,6 +98,24 @@ def test_the_units_name_the_environment_in_which_the_program_lies(places: Places
     unit = (places.units / "shaker-ctl.service").read_text()
     assert "ExecStart=/srv/table/bin/shaker-ctl run" in unit
     assert str(PREFIX) not in unit
+
+
+def test_a_package_leaves_settings_keys_and_switching_on(tmp_path: Path):
+    places = Places(tmp_path / "root", prefix=PACKAGED)
+    carry_out(Wishes(places))
+    assert to_install(Wishes(places)) == []
+    made = {str(path) for path in everything_below(places.root)}
+    wants = "etc/systemd/system/multi-user.target.wants"
+    assert {name for name in made if not (places.root / name).is_dir()} == {
+        *("etc/shaker-ctl/settings.toml", "etc/shaker-ctl/pins.conf", "etc/shaker-ctl/real-table"),
+        *(f"{wants}/shaker-ctl.service", f"{wants}/shaker-pigpiod.service"),
+    }
+
+
+def test_a_package_is_taken_away_by_apt():
+    with pytest.raises(InstallError, match="Debian package") as refused:
+        to_uninstall(Places(prefix=PACKAGED))
+    assert "apt remove" in refused.value.remedy
 
 
 def test_an_environment_that_the_service_may_not_see_is_refused():

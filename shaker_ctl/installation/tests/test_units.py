@@ -131,14 +131,16 @@ def tools(tmp_path: Path) -> Tools:
     return Tools(tmp_path)
 
 
-def test_the_stop_script_takes_both_pins_low_by_pinctrl(tools: Tools):
+def test_the_stop_script_takes_motor_and_latch_low_by_pinctrl(tools: Tools):
     tools.add("pinctrl")
-    assert tools.run() == (0, ["pinctrl set 23,18 op dl"], "")
+    assert tools.run() == (0, ["pinctrl set 23,18,21 op dl"], "")
 
 
 def test_the_stop_script_takes_the_pins_of_the_settings(tools: Tools):
     tools.add("pinctrl")
-    assert tools.run(SHAKER_EN="17", SHAKER_PWM="13")[1] == ["pinctrl set 17,13 op dl"]
+    assert tools.run(SHAKER_EN="17", SHAKER_PWM="13", SHAKER_LATCH="22")[1] == [
+        "pinctrl set 17,13,22 op dl"
+    ]
 
 
 def test_where_one_tool_fails_the_stop_script_tries_the_next(tools: Tools):
@@ -146,14 +148,14 @@ def test_where_one_tool_fails_the_stop_script_tries_the_next(tools: Tools):
     tools.add("raspi-gpio")
     status, called, _ = tools.run()
     assert status == 0
-    assert called[1:] == ["raspi-gpio set 23 op dl", "raspi-gpio set 18 op dl"]
+    assert called[1:] == [f"raspi-gpio set {pin} op dl" for pin in (23, 18, 21)]
 
 
 @pytest.mark.parametrize(
     ("version", "call"),
     [
-        ("gpioset (libgpiod) v1.6.3", "gpioset gpiochip0 23=0 18=0"),
-        ("gpioset (libgpiod) v2.2.1", "gpioset -t 0 -c gpiochip0 23=0 18=0"),
+        ("gpioset (libgpiod) v1.6.3", "gpioset gpiochip0 23=0 18=0 21=0"),
+        ("gpioset (libgpiod) v2.2.1", "gpioset -t 0 -c gpiochip0 23=0 18=0 21=0"),
     ],
 )
 def test_the_stop_script_speaks_to_both_versions_of_gpioset(tools: Tools, version: str, call: str):
@@ -166,3 +168,10 @@ def test_the_stop_script_never_asks_the_gpio_daemon(tools: Tools):
     status, called, said = tools.run()
     assert (status, called) == (1, [])
     assert "raspi-utils" in said
+
+
+def test_a_stick_that_is_mounted_keeps_its_owner():
+    """systemd-tmpfiles runs at each upgrade, while the second journal's medium is in use."""
+    lines = (shipped() / "shaker-ctl.tmpfiles").read_text("utf-8").splitlines()
+    (stick,) = [line.split() for line in lines if line.startswith("d /media/")]
+    assert all(word.startswith(":") for word in stick[2:5])

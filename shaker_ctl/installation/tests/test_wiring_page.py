@@ -25,6 +25,7 @@ NAMES = {
     "ring light": "ring_light",
     "cover drive": "cover_drive",
     "latch": "latch_release",
+    "lid flag (option)": "lid_flag",
 }
 
 
@@ -48,7 +49,7 @@ def rows() -> list[list[str]]:
 
 
 def test_the_pin_table_names_every_pin_of_the_settings_and_no_other():
-    pins = PinParameters().model_dump()
+    pins = PinParameters(lid_flag=26).model_dump()
     assert {NAMES[row[0]]: int(row[1]) for row in rows()} == pins
 
 
@@ -65,16 +66,15 @@ def test_the_header_has_each_gpio_once_and_no_supply_or_ground():
 
 
 def test_the_drawing_is_of_the_settings_pins():
-    assert (shipped() / "wiring.svg").read_text("utf-8") == drawing().draw(PinParameters()), (
+    assert (shipped() / "wiring.svg").read_text("utf-8") == drawing().draw(drawing().WIRED), (
         "draw it again: python systemd/draw_wiring.py > systemd/wiring.svg"
     )
 
 
 def test_the_drawing_shows_every_pin():
-    svg = drawing().draw(PinParameters())
-    assert sorted(map(int, re.findall(r">GPIO (\d+)<", svg))) == sorted(
-        PinParameters().model_dump().values()
-    )
+    for pins in (drawing().WIRED, PinParameters()):
+        shown = map(int, re.findall(r">GPIO (\d+)<", drawing().draw(pins)))
+        assert sorted(shown) == sorted(pins.in_use())
 
 
 @pytest.mark.parametrize("name", ["motor-off", "await-pigpiod", "shaker-ctl.rules"])

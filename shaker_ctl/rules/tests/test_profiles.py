@@ -172,21 +172,150 @@ def test_a_bad_profile_names_file_key_bound_and_clause(tmp_path: Path, good, wro
 
 def test_a_new_jurisdiction_is_a_new_file(tmp_path: Path):
     new = tmp_path / "nj.toml"
-    new.write_text(
-        'on_top_of = "pa-625a"\nname = "nj"\ntitle = "Elsewhere"\ninstrument = "a text"\n'
-        '[no_roll]\nwagers = { value = "silent", clause = "7.1" }\n',
-        encoding="utf-8",
-    )
+    text = regulation.source(load("ma")).read_text(encoding="utf-8")
+    text = text.replace('name = "ma"', 'name = "nj"').replace('clause = "6(a)"', 'clause = "7.1"')
+    new.write_text(text, encoding="utf-8")
     rules = rulebook(TableParameters(profile=str(new)))
-    assert rules.profile.no_roll.wagers.clause == "7.1"
-    assert rules.profile.void.wagers.clause == "625a.7(c)"
     assert rules.cite("no_roll.wagers").clause == "7.1"
+    assert rules.marks == ("a profile file of the house",)
+
+
+def on_top(folder: Path, of: str, name: str, *lines: str) -> Path:
+    path = folder / "mine.toml"
+    head = [f'on_top_of = "{of}"', f'name = "{name}"']
+    path.write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+HOUSE = "rests_on_instrument = false"
+LOOSER = [
+    '[no_roll]\nwagers = { value = "silent", clause = "7.1" }',
+    '[dice]\nautomated = { value = "unlimited", clause = "7.1" }',
+    '[entry]\nauto_needs_approval = { value = false, clause = "7.1" }',
+    '[lamp_fault]\npresence = { value = ["floorperson", "dealer"], clause = "7.1" }',
+    '[out_of_order]\nsteps = { value = ["dice_removed"], clause = "7.1" }',
+    '[attendance]\nshaker = { value = "may_be_unattended", clause = "7.1" }',
+    '[interruption]\nafter_toss = { value = "void", clause = "7.1" }',
+    '[in_force]\neffective_from = { value = 2019-05-19, clause = "7.1" }',
+    '[opening_inspection]\ncycles = { value = 3, clause = "another clause" }',
+    'instrument = "another instrument"',
+]
+
+
+@pytest.mark.parametrize("line", LOOSER)
+def test_on_top_of_a_text_nothing_is_loosened_but_by_the_house_in_its_own_name(
+    tmp_path: Path, line: str
+):
+    lines = [line] if line.startswith("[") else [line, ""]
+    with pytest.raises(SettingsError, match="may only tighten"):
+        load(on_top(tmp_path, "pa-625a", "strict", *lines))
+    head = [HOUSE, *lines] if line.startswith("[") else [*lines, HOUSE]
+    rules = rulebook(TableParameters(profile=str(on_top(tmp_path, "pa-625a", "house-x", *head))))
+    assert rules.marks == ("rests on no instrument", "a profile file of the house")
+
+
+TIGHTER = [
+    '[opening_inspection]\ncycles = { value = 5, clause = "house rule 3" }',
+    '[dice]\nautomated = { value = "24 hours", clause = "house rule 3" }',
+    '[activation]\nby_player = { value = false, clause = "house rule 3" }',
+    '[order]\nnmb_before = { value = "activate", clause = "house rule 3" }',
+    '[in_force]\nlast_day = { value = 2030-01-01, clause = "house rule 3" }',
+    '[shift_inspection]\nrequired = { value = true, clause = "house rule 3" }\n'
+    'signed_by = { value = ["supervisor"], clause = "house rule 3" }\n'
+    'cycles = { value = 3, clause = "house rule 3" }',
+    '[lamp_fault]\npresence = { value = ["supervisor"], clause = "house rule 3" }',
+    '[cover]\nuse = { value = "required", clause = "house rule 3" }\n'
+    'interlock = { value = "must_be_closed", clause = "house rule 3" }',
+]
+
+
+@pytest.mark.parametrize("line", TIGHTER)
+def test_a_file_may_tighten_a_text_and_still_rests_on_it(tmp_path: Path, line: str):
+    profile = load(on_top(tmp_path, "pa-625a", "strict", line))
+    assert profile.rests_on_instrument
+    assert profile.own_file
+    assert profile.instrument == load("pa-625a").instrument
+
+
+@pytest.mark.parametrize("name", regulation.PROFILES)
+def test_the_names_of_the_shipped_profiles_are_reserved(tmp_path: Path, name: str):
+    with pytest.raises(SettingsError, match="comes with the product"):
+        load(on_top(tmp_path, name, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"), [("house-x", ()), ("mine", (HOUSE,)), ("household", (HOUSE,))]
+)
+def test_only_the_house_s_own_rules_are_called_house(tmp_path: Path, name: str, lines):
+    with pytest.raises(SettingsError, match="rests_on_instrument"):
+        load(on_top(tmp_path, "pa-625a", name, *lines))
+
+
+@pytest.mark.parametrize("of", ["pa-625a", "ma"])
+@pytest.mark.parametrize("name", ["mine", "house-x"])
+def test_odds_of_a_text_are_loosened_under_no_name(tmp_path: Path, of: str, name: str):
+    """`exactly` means these, and `no less than` means at least these."""
+    text = regulation.source(load(of)).read_text(encoding="utf-8")
+    table = text[text.index("[payout.tables.A]") :].partition("\n\n")[0]
+    head = (HOUSE,) if name != "mine" else ()
+    worse = table.replace("8 to 1", "7 to 1", 1)
+    with pytest.raises(SettingsError, match=r"payout\.tables\.A\.two-of-a-kind: 7 to 1"):
+        load(on_top(tmp_path, of, name, *head, worse))
+    better = on_top(tmp_path, of, name, *head, table.replace("8 to 1", "9 to 1", 1))
+    if of == "ma":
+        assert load(better).payout.tables["A"]["two-of-a-kind"].odds == 9
+    else:
+        with pytest.raises(SettingsError, match="9 to 1"):
+            load(better)
+
+
+def test_a_text_that_says_exactly_pays_what_it_prints(tmp_path: Path):
+    text = regulation.source(load("pa-625a")).read_text(encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(
+        text.replace('"pa-625a"', '"own"').replace(
+            'printed = "50 to 1", clause', 'printed = "50 to 1", pays = "60 to 1", reading = "r", '
+            "clause", 1
+        ),
+        encoding="utf-8",
+    )  # fmt: skip
+    with pytest.raises(SettingsError, match="paid exactly"):
+        load(own)
+
+
+@pytest.mark.parametrize("key", ["opening_inspection", "lamp_fault"])
+def test_somebody_signs_and_somebody_is_present(tmp_path: Path, key: str):
+    field = "signed_by" if key == "opening_inspection" else "presence"
+    line = f'[{key}]\n{field} = {{ value = [], clause = "x" }}'
+    with pytest.raises(SettingsError, match="at least 1 item"):
+        load(on_top(tmp_path, "pa-625a", "house-x", HOUSE, line))
+
+
+def test_days_are_the_jurisdiction_s_own():
+    """Super Sic Bo begins and ends at midnight in Pennsylvania, not in Greenwich."""
+    b = load("pa-625b")
+    first = datetime(2023, 8, 5, 4, 0, tzinfo=UTC)
+    last = datetime(2026, 8, 5, 3, 59, tzinfo=UTC)
+    minute = timedelta(minutes=1)
+    assert out_of_force(b, b.day(first - minute)) is Barrier.NOT_YET_IN_FORCE
+    assert out_of_force(b, b.day(first)) is None
+    assert out_of_force(b, b.day(last)) is None
+    assert out_of_force(b, b.day(last + minute)) is Barrier.EXPIRED
+
+
+@pytest.mark.parametrize(
+    ("zone", "says"), [("not stated", "needs the `time_zone`"), ("Nowhere/Else", "tzdata")]
+)
+def test_a_dated_text_names_a_zone_that_there_is(tmp_path: Path, zone: str, says: str):
+    line = f'[in_force]\ntime_zone = {{ value = "{zone}", clause = "x" }}'
+    with pytest.raises(SettingsError, match=says):
+        load(on_top(tmp_path, "pa-625a", "house-x", HOUSE, line))
 
 
 def test_every_row_cites_a_clause_of_every_profile():
     from shaker_ctl.rules.machine import ROWS
 
-    words = ("O-", "architecture", "technician's trial", "lamps answered")
+    words = ("O-", "clock: ", "e-stop: ", "house: ", "technician's trial", "lamps answered")
     for profile in regulation.shipped_profiles():
         settings = {"profile": profile.name, "as_demonstration": True}
         settings["cover_fitted"] = profile.cover.use.value.value == "required"

@@ -32,7 +32,10 @@ from shaker_ctl.rules.vocabulary import (
     NoRoll,
     Notice,
     Part,
+    Person,
     RetireStep,
+    Role,
+    ShownPhase,
     Source,
     Timer,
     TimeTrust,
@@ -42,6 +45,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 READ = Verified((1, 4, 4))
+ANOTHER = Person("Fiona", Role.FLOORPERSON)
 COVERED = {"profile": "md", "cover_fitted": True, "cover_driven": True}
 HOUSE = {"profile": "house-auto", "attended": False, "autonomous": True}
 SUPER = {"profile": "pa-625b"}
@@ -101,11 +105,13 @@ def test_the_inspection_shows_a_triple_a_pair_and_three_different_values():
 def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
     t = Playing().locked().lamps_inspected()
     for verdict in (READ, READ, TILTED, READ, READ, READ):
-        t.tossed().at_rest().read(verdict)
+        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
+        if verdict is READ:
+            t.do(ev.CycleJudged(FLOOR, tossed=True))
     assert t.phase is Phase.TO_BE_SIGNED
     t = Playing().locked().lamps_inspected()
     for verdict in (TILTED, UNREADABLE, TILTED):
-        t.tossed().at_rest().read(verdict)
+        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
     assert t.phase is Phase.OUT_OF_SERVICE
     assert t.state.faults == {FaultKind.SHAKER}
 
@@ -113,10 +119,10 @@ def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
 def test_only_the_role_of_the_profile_signs():
     t = Playing().locked().lamps_inspected()
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
-    for person in (DEALER, TECHNICIAN, SUPERVISOR):
-        assert t.tell(ev.Signed(person)).refused
-    t.do(ev.Signed(FLOOR))
+        t.cycled()
+    for person in (DEALER, TECHNICIAN, SUPERVISOR, ANOTHER):
+        assert t.tell(ev.Signed(person, t.now)).refused
+    t.do(ev.Signed(FLOOR, t.now))
     md = Playing(**COVERED).inspected(SUPERVISOR)
     assert md.phase is Phase.INSPECTED
 
@@ -125,14 +131,9 @@ def test_the_two_parts_of_an_inspection_may_be_run_one_by_one():
     t = Playing().locked()
     t.do(ev.InspectionRequested(FLOOR, Part.SHAKER))
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
+        t.cycled()
     assert t.phase is Phase.INSPECTION_DUE
-    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS))
-    for _ in range(3):
-        assert t.state.values
-        t.do(ev.LampsShown(t.state.occasion, t.state.values), ev.LampsDark(t.state.occasion))
-    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas), ev.LampsSeen(FLOOR))
-    assert t.phase is Phase.TO_BE_SIGNED
+    assert t.lamps_inspected(part=Part.LAMPS).phase is Phase.TO_BE_SIGNED
 
 
 def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
@@ -141,8 +142,8 @@ def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
     assert t.tell(ev.ShiftInspectionRequested(FLOOR)).refused
     t.do(ev.ShiftInspectionRequested(SUPERVISOR))
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
-    t.do(ev.Signed(SUPERVISOR), ev.BetsRequested(DEALER)).clock()
+        t.cycled(SUPERVISOR)
+    t.do(ev.Signed(SUPERVISOR, t.now), ev.BetsRequested(DEALER)).clock()
     t.do(ev.ShiftBegan(FLOOR))
     t.lit().cleared()
     assert t.tell(ev.BetsRequested(DEALER)).refused
@@ -486,10 +487,104 @@ def test_restart_in_the_toss_is_void_and_turns_nothing():
 
 
 @pytest.mark.parametrize(("latched", "phase"), [(True, Phase.AWAITING_DEALER),
-                                                (False, Phase.WITHOUT_RESULT)])  # fmt: skip
-def test_restart_without_a_value_lets_the_dealer_read_dice_that_stayed_locked(latched, phase):
+                                                (False, Phase.INTERRUPTED)])  # fmt: skip
+def test_restart_without_a_value_lets_the_dealer_read_where_the_lids_flag_stands(latched, phase):
     t = Playing().open().settled()
     assert _restart(t, latched=latched).phase is phase
+
+
+def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
+    t = _restart(Playing().open().settled())
+    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
+    assert t.state.witness == DEALER
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    assert t.phase is Phase.AWAITING_DEALER
+    t.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)))
+    assert t.last_of(do.PushLamps).values == (1, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (DEALER, DEALER),
+        (DEALER, Person(DEALER.name, Role.FLOORPERSON)),
+        (FLOOR, SUPERVISOR),
+        (DEALER, TECHNICIAN),
+        (TECHNICIAN, FLOOR),
+    ],
+)
+def test_one_person_or_the_wrong_two_do_not_vouch_for_the_dice(first, second):
+    t = _restart(Playing().open().settled())
+    t.tell(ev.CompartmentWatched(first, 1, stayed=True))
+    t.tell(ev.CompartmentWatched(second, 1, stayed=True))
+    assert t.phase is Phase.INTERRUPTED
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=False))
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
+
+
+def test_under_ma_it_is_the_supervisor_who_vouches():
+    t = _restart(Playing(profile="ma").open().settled())
+    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
+    assert t.tell(ev.CompartmentWatched(FLOOR, 1, stayed=True)).refused
+    assert t.do(ev.CompartmentWatched(SUPERVISOR, 1, stayed=True)).phase is Phase.AWAITING_DEALER
+
+
+def test_nobodys_word_helps_where_the_lid_is_open_or_nobody_attends():
+    t = Playing().open().settled()
+    t.do(ev.Restarted(True, False, False))
+    assert t.state.ending is Ending.VOID
+    t = _restart(Playing(profile="house-auto", attended=False, autonomous=True).open().settled())
+    assert t.state.ending is Ending.VOID
+
+
+def test_a_lid_that_is_raised_while_two_are_asked_voids():
+    t = _restart(Playing().open().settled()).do(ev.CompartmentOpened())
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COMPARTMENT)
+
+
+def test_a_second_restart_asks_both_again():
+    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(DEALER, 1, stayed=True))
+    assert _restart(t).state.witness is None
+    assert t.phase is Phase.INTERRUPTED
+
+
+def test_interrupted_between_no_more_bets_and_the_reveal_two_vouch_and_the_cover_opens():
+    t = Playing(profile="md", cover_fitted=True).open().settled().no_more_bets()
+    t.do(ev.Restarted(False, False, True))
+    t.do(
+        ev.CompartmentWatched(FLOOR, 1, stayed=True), ev.CompartmentWatched(DEALER, 1, stayed=True)
+    )
+    assert t.last_of(do.DriveCover).open
+    assert t.phase is Phase.AWAITING_DEALER
+
+
+# ── The lid ─────────────────────────────────────────────────────────────────
+
+
+def test_a_floorperson_releases_the_lid_between_rounds_and_it_counts_as_an_opening():
+    t = Playing().open().do(ev.LidRequested(FLOOR))
+    assert do.ReleaseLatch in t.commands
+    assert t.phase is Phase.INSPECTION_DUE
+    assert t.state.signed_by is None
+
+
+@pytest.mark.parametrize("who", [DEALER, TECHNICIAN])
+def test_the_lid_is_not_theirs_to_release(who):
+    assert Playing().open().tell(ev.LidRequested(who)).refused
+
+
+def test_no_lid_is_released_with_a_round_or_an_inspection_in_hand():
+    t = Playing().open().betting()
+    assert t.tell(ev.LidRequested(FLOOR)).refused
+    t = Playing().locked().do(ev.InspectionRequested(FLOOR))
+    assert t.tell(ev.LidRequested(FLOOR)).refused
+
+
+def test_the_public_sees_the_shake_and_who_is_waited_for():
+    t = Playing().open().awaiting_dealer(READ)
+    shows = [c.phase for _, s in t.history for c in s.commands if isinstance(c, do.ShowPhase)]
+    assert shows[-3:] == [ShownPhase.TOSSING, ShownPhase.READING, ShownPhase.AWAITING_DEALER]
 
 
 def test_restart_keeps_a_verified_value_for_its_confirmation():

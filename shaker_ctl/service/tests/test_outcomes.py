@@ -165,7 +165,7 @@ def test_inspections_count_and_touched_dice_are_not_compared() -> None:
         events.ReadingMade(cycle, Verified((1, 2, 3))),
         events.CompartmentOpened(),
         read(1, (1, 2, 3)),
-        events.ReadingMade(play(2), NoRoll(NoRollKind.LEANING)),
+        events.ReadingMade(play(2), NoRoll(NoRollKind.TILTED)),
         read(3, (1, 2, 3)),
     )
     retention = Watched().tell(*told).watch.retention

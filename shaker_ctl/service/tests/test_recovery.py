@@ -14,8 +14,8 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, Role
-from shaker_ctl.service.recovery import recover, standing_faults
+from shaker_ctl.rules.vocabulary import Condition, FaultKind, Part, Person, Role
+from shaker_ctl.service.recovery import changed_conditions, recover, standing_faults
 
 FAY = Person("fay", Role.FLOORPERSON)
 TOM = Person("tom", Role.TECHNICIAN)
@@ -89,3 +89,24 @@ def test_an_unknown_event_halts_the_start_and_names_its_record() -> None:
     records[1] = Record(records[1].sequence, b"", json.dumps(plain).encode())
     with pytest.raises(JournalCorruptError, match="journal record 3"):
         recover(iter(records), rules)
+
+
+@pytest.mark.parametrize(
+    ("now", "changed"),
+    [
+        ({}, ()),
+        ({"settings": "other"}, (Condition.SETTINGS,)),
+        ({"profile": "other"}, (Condition.SETTINGS,)),
+        ({"calibration": "other"}, (Condition.CALIBRATION,)),
+        ({"software": "other"}, ()),
+    ],
+)
+def test_what_differs_from_the_newest_step_is_said_at_start(
+    now: dict[str, str], changed: tuple[Condition, ...]
+) -> None:
+    then = {"settings": "a", "profile": "b", "calibration": "c", "software": "d"}
+    plain = json.dumps({"sequence": 1, "kind": "step", "digests": then}).encode()
+    note = json.dumps({"sequence": 2, "kind": "opening", "digests": {}}).encode()
+    records = [Record(2, b"", note), Record(1, b"", plain)]
+    assert changed_conditions(iter(records), then | now) == changed
+    assert changed_conditions(iter(()), then) == ()

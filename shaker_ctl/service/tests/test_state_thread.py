@@ -95,6 +95,18 @@ def test_nothing_is_performed_before_its_record_is_synced(
     until(lambda: any(isinstance(c, commands.ShowPhase) for c in performed.commands))
 
 
+def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
+    thread.post(events.ShakerFault(None, "stall"))
+    until(lambda: any("because" in each for _, each in journal.bodies))
+    body = next(each for _, each in journal.bodies if "because" in each)
+    assert body["rows"] == ["shaker fault in the toss: void"]
+    assert body["because"] == [thread._rulebook.cite("void.wagers").clause]
+
+
 def test_stopping_the_motor_does_not_wait_for_the_journal(
     table: tuple[StateThread, HeldJournal, Performed],
 ) -> None:

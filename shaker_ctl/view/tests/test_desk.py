@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.console.desk import (
     Actor,
     Announcement,
@@ -24,10 +25,11 @@ from shaker_ctl.rules import commands
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Purpose, Role, Source, Timer
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Part, Purpose, Role, Source, Timer
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.lamp_thread import LampPicture
+from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
@@ -76,6 +78,7 @@ class Room:
         self.light: list[float] = []
         self.camera = CameraView(fps=30.0, state="ready", exposure="median grey 100 of 255")
         self.last_run: MotionReport | None = None
+        self.still_s = 60.0
         self.state = StateThread(
             state=TableState(Phase.CLOSED),
             rulebook=rules,
@@ -105,11 +108,16 @@ class Room:
                 set_light=self.light.append,
                 motion_parameters=MotionParameters(),
                 last_run=lambda: self.last_run,
+                check_lid=self.check_lid,
+                post=self.state.post,
                 wear=Wear(),
                 why_due=WhyDue(),
                 **chairs,
             )
         )
+
+    def check_lid(self) -> None:
+        Lid(Any, lambda: self.still_s, 3.0).check()  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -159,6 +167,22 @@ def test_the_light_is_the_technician_s_only_while_nobody_can_play(room: Room) ->
     room.state.state = TableState(Phase.OUT_OF_SERVICE)
     assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
     assert room.light == [0.5]
+
+
+def test_a_light_that_a_technician_changed_takes_back_what_was_inspected(room: Room) -> None:
+    inspected = TableState(Phase.INSPECTION_DUE, passed=frozenset({Part.LAMPS}))
+    room.state.state = inspected
+    assert room.desk.submit(Request("light", {"level": 0.5}), TOM).is_ok
+    until(lambda: room.state.state.passed == frozenset())
+
+
+def test_a_lid_waits_for_a_shaker_that_moved_just_now(room: Room) -> None:
+    room.still_s = 0.5
+    answer = room.desk.submit(Request("lid"), FAY)
+    assert (answer.code, "moved 0.5 s ago" in answer.text) == ("not-now", True)
+    assert room.journal.kept == []
+    room.still_s = 3.0
+    assert room.desk.submit(Request("lid"), FAY).is_ok
 
 
 def test_a_selftest_fails_by_name(room: Room) -> None:

@@ -1,0 +1,107 @@
+"""The day sheet on paper: eighty columns of plain text, to be printed and signed.
+
+Owns how it looks. What is counted is `journal.day_sheet`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+
+from shaker_ctl.journal.day_sheet import DaySheet, Line
+
+WIDTH = 80
+
+CLOSING = (
+    "the table is closed for play and its lamps are dark",
+    "the compartment is locked; three dice lie in it, or they are removed",
+    "the cover, seals and cables are whole",
+    "no round is unfinished; the last round of this sheet is the last round played",
+)
+"""What two persons look at when a table closes. They sign on paper: no contact sees it."""
+
+LINE = "_" * 28
+
+
+def sheet(
+    day: str,
+    table: str,
+    found: DaySheet,
+    worn: Sequence[str] = (),
+    zone: tzinfo | None = None,
+) -> str:
+    """Return the sheet. `worn`: lines on the life of parts; `zone`: of the times, None for the
+    machine's own.
+    """
+    parts = [
+        f"DAY SHEET  {table}",
+        f"day {day}, printed for signature",
+        *(f"** {mark} **" for mark in sorted(found.marks)),
+        "",
+        *_head(found, zone),
+        "",
+        *_rounds(found),
+        *_list("Rounds without a result, settled by hand or decided", found.exceptions, zone),
+        *_list("Compartment opened (sign beside it where nobody is named)", found.openings, zone),
+        *_list("Who did what", found.acts, zone),
+        *_counted("Counters", {**found.meters}),
+        *_counted("Faults raised", {**found.faults}),
+        *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
+        "Closing inspection",
+        *(f"  [ ] {each}" for each in CLOSING),
+        "",
+        f"  dealer       {LINE}   time {'_' * 10}",
+        f"  floorperson  {LINE}   time {'_' * 10}",
+    ]
+    return "\n".join(line.rstrip() for line in parts) + "\n"
+
+
+def _head(found: DaySheet, zone: tzinfo | None) -> Iterator[str]:
+    if not found.last:
+        yield "No record of this day."
+        return
+    yield f"records {found.first} to {found.last}"
+    yield f"from {_time(found.began, zone)} to {_time(found.ended, zone)}"
+    yield f"head  {found.head}"
+
+
+def _rounds(found: DaySheet) -> Iterator[str]:
+    numbers = f", numbers {found.rounds[0]} to {found.rounds[-1]}" if found.rounds else ""
+    yield f"Rounds {len(found.rounds)}{numbers}"
+    for ending, count in sorted(found.endings.items()):
+        yield f"  {ending.replace('_', ' '):34} {count:6}"
+    for source, count in sorted(found.sources.items()):
+        yield f"  {f'values {source}':34} {count:6}"
+    yield ""
+
+
+def _counted(title: str, counts: dict[str, int]) -> Iterator[str]:
+    yield title
+    for name, count in sorted(counts.items()):
+        yield f"  {name:34} {count:6}"
+    if not counts:
+        yield "  none"
+    yield ""
+
+
+def _list(title: str, lines: Iterable[Line], zone: tzinfo | None) -> Iterator[str]:
+    yield title
+    empty = True
+    for line in lines:
+        empty = False
+        who = ", ".join(line.persons) or (LINE if line.what == "CompartmentOpened" else "")
+        words = "  ".join(part for part in (words_of(line.what), who, line.detail) if part)
+        yield f"  {_time(line.wall, zone)[11:19]}  {words}"[: 2 * WIDTH]
+    if empty:
+        yield "  none"
+    yield ""
+
+
+def words_of(name: str) -> str:
+    """`DiceChanged` to `dice changed`; other words as they stand."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() if name.isalpha() else name
+
+
+def _time(wall: str, zone: tzinfo | None) -> str:
+    return datetime.fromisoformat(wall).astimezone(zone).isoformat(" ", "seconds")

@@ -1,0 +1,176 @@
+"""`shaker-ctl journal day`: what stands on the sheet that people sign."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import tzset
+
+import pytest
+from typer.testing import CliRunner
+
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.journal import app
+from shaker_ctl.commands.journal_day import LINE, WIDTH
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.parts import PartsParameters, lives
+from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.worn import Worn
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    tzset()
+
+
+def written(path: Path, days: dict[str, Playing]) -> Path:
+    """A journal of what happened at one table after another, each on its own day at noon."""
+    store = SqliteJournal(path)
+    head: Head = store.head()
+    for day, table in days.items():
+        for number, (event, step) in enumerate(table.history):
+            body = {
+                "event": to_record(event),
+                "decision": [to_record(command) for command in step.commands],
+            }
+            record = link(
+                head,
+                Entry("step", body, round=step.state.round or None),
+                monotonic_s=float(number),
+                wall=f"{day}T12:00:{number % 60:02}.000+00:00",
+                digests={},
+            )
+            store.write([record])
+            head = Head(record.sequence, record.hash)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    quiet = Playing().open()
+    busy = Playing().open().betting()
+    busy.do(ev.NoMoreBetsCalled(DEALER, 1), ev.ShakerFault(None, "stall"))
+    busy.do(ev.WagersSettled(DEALER, 1))
+    busy.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    return written(tmp_path / "journal.sqlite", {"2026-03-02": quiet, "2026-03-03": busy})
+
+
+def run(*words: str, journal: Path) -> str:
+    result = RUNNER.invoke(app, ["day", *words, "--journal", str(journal)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_last_day_is_shown_with_its_rounds_persons_and_counters(journal: Path) -> None:
+    told = run(journal=journal)
+    assert "day 2026-03-03" in told
+    assert "Rounds 1, numbers 1 to 1" in told
+    assert "not started" in told
+    assert "round 1: not_started" in told
+    assert f"signed  {FLOOR.name} (floorperson)" in told
+    assert "no more bets called" not in told, "what a dealer does in every round"
+    assert "compartment opened" in told
+    assert "stall" in told
+
+
+def test_the_sheet_is_to_be_signed_and_fits_the_paper(journal: Path) -> None:
+    told = run(journal=journal)
+    assert told.count(LINE) >= 3, "dealer, floorperson, and the opening that nobody is named for"
+    assert "Closing inspection" in told
+    assert max(map(len, told.splitlines())) <= 2 * WIDTH
+
+
+def test_a_day_carries_the_head_of_its_last_record(journal: Path) -> None:
+    first = json.loads(run("2026-03-02", "--json", journal=journal))
+    last = json.loads(run("2026-03-03", "--json", journal=journal))
+    assert first["last"] + 1 == last["first"]
+    store = SqliteJournal(journal, read_only=True)
+    records = list(store.read())
+    store.close()
+    assert last["head"] == records[-1].hash.hex()
+    assert first["head"] == records[first["last"] - 1].hash.hex()
+    assert last["meters"]["starts of the controller"] == 1
+
+
+def test_a_day_without_a_record_says_so(journal: Path) -> None:
+    assert "No record of this day." in run("2026-05-01", journal=journal)
+
+
+def test_what_is_no_day_is_refused(journal: Path) -> None:
+    with pytest.raises(RefusedError):
+        run("yesterday", journal=journal)
+
+
+def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Path) -> None:
+    """The first records of a day still lie in the volume of the day before."""
+    parted = SqliteJournal(tmp_path / "parted.sqlite")
+    head = parted.head()
+    source = SqliteJournal(journal, read_only=True)
+    begun = 0
+    for record in source.read():
+        plain = record.plain
+        begun += plain["wall"] > "2026-03-03"
+        entries = [Entry("step", {"event": plain["event"], "decision": plain["decision"]})]
+        if begun == 5:
+            entries.insert(0, parted.next_volume("2026-03-03", {}))
+        for entry in entries:
+            again = link(head, entry, monotonic_s=0.0, wall=plain["wall"], digests={})
+            parted.write([again])
+            head = Head(again.sequence, again.hash)
+    source.close()
+    assert parted.volume == 2
+    parted.close()
+    for day in ("2026-03-02", "2026-03-03"):
+        whole = json.loads(run(day, "--json", journal=journal))
+        sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.sqlite"))
+        for name in ("rounds", "endings", "meters", "faults", "acts", "exceptions"):
+            assert sheet[name] == whole[name], (day, name)
+
+
+def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
+    sheet = DaySheet()
+    opened = {"type": "CompartmentOpened"}
+    asked = {"type": "LidRequested", "person": to_record(FLOOR)}
+    for number, event in enumerate([asked, opened, opened], start=1):
+        sheet.take({"sequence": number, "wall": "w", "kind": "step", "event": event})
+    assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]
+
+
+def test_a_part_is_to_be_replaced_at_the_end_of_its_life_and_told_of_before() -> None:
+    p = PartsParameters(motor_hours=10, cam_strokes=1000, dice_tosses=100)
+    worn = Worn(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
+    assert list(lives(p, worn, worn, worn)) == [
+        "motor: 9 of 10 hours of shaking: replace it soon",
+        "cam: 899 of 1,000 strokes",
+        "dice: 100 of 100 tosses: REPLACE IT",
+    ]
+    assert list(lives(PartsParameters(), worn, worn, worn)) == []
+
+
+def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
+    journal: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text(
+        f'[service]\ntable_name = "Pit 3"\n[journal]\npath = "{journal}"\n'
+        "[parts]\ncam_strokes = 150\ncam_fitted = 2026-03-01\n"
+    )
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "DAY SHEET  Pit 3, pa-625a" in shown.output
+    assert "not counted" in shown.output, "nobody has made the tables yet"
+    store = SqliteJournal(journal, read_only=True)
+    tables = RecordTables(place(journal), store.identity)
+    tables.fold(list(store.read()))
+    tables.close()
+    store.close()
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output

@@ -1,0 +1,137 @@
+"""What a span of the record comes to: rounds, exceptions, persons, counters. The day sheet's facts.
+
+Owns the count, record by record, in whatever way the records arrive. Must not know files, time
+zones, or how a sheet looks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Plain = dict[str, Any]
+
+METERS = {
+    "TossSettled": "tosses",
+    "CompartmentOpened": "compartment opened",
+    "CoverOpened": "cover opened",
+    "EstopPressed": "emergency stops",
+    "Restarted": "starts of the controller",
+    "DiceChanged": "changes of dice",
+    "LidRequested": "releases of the lid",
+}
+"""Event to the counter that it moves."""
+
+ROUTINE = frozenset(
+    {
+        *("BetsRequested", "NoMoreBetsCalled", "ActivationRequested", "RevealRequested"),
+        *("ValuesConfirmed", "WagersSettled", "LampsOffRequested"),
+    }
+)
+"""What a dealer does in every round; everything else that a person does stands on the sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that stands on the sheet by itself."""
+
+    wall: str
+    what: str
+    """An event's or an ending's name, as the journal has it."""
+    persons: tuple[str, ...] = ()
+    """`name (role)`."""
+    detail: str = ""
+
+
+@dataclass
+class DaySheet:
+    """The count of the records taken so far."""
+
+    first: int = 0
+    last: int = 0
+    """Sequence numbers of the records."""
+    began: str = ""
+    ended: str = ""
+    """Wall time of the first and of the last record."""
+    head: str = ""
+    """Hash of the last record: with this sheet on paper, nobody rewrites the day."""
+    rounds: list[int] = field(default_factory=list)
+    endings: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    """On whose word the values of settled rounds rest."""
+    meters: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    exceptions: list[Line] = field(default_factory=list)
+    """Rounds without a result, settled by hand, or decided in a dispute."""
+    acts: list[Line] = field(default_factory=list)
+    openings: list[Line] = field(default_factory=list)
+    """Openings of the compartment, with who released the lid; nobody where a key opened it."""
+    marks: set[str] = field(default_factory=set)
+    _releasing: tuple[str, ...] = ()
+
+    def take(self, plain: Plain, chain: str = "") -> None:
+        """Count one record. `chain` is its hash."""
+        self.first = self.first or plain["sequence"]
+        self.began = self.began or plain["wall"]
+        self.last, self.ended, self.head = plain["sequence"], plain["wall"], chain
+        if plain["kind"] != "step":
+            return
+        self.marks |= set(plain.get("marks", ()))
+        event = plain["event"]
+        self._count(event, plain["wall"])
+        for command in plain.get("decision", ()):
+            if command["type"] == "RecordRound":
+                self._round(command, plain["wall"])
+            elif command["type"] == "RaiseFault":
+                self.faults[command["code"]] += 1
+
+    def _count(self, event: Plain, wall: str) -> None:
+        kind, who = event["type"], tuple(persons(event))
+        if kind in METERS:
+            self.meters[METERS[kind]] += 1
+        if kind == "LidRequested":
+            self._releasing = who
+        if kind == "CompartmentOpened":
+            self.openings.append(Line(wall, kind, self._releasing))
+            self._releasing = ()
+        if who and kind not in ROUTINE:
+            self.acts.append(Line(wall, kind, who, _said(event)))
+
+    def _round(self, ended: Plain, wall: str) -> None:
+        self.rounds.append(ended["round"])
+        self.endings[ended["ending"]] += 1
+        if ended.get("source"):
+            self.sources[ended["source"]] += 1
+        if ended["ending"] != "settled" or ended.get("source") == "decided":
+            values = " ".join(map(str, ended.get("values") or ()))
+            detail = ", ".join(
+                part
+                for part in (values, ended.get("source"), ended.get("cause"), ended.get("wagers"))
+                if part
+            )
+            self.exceptions.append(
+                Line(wall, f"round {ended['round']}: {ended['ending']}", (), detail)
+            )
+
+
+def persons(event: Plain) -> Iterator[str]:
+    """Yield everybody whom an event names."""
+    for value in event.values():
+        if isinstance(value, dict) and value.get("type") == "Person":
+            yield f"{value['name']} ({value['role']})"
+
+
+def _said(event: Plain) -> str:
+    """What an act holds beside persons: a round, values, a part, serials."""
+    held = (
+        f"{key} {_worded(value)}"
+        for key, value in event.items()
+        if key not in ("type", "at") and not isinstance(value, dict) and value not in (None, "", [])
+    )
+    return ", ".join(held)
+
+
+def _worded(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

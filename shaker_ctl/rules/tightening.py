@@ -1,0 +1,164 @@
+"""What it means to tighten a rule text: to forbid more, and to allow nothing more.
+
+Owns the direction of every value that has one. A value without a direction may only stay as it is.
+Must not read files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shaker_ctl.rules.regulation import Printed, Profile, Strict
+
+Tighter = Callable[[Any, Any], bool]
+"""True when the second value is as strict as the first, or stricter."""
+
+
+def _later(below: object, above: object) -> bool:
+    return isinstance(above, date) and (not isinstance(below, date) or above >= below)
+
+
+def _earlier(below: object, above: object) -> bool:
+    return isinstance(above, date) and (not isinstance(below, date) or above <= below)
+
+
+def _forbids(below: bool, above: bool) -> bool:
+    return below and not above
+
+
+def _demands(below: bool, above: bool) -> bool:
+    return above and not below
+
+
+def _more(below: float, above: float) -> bool:
+    return above >= below
+
+
+def _fewer(below: tuple[object, ...], above: tuple[object, ...]) -> bool:
+    return set(above) <= set(below)
+
+
+def _all_and_more(below: tuple[object, ...], above: tuple[object, ...]) -> bool:
+    return set(above) >= set(below)
+
+
+def _along(*words: str) -> Tighter:
+    """From loose to strict."""
+
+    def tighter(below: Any, above: Any) -> bool:
+        places = [words.index(getattr(each, "value", each)) for each in (below, above)]
+        return places[0] <= places[1]
+
+    return tighter
+
+
+def _from(loose: str, *strict: str) -> Tighter:
+    """From one loose value to any of several strict ones that do not compare."""
+    return lambda below, above: below.value == loose and above.value in strict
+
+
+DIRECTIONS: dict[str, Tighter] = {
+    "in_force.effective_from": _later,
+    "in_force.last_day": _earlier,
+    "cover.use": _from("optional", "required", "forbidden"),
+    "cover.interlock": _from("as_fitted", "must_be_closed", "must_be_absent"),
+    "cover.drive": _forbids,
+    "order.nmb_before": _along("reveal", "activate"),
+    "activation.by_player": _forbids,
+    "entry.mode": _along("auto", "dealer_confirm", "dealer_entry"),
+    "entry.auto_needs_approval": _demands,
+    "attendance.shaker": _along("may_be_unattended", "required"),
+    "opening_inspection.signed_by": _fewer,
+    "opening_inspection.cycles": _more,
+    "opening_inspection.consecutive": _demands,
+    "opening_inspection.each_lamp": _demands,
+    "shift_inspection.required": _demands,
+    "shift_inspection.cycles": _more,
+    "no_roll.wagers": _along("silent", "returned"),
+    "void.wagers": _along("silent", "returned"),
+    "not_started.wagers": _along("silent", "returned"),
+    "lamp_fault.presence": _fewer,
+    "lamp_fault.resume_when_fixed": _along("device", "device or area"),
+    "lamp_fault.covers": _along("device", "device and area"),
+    "out_of_order.steps": _all_and_more,
+    "dice.automated": _along("unlimited", "1 month", "24 hours"),
+    "dice.otherwise": _along("unlimited", "1 month", "24 hours"),
+    "round.least_length_s": _more,
+    "payout.force": _along("no_less_than", "exactly"),
+    "multipliers.offered": _forbids,
+    "multipliers.never": _all_and_more,
+}
+"""Profile key to its direction: what is not here may only stay as it is."""
+
+WORDS_ONLY = ("name", "title", "caution", "oddities", "own_file")
+"""What a file of its own says about itself."""
+
+
+def loosened(base: Profile, top: Profile) -> list[str]:
+    """Return every key under which `top` allows more than `base`, or says something else."""
+    return [
+        *_plain(base, top),
+        *_sections(base, top, ""),
+        *_odds(base, top),
+        *_multiplied(base, top),
+    ]
+
+
+def _plain(base: Profile, top: Profile) -> Iterator[str]:
+    for name in ("instrument", "rests_on_instrument"):
+        if getattr(base, name) != getattr(top, name):
+            yield f"{name}: {getattr(top, name)!r} where it says {getattr(base, name)!r}"
+
+
+def _sections(base: Strict, top: Strict, where: str) -> Iterator[str]:
+    for name in type(base).model_fields:
+        below, above = getattr(base, name), getattr(top, name)
+        key = f"{where}{name}"
+        if key in WORDS_ONLY or below == above:
+            continue
+        if hasattr(below, "clause") and hasattr(below, "value"):
+            if below.value == above.value:
+                yield f"{key}: other words for the same value ({below.clause})"
+            elif key == "shift_inspection.signed_by" and not below.value:
+                continue  # an inspection that the text does not know has signers of its own
+            elif key not in DIRECTIONS or not DIRECTIONS[key](below.value, above.value):
+                words = f"{_said(above.value)} where it says {_said(below.value)}"
+                yield f"{key}: {words} ({below.clause})"
+        elif hasattr(type(below), "model_fields"):
+            yield from _sections(below, above, f"{key}.")
+
+
+def _odds(base: Profile, top: Profile) -> Iterator[str]:
+    """Every line pays exactly what the text pays, or no less, as the text itself has it."""
+    tables = base.payout.tables
+    exactly = base.payout.force.value.value == "exactly"
+    for letter, lines in top.payout.tables.items():
+        below = tables.get(letter) or next(iter(tables.values()))
+        for name, line in lines.items():
+            if name in below and not _pays_enough(below[name], line, exactly=exactly):
+                yield (
+                    f"payout.tables.{letter}.{name}: {line.pays or line.printed} where it says "
+                    f"{below[name].pays or below[name].printed} ({below[name].clause})"
+                )
+
+
+def _pays_enough(below: Printed, above: Printed, *, exactly: bool) -> bool:
+    return above.odds == below.odds if exactly else above.odds >= below.odds
+
+
+def _multiplied(base: Profile, top: Profile) -> Iterator[str]:
+    for name, span in top.multipliers.ranges.items():
+        below = base.multipliers.ranges.get(name)
+        if below is None:
+            yield f"multipliers.{name}: multiplied where the text has no multiplier"
+        elif span.least < below.least or span.most > below.most:
+            yield f"multipliers.{name}: beyond {below.least} to {below.most} ({below.clause})"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_said(each) for each in value) or "nobody"
+    return str(getattr(value, "value", value))

@@ -1,0 +1,104 @@
+"""Whatever the rules can hear is posted, whatever a port can do is asked for, and codes are sent.
+
+A row that only an event without a poster can reach is proved and never happens.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+import shaker_ctl
+from shaker_ctl import ports
+from shaker_ctl.lamp.registers import Phase
+from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.machine import ROWS
+from shaker_ctl.rules.vocabulary import Condition, ShownPhase
+from shaker_ctl.service.lamp_thread import PHASES
+
+ROOT = Path(shaker_ctl.__file__).parent
+
+RULES = [path for path in (ROOT / "rules").rglob("*.py") if "tests" not in path.parts]
+ELSEWHERE = [
+    path
+    for path in ROOT.rglob("*.py")
+    if "tests" not in path.parts and ROOT / "rules" not in path.parents
+]
+
+
+def calls(paths: list[Path]) -> dict[str, set[str]]:
+    """Every name that is called, with the names of the keywords that it is called with."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                found.setdefault(name, set()).update(k.arg or "" for k in node.keywords)
+    return found
+
+
+def names(paths: Iterable[Path]) -> set[str]:
+    """Every name and attribute that stands anywhere in these files."""
+    found: set[str] = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, ast.Name):
+                found.add(node.id)
+    return found
+
+
+def leaves(base: type) -> set[str]:
+    kinds: list[type] = base.__subclasses__()
+    return {kind.__name__ for kind in kinds}
+
+
+def test_every_event_is_posted_by_the_service_or_a_console() -> None:
+    heard: set[str] = {row.on.__name__ for row in ROWS if row.on is not None}
+    assert heard == leaves(events.Event)
+    assert heard - set(calls(ELSEWHERE)) == set()
+
+
+def test_the_evidence_of_a_restart_is_read_and_not_left_at_its_default() -> None:
+    given = calls(ELSEWHERE)["Restarted"]
+    assert given == set(inspect.signature(events.Restarted).parameters)
+
+
+def test_every_condition_has_a_producer() -> None:
+    named = names(ELSEWHERE)
+    assert {what.name for what in Condition} <= named
+
+
+def test_every_command_is_given_by_the_rules_and_performed() -> None:
+    given = names(path for path in RULES if path.name != "commands.py")
+    assert leaves(commands.Command) - given == set()
+    assert leaves(commands.Command) - names(ELSEWHERE) == set()
+
+
+PORTS = [
+    value
+    for value in vars(ports).values()
+    if inspect.isclass(value) and value.__module__ == ports.__name__ and Protocol in value.__bases__
+]
+
+
+@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.__name__)
+def test_every_method_of_a_port_has_a_caller(port: type) -> None:
+    adapters = ROOT / "adapters"
+    callers = [path for path in ELSEWHERE if adapters not in path.parents or "camera" in str(path)]
+    methods = {name for name in vars(port) if not name.startswith("_")}
+    assert methods
+    assert methods - names(callers) == set()
+
+
+def test_every_phase_that_a_lamp_box_may_be_shown_is_sent() -> None:
+    shown = {name for name in names(RULES) if name in ShownPhase.__members__}
+    assert shown == set(ShownPhase.__members__)
+    assert set(PHASES) == set(ShownPhase)
+    assert {*PHASES.values(), Phase.BLANK} == set(Phase)

@@ -120,6 +120,13 @@ class JournalCorruptError(JournalError):
     code = "journal-corrupt"
 
 
+class JournalVersionError(JournalError):
+    """A newer program wrote this journal. Nothing was changed; nothing else than that program, or a
+    newer one, may write on."""
+
+    code = "journal-version"
+
+
 class SealError(ShakerError):
     """A sealed file is not as it was sealed, or a break stands that nobody has cleared.
 

@@ -15,7 +15,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from shaker_ctl.commands.interruption import INTERRUPTED, quiet_interruption
-from shaker_ctl.errors import JournalCorruptError, SealError, SettingsError, ShakerError
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalVersionError,
+    SealError,
+    SettingsError,
+    ShakerError,
+)
 
 if TYPE_CHECKING:
     from shaker_ctl.commands.program import program as program
@@ -70,7 +76,8 @@ def exit_status(error: ShakerError) -> int:
     """Return the exit status that says what kind of help is needed."""
     if isinstance(error, SettingsError):
         return EX_CONFIG
-    return EX_DATAERR if isinstance(error, JournalCorruptError | SealError) else 1
+    needs_a_person = isinstance(error, JournalCorruptError | JournalVersionError | SealError)
+    return EX_DATAERR if needs_a_person else 1
 
 
 def _write_whatever_comes() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.journal.box_memory import BoxMemory
-from shaker_ctl.journal.record import Anchor, Head, Record
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values
@@ -203,6 +203,9 @@ class JournalStore(Protocol):
         Raises `JournalWriteError` where the medium refuses, `JournalCorruptError` where they do not
         continue this copy's chain.
         """
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        """Return the record with which the next volume begins; the next `write` begins with it."""
 
     def check_tail(self) -> None:
         """Read the newest records back; raises `JournalCorruptError` where they are not whole."""

@@ -6,6 +6,7 @@ made here and nowhere else.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import os
@@ -22,8 +23,12 @@ from typing import Any
 from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
+from shaker_ctl.adapters.disk.record_tables import TablesReader
+from shaker_ctl.adapters.disk.records_watch import REMEDY as BROKEN_REMEDY
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
@@ -32,8 +37,8 @@ from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.box_memory import JournalMemory, compare_lamp_box
+from shaker_ctl.journal.proofs import Break
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
-from shaker_ctl.journal.statistics import figures
 from shaker_ctl.motion.reports import (
     DriveEnded,
     JogEnded,
@@ -66,6 +71,7 @@ from shaker_ctl.service.recovery import (
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
+from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.settings import Settings
@@ -105,6 +111,7 @@ class Table:
         self._stops: list[Any] = []
         self._has_opened = False
         self._is_in_order = True
+        self._is_broken_told = False
         self._build()
 
     # ── Building ────────────────────────────────────────────────────────────
@@ -161,12 +168,15 @@ class Table:
             parameters=p.journal,
             digests=digests_by_name,
             on_fault=self._journal_failed,
+            run={"seal": self._sealed.seal, "boot": self._boot},
         )
+        self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
+        tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
-        wear.start(journal.newest_first(journal.head().sequence))
+        wear.start(partial(tables.worn, journal.head().sequence))
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -189,6 +199,7 @@ class Table:
             performer=self._dispatch,
             heartbeat=self._heartbeat,
             observers=(
+                self._turns.observe,
                 self._outcomes.observe,
                 wear.observe,
                 why_due.observe,
@@ -210,7 +221,7 @@ class Table:
                 archive=JournalArchive(
                     journal,
                     self._journal_state,
-                    figures,
+                    tables.counted,
                     settings=self._source.read_text("utf-8"),
                     versions=self._versions(),
                     pictures=partial(newest_pictures, p.journal.pictures),
@@ -226,6 +237,7 @@ class Table:
                 last_run=lambda: self._last_run,
                 wear=wear,
                 why_due=why_due,
+                require_proved_journal=self._records.require_proved,
             )
         )
 
@@ -263,8 +275,12 @@ class Table:
         p = self._settings
         self._stops.append(self._reader.stop)
         self._reader.load()  # takes longest, and touches nothing
-        journal = open_copies(p.journal)
+        verifying = f"verifying the journal {p.journal.path}"
+        journal = open_copies(p.journal, lambda: self._notifier.starting(verifying))
         self._stops.append(journal.close)
+        copies = [journal.main] if journal.second is None else [journal.main, journal.second]
+        self._records = RecordsWatch(copies)
+        self._records.refuse_a_broken_one()
         sealed_start.check_journal(self._sealed, journal)
         self._reader.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
@@ -272,6 +288,8 @@ class Table:
         self._build_on(journal)
         self._stops.append(self._close_journal)
         self._keeper.start()
+        self._stops.append(self._records.stop)
+        self._records.start()
         self._stops.append(self._link.close)
         self._link.open()
         identity = self._lamps.meet()
@@ -328,12 +346,30 @@ class Table:
         for code in self._self_watch.look():
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
+        self._records.look()
+        if (broken := self._records.broken()) is not None:
+            self._halt_between_rounds(broken)
+        self._state.between_events(lambda: self._turns.look(self._state.state.phase))
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             self._is_in_order = False
             raise JournalError(
                 "the state thread ended", remedy="See the log above; the motor is off; restart"
             )
+
+    def _halt_between_rounds(self, broken: Break) -> None:
+        """A closed volume does not verify: the round in hand is settled, then the table halts.
+
+        Raises JournalCorruptError as soon as no round is in hand.
+        """
+        if not self._is_broken_told:
+            self._is_broken_told = True
+            log.error("%s", broken.line)
+            with contextlib.suppress(JournalError):  # said by the journal's own fault already
+                self._keeper.append("journal_broken", {"note": broken.line})
+            self._post(events.ControllerFault(JournalCorruptError.code))
+        if self._state.state.phase in BETWEEN_ROUNDS:
+            raise JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
         """What the box remembers proves a journal that is cut, rewritten, or another's."""
@@ -453,7 +489,7 @@ class Table:
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()
         behind = health.second_behind if self._settings.journal.second else None
-        return JournalState(health.head, behind, health.fault)
+        return JournalState(health.head, behind, health.fault, self._records.words())
 
     # ── Screens ─────────────────────────────────────────────────────────────
 

@@ -4,8 +4,9 @@ Owns the damage and the verdict on it. A damaged journal must open whole, or be 
 a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in
 memory where the machine has a disk there, without any table.
 
-What is damaged is what a killed service leaves: the main file, and its write-ahead log with the
-newest records, beside a whole second copy.
+What is damaged is what a killed service leaves: the open volume, its write-ahead log with the
+newest records, and a closed volume, beside a whole second copy. Damage to the closed volume may be
+named by the start, or by the proving that comes before play.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from hil_tests.bounded import at_least
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
@@ -33,9 +34,15 @@ PAGE = 4096
 FRAME = PAGE + 24
 """One page in SQLite's write-ahead log, with its header."""
 
-FILES = {"main": "", "log": "-wal"}
-LAST_BYTES = {"main": 2 * PAGE, "log": 3 * FRAME}
-"""Where the newest records lie: in the last pages of the file, in the last commits of the log."""
+FILES = ("main", "log", "closed")
+LAST_BYTES = {"main": 2 * PAGE, "log": 3 * FRAME, "closed": 2 * PAGE}
+"""Where the newest records lie: in the last pages of a file, in the last commits of the log."""
+
+CLOSED = 20
+"""Records of the closed volume of a made-up journal."""
+
+PROVED_BROKEN = "broken-volume"
+"""Verdict on a closed volume that the start lets pass and the proving before play does not."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,16 @@ class Crashed:
     records: list[Record]
 
     def file(self, which: str) -> Path:
-        path = self.parameters.path
-        return path.with_name(path.name + FILES[which])
+        """The file to damage; the oldest volume is closed where there is more than one."""
+        return file_of(self.parameters, which)
+
+
+def file_of(parameters: JournalParameters, which: str) -> Path:
+    """The open volume, its log, or the first volume, of the main copy."""
+    newest = volume_path(parameters.path, volume_numbers(parameters.path)[-1])
+    if which == "closed":
+        return parameters.path if newest != parameters.path else newest.with_name("none")
+    return newest.with_name(newest.name + "-wal") if which == "log" else newest
 
 
 def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
@@ -67,18 +82,30 @@ def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Re
     return records
 
 
+def volume_after(store: SqliteJournal, day: str = "2026-11-22") -> Record:
+    """Forge the record with which the next volume of a journal begins."""
+    return link(
+        store.head(),
+        store.next_volume(day, {"seal": "unsealed", "boot": "a boot"}),
+        monotonic_s=0.0,
+        wall=f"{day}T06:00:00.000+00:00",
+        digests={},
+    )
+
+
 def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
-    """Copy file and log while they are open: what a killed process leaves behind."""
+    """Copy all volumes and the log while they are open: what a killed process leaves behind."""
     folder.mkdir(parents=True, exist_ok=True)
-    for suffix in FILES.values():
-        source = path.with_name(path.name + suffix)
-        if source.exists():
-            shutil.copy(source, folder / source.name)
+    for number in volume_numbers(path):
+        file = volume_path(path, number)
+        for source in (file, file.with_name(file.name + "-wal")):
+            if source.exists():
+                shutil.copy(source, folder / source.name)
     return folder / path.name
 
 
 def made(folder: Path) -> Crashed:
-    """A journal of 60 records, the newest 20 of them in the log, one commit each."""
+    """A journal of 60 records in two volumes, the newest 20 in the log, one commit each."""
     (folder / "open" / "second").mkdir(parents=True)
     opened = open_copies(
         JournalParameters(
@@ -87,9 +114,12 @@ def made(folder: Path) -> Crashed:
         )
     )
     assert opened.second is not None
-    records = records_after(opened.main.head(), 60)
-    opened.main.write(records[:40])
-    opened.main._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    records = records_after(opened.main.head(), CLOSED)
+    opened.main.write(records)
+    records.append(volume_after(opened.main))
+    records += records_after(Head(records[-1].sequence, records[-1].hash), 60 - CLOSED - 1)
+    opened.main.write(records[CLOSED:40])
+    opened.main._file._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for n in range(40, 60):
         opened.main.write(records[n : n + 1])
     opened.second.write(records)
@@ -152,6 +182,9 @@ def verdict(parameters: JournalParameters, records: list[Record]) -> str:
     except JournalError as error:
         return error.code
     try:
+        for one in opened.main.closed:
+            if opened.main.verify_closed(one)[1] is not None:
+                return PROVED_BROKEN
         return "sound" if list(opened.main.read()) == records else "silent"
     finally:
         opened.close()
@@ -160,7 +193,7 @@ def verdict(parameters: JournalParameters, records: list[Record]) -> str:
 def cut(crashed: Crashed, which: str, at: int, folder: Path) -> str:
     """Cut a copy's file at this byte and open it."""
     damaged = trial(crashed, folder)
-    with damaged.path.with_name(damaged.path.name + FILES[which]).open("r+b") as file:
+    with file_of(damaged, which).open("r+b") as file:
         file.truncate(at)
     return verdict(damaged, crashed.records)
 
@@ -168,7 +201,7 @@ def cut(crashed: Crashed, which: str, at: int, folder: Path) -> str:
 def flip(crashed: Crashed, which: str, at: int, bit: int, folder: Path) -> str:
     """Flip one bit of a copy's file and open it."""
     damaged = trial(crashed, folder)
-    target = damaged.path.with_name(damaged.path.name + FILES[which])
+    target = file_of(damaged, which)
     content = bytearray(target.read_bytes())
     content[at] ^= 1 << bit
     target.write_bytes(content)
@@ -179,7 +212,7 @@ def last_bytes(crashed: Crashed, which: str, *, every: int = 1) -> list[int]:
     """Where to cut: so many bytes apart over the newest records, and around each boundary."""
     size = crashed.file(which).stat().st_size
     first = max(0, size - LAST_BYTES[which])
-    block = PAGE if which == "main" else FRAME
+    block = FRAME if which == "log" else PAGE
     near = {n * block + d for n in range(size // block + 2) for d in (-1, 0, 1)}
     return sorted({*range(first, size, every), *(at for at in near if 0 <= at < size)})
 
@@ -231,10 +264,11 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"{len(crashed.records)} records; seed {options.seed}\n")
         for which in FILES:
             if not crashed.file(which).exists():
-                sys.stdout.write(f"{which:<5} no such file: the journal was closed in order\n")
+                why = "one volume only" if which == "closed" else "the journal was closed in order"
+                sys.stdout.write(f"{which:<6} no such file: {why}\n")
                 continue
             if crashed.file(which).stat().st_size == 0:
-                sys.stdout.write(f"{which:<5} is empty: nothing in it could be damaged\n")
+                sys.stdout.write(f"{which:<6} is empty: nothing in it could be damaged\n")
                 continue
             places = last_bytes(crashed, which, every=options.every)
             cuts = count(cut(crashed, which, at, work) for at in places)
@@ -242,7 +276,7 @@ def main(arguments: list[str] | None = None) -> int:
             flipped = count(flip(crashed, which, at, bit, work) for at, bit in chosen)
             for what, seen in (("cut", cuts), ("flipped", flipped)):
                 told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
-                sys.stdout.write(f"{which:<5} {what:<8} {sum(seen.values()):6}: {told}\n")
+                sys.stdout.write(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}\n")
                 silent += seen["silent"]
     sys.stdout.write(f"silently accepted: {silent}\n")
     return 1 if silent else 0

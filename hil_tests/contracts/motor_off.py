@@ -25,9 +25,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hil_tests.bounded import at_least
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
@@ -39,7 +40,7 @@ from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Head, Record, genesis
+from shaker_ctl.journal.record import Entry, Head, Record, genesis
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.events import Event, ShakerFault
 from shaker_ctl.rules.vocabulary import play
@@ -87,6 +88,10 @@ class HangingMedium:
         if self.hangs:
             time.sleep(HUNG_SYNC_S)
         self._head = Head(records[-1].sequence, records[-1].hash)
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        """Nobody begins a volume here."""
+        raise AssertionError(day, run)
 
     def check_tail(self) -> None:
         """Nothing is kept that could be damaged."""

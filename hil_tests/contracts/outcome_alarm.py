@@ -18,6 +18,7 @@ import typer
 
 from shaker_ctl.journal.distributions import chi_square_power
 from shaker_ctl.journal.statistics import ALPHA, judge
+from shaker_ctl.journal.tally import tally_of
 from shaker_ctl.motion.outcome_health import OutcomeHealth
 
 LOOKS = (100, 300, 1000, 3000, 10_000, 30_000)
@@ -48,7 +49,7 @@ def promised(excess: float, dice: int, tosses: int) -> float:
 
 def rung(tosses: list[Values]) -> bool:
     """Whether the statistics' test on all faces lies outside its limits."""
-    return any(test.is_outside for test in judge(tosses) if test.name == "faces")
+    return any(test.is_outside for test in judge(tally_of(tosses)) if test.name == "faces")
 
 
 def tosses_until_alarm(stream: Iterator[Values], most: int) -> int | None:

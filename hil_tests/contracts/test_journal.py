@@ -16,6 +16,7 @@ from hil_tests.contracts import bytes_cut
 from hil_tests.contracts.bytes_cut import records_after
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, Record
@@ -139,13 +140,13 @@ def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParamet
 def test_a_full_medium_is_named_and_loses_nothing_before(parameters: JournalParameters) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 5)
-    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-    store._db.execute(f"PRAGMA max_page_count={pages + 2}")
+    pages = store._file._db.execute("PRAGMA page_count").fetchone()[0]
+    store._file._db.execute(f"PRAGMA max_page_count={pages + 2}")
     with pytest.raises(JournalWriteError, match="full") as caught:
         write(store, 1000)
     assert "Free space" in caught.value.remedy
     kept = store.head().sequence
-    store._db.execute("PRAGMA max_page_count=100000")
+    store._file._db.execute("PRAGMA max_page_count=100000")
     write(store, 5)
     assert store.verify() == (store.head(), None)
     assert store.head().sequence == kept + 5
@@ -162,11 +163,11 @@ def test_a_medium_that_turned_read_only_is_named_and_goes_on_when_it_is_mended(
 ) -> None:
     store = SqliteJournal(parameters.path)
     write(store, 3)
-    store._db.execute("PRAGMA query_only=ON")  # as SQLite answers on a read-only mount
+    store._file._db.execute("PRAGMA query_only=ON")  # as SQLite answers on a read-only mount
     with pytest.raises(JournalWriteError, match="readonly"):
         write(store, 2)
     assert store.head().sequence == 3
-    store._db.execute("PRAGMA query_only=OFF")
+    store._file._db.execute("PRAGMA query_only=OFF")
     write(store, 2)
     assert store.verify()[1] is None
     store.close()
@@ -190,7 +191,7 @@ def test_what_the_system_refuses_speaks_of_the_medium_and_not_of_damage(
         raise error
 
     with pytest.raises(JournalWriteError, match="cannot be written") as caught:
-        store._guard(refused)
+        store._file._guard(refused)
     assert caught.value.code == "journal-write"
     assert caught.value.remedy
     store.close()
@@ -204,12 +205,12 @@ def test_a_second_medium_that_is_read_only_at_start_halts_with_its_remedy(
     assert parameters.second is not None
     second = parameters.second
 
-    def append(store: SqliteJournal, records: list[Record]) -> None:
+    def append(store: VolumeFile, records: list[Record]) -> None:
         if store.path == second:
             raise OSError(errno.EROFS, "Read-only file system")
         pytest.fail("nothing is written to the main copy")
 
-    monkeypatch.setattr(SqliteJournal, "_append", append)
+    monkeypatch.setattr(VolumeFile, "_append", append)
     with pytest.raises(JournalWriteError, match="stick/journal"):
         open_copies(parameters)
 
@@ -302,12 +303,12 @@ def test_two_services_never_write_one_journal(parameters: JournalParameters) -> 
 
 def test_a_survey_changes_no_byte(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    log = parameters.path.with_name(parameters.path.name + "-wal")
-    before = parameters.path.read_bytes(), log.read_bytes()
+    files = [crashed.file(which) for which in bytes_cut.FILES]
+    before = [file.read_bytes() for file in files]
     heads, findings = survey(parameters)
     assert findings == []
     assert [head.sequence for _, head in heads] == [60, 60]
-    assert (parameters.path.read_bytes(), log.read_bytes()) == before
+    assert [file.read_bytes() for file in files] == before
 
 
 def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:
@@ -378,7 +379,7 @@ def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
 ) -> None:
     """A cut log is not quietly folded away: its bytes stand beside the journal, to the last."""
     damaged = bytes_cut.trial(crashed, fast_path / "trial")
-    log = damaged.path.with_name(damaged.path.name + "-wal")
+    log = bytes_cut.file_of(damaged, "log")
     with log.open("r+b") as file:
         file.truncate(log.stat().st_size - 1000)
     found = log.read_bytes()
@@ -389,7 +390,7 @@ def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
 
 def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    log = parameters.path.with_name(parameters.path.name + "-wal")
+    log = crashed.file("log")
     content = bytearray(log.read_bytes())
     content[len(content) // 2] ^= 1
     log.write_bytes(content)
@@ -405,14 +406,14 @@ def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
 def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute(
-        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 7"
+    store._file._db.execute("DROP TRIGGER record_stays")
+    store._file._db.execute(
+        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 28"
     )
     store.close()
     _, findings = survey(parameters)
     assert findings[0].trouble is Trouble.MAIN_DAMAGED
-    assert "record 7" in findings[0].text
+    assert "record 28" in findings[0].text
 
 
 def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
@@ -421,20 +422,20 @@ def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
     """A changed digit leaves valid JSON: only the other copy knows which byte is wrong."""
     parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
-    store._db.execute("DROP TRIGGER record_stays")
-    wrong = crashed.records[6].body.replace(b'"n":6', b'"n":7')
-    store._db.execute("UPDATE record SET body = ? WHERE sequence = 7", (wrong,))
+    store._file._db.execute("DROP TRIGGER record_stays")
+    wrong = crashed.records[27].body.replace(b'"n":6', b'"n":7')
+    store._file._db.execute("UPDATE record SET body = ? WHERE sequence = 28", (wrong,))
     store.close()
-    at = crashed.records[6].body.index(b'"n":6') + 4
+    at = crashed.records[27].body.index(b'"n":6') + 4
     _, findings = survey(parameters)
-    assert f"record 7, byte {at}:" in findings[0].text
+    assert f"record 28, byte {at}:" in findings[0].text
 
 
 def test_a_changed_hash_is_told_from_a_changed_record(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
     store = SqliteJournal(parameters.path)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 9")
+    store._file._db.execute("DROP TRIGGER record_stays")
+    store._file._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 29")
     store.close()
     _, findings = survey(parameters)
-    assert "record 9: its hash is not the one" in findings[0].text
+    assert "record 29: its hash is not the one" in findings[0].text

@@ -26,6 +26,7 @@ from hil_tests.rig.control import ask
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.settings_page import FOR_RIG
 
 APPROVAL = "none: demonstration on the virtual rig"
 
@@ -206,19 +207,10 @@ class Session:
             "service": {
                 "table_name": "Demonstration 1",
                 "runtime_dir": str(self.folder / "run"),
-                # A rig runs beside it, and whatever else a laptop does; and the host of a virtual
-                # machine takes a core away for 100 ms at a time. Still within the 150 ms.
-                "heartbeat_s": 0.13,
             },
-            "gpio": {**_pins(rig), "dead_man_s": 0.12},
+            "gpio": _pins(rig),
             "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
-            # A line that two processes of a shared machine pace answers later than a box does.
-            "lamp": {
-                **rig["lamp"],
-                "reply_slack_s": 0.12,
-                "request_deadline_s": 0.4,
-                "show_deadline_s": 0.4,
-            },
+            "lamp": dict(rig["lamp"]),
             "console": {
                 "users_file": str(users),
                 "technician": {
@@ -236,6 +228,9 @@ class Session:
                 "pictures": str(self.folder / "pictures"),
             },
         }
+        for name, (value, _) in FOR_RIG.items():
+            section, key = name.split(".")
+            settings[section][key] = value
         file = self.folder / "settings.toml"
         file.write_text(tomlkit.dumps(settings), "utf-8")
         try:

@@ -87,7 +87,7 @@ class Witness:
             return [], [f"the journal cannot be read: {error}"]
         steps: list[Step] = []
         try:
-            head = self._head or book._start
+            head = self._head or book.start
             for link in walk(head, book.read(head.sequence + 1), "journal"):
                 if isinstance(link, Damage):
                     return steps, [link.line()]

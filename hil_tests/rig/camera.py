@@ -319,7 +319,7 @@ class _Film:
             self._scene.lay_card(self._laid.pop(0))
         picture = self._scene.render(end_s, samples, self._board.view())
         with self._changed:
-            picture = self._faults.on_picture(picture)
+            picture = self._faults.on_picture(picture, end_s)
         encoded = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
         with self._changed:
             return self._faults.on_jpeg(due_s, encoded.tobytes())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from hil_tests.rig.camera_weather import WEATHER
 from hil_tests.rig.fault_set import Bounds, numbers
 from hil_tests.rig.optics import Image
 
@@ -79,6 +80,51 @@ CAMERA_FAULTS: dict[str, CameraFault] = {
         CameraFault(
             "looped", "the last seconds are replayed for ever", {"seconds": 2.0}, {"seconds": PAST}
         ),
+        CameraFault(
+            "breathing",
+            "each picture differs: it sways by so many pixels, its light by such a share (sigmas)",
+            {"px": 0.12, "light": 0.006},
+            {"px": (0.0, 5.0), "light": (0.0, 0.2)},
+        ),
+        CameraFault(
+            "auto_exposure",
+            "the mean of the picture is held at this level, so many seconds behind",
+            {"level": 75.0, "seconds": 0.4},
+            {"level": (10.0, 240.0), "seconds": (0.01, 10.0)},
+        ),
+        CameraFault(
+            "white_balance",
+            "colours are pulled towards a grey mean by this share",
+            {"share": 0.5},
+            {"share": (0.0, 1.0)},
+        ),
+        CameraFault(
+            "flicker",
+            "room light of this frequency and depth, as bands",
+            {"hz": 100.2, "depth": 0.2},
+            {"hz": (10.0, 1000.0), "depth": (0.0, 1.0)},
+        ),
+        CameraFault(
+            "focus_drift",
+            "focus comes and goes, up to this blur, in this time",
+            {"sigma_px": 1.2, "period_s": 60.0},
+            {"sigma_px": (0.0, 20.0), "period_s": (0.1, 3600.0)},
+        ),
+        CameraFault(
+            "reflections",
+            "lights of this level wander over the dome in this time",
+            {"level": 26.0, "period_s": 9.0},
+            {"level": (0.0, 255.0), "period_s": (0.1, 600.0)},
+        ),
+        CameraFault(
+            "dirty_dome",
+            "so many specks of dust and drops of drink on the dome",
+            {"specks": 90.0, "drops": 1.0},
+            {"specks": (0.0, 2000.0), "drops": (0.0, 20.0)},
+        ),
+        CameraFault(
+            "hot_pixels", "so many pixels are always bright", {"count": 30.0}, {"count": (0.0, 5e4)}
+        ),
         CameraFault("dead", "nothing more is sent; the connection stays open"),
         CameraFault("closed", "connections are closed and refused"),
     )
@@ -96,6 +142,7 @@ class CameraFaults:
         self._loop: list[bytes] = []
         self._loop_at = 0
         self._random = np.random.default_rng(9)
+        self._weather = {name: make(self._random) for name, make in WEATHER.items()}
 
     @property
     def active(self) -> dict[str, dict[str, float]]:
@@ -134,11 +181,14 @@ class CameraFaults:
         """True while nothing new would be sent anyway."""
         return bool({"frozen", "looped"} & self._active.keys()) and bool(self._encoded)
 
-    def on_picture(self, picture: Image) -> Image:
-        """Apply what happens to the picture itself."""
+    def on_picture(self, picture: Image, at_s: float = 0.0) -> Image:
+        """Apply what happens to the picture itself, which was taken at `at_s`."""
         if not self._active:
             self._pictures.append(picture)
             return picture
+        for name, weather in self._weather.items():
+            if name in self._active:
+                picture = weather(picture, self._active[name], at_s)
         if "torn" in self._active and self._pictures:
             back = min(
                 len(self._pictures), max(1, int(self._active["torn"]["seconds"] * self._fps))

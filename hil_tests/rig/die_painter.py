@@ -92,6 +92,7 @@ class DiePainter:
         self._lens = lens
         self._lights = lights
         self._half_mm = die_mm / 2.0
+        self._round_mm = style.round_mm * die_mm / 16.0
         self._faces = _faces()
         self._normals = np.stack([face.normal for face in self._faces])
         self._grids = np.stack([face.grid for face in self._faces])
@@ -204,6 +205,11 @@ class DiePainter:
         hull = cv2.convexHull((((outline + 0.5) * scale - 0.5) * 16).astype(np.int32))
         mask8 = np.zeros((size[1], size[0]), np.uint8)
         cv2.fillConvexPoly(mask8, hull, 255, cv2.LINE_AA, 4)
+        if self._round_mm:
+            high_mm = self._lens.height_mm - float(position[2])
+            side = 2 * round(self._round_mm * self._lens.focal_px / high_mm * scale) + 1
+            round_ = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+            mask8 = np.asarray(cv2.morphologyEx(mask8, cv2.MORPH_OPEN, round_), np.uint8)
         mask = mask8.astype(np.float32) * np.float32(1.0 / 255.0)
         return mask, picture * mask[..., None]
 

@@ -35,6 +35,14 @@ class DiceStyle:
     """Depth look of the pips: 0 flush as on casino dice, 1 drilled."""
     glow: Colour | None = None
     """Translucent material: its colour where light comes through. None is opaque."""
+    round_mm: float = 0.0
+    """Radius of edges and corners; 0 is a casino's razor edge."""
+    veins: Colour | None = None
+    """Marbled material: the colour of its veins."""
+    monogram: str = ""
+    """A house's letters, printed around the middle of each face and as a serial number."""
+    worn: float = 0.0
+    """Share of the ink that is gone from the pips, and how scratched the faces are, 0-1."""
 
 
 STYLES: dict[str, DiceStyle] = {
@@ -48,6 +56,11 @@ STYLES: dict[str, DiceStyle] = {
         DiceStyle(
             "asian", (238, 236, 230), (20, 20, 26), red_values=(1, 4), large_one_mm=6.4, recess=0.9
         ),
+        DiceStyle("black", (30, 30, 33), (240, 238, 232), recess=0.3),
+        DiceStyle("rounded", (234, 230, 220), (24, 22, 24), recess=0.9, round_mm=2.0),
+        DiceStyle("marbled", (206, 40, 58), (246, 242, 232), recess=0.6, veins=(242, 196, 190)),
+        DiceStyle("house", (112, 6, 14), (240, 236, 228), glow=(226, 26, 34), monogram="SHAKER 07"),
+        DiceStyle("worn", (226, 218, 198), (46, 42, 40), recess=0.8, round_mm=1.0, worn=0.45),
     )
 }
 
@@ -118,6 +131,10 @@ def _paint_face(
     pips = _pip_coverage(style, value, die_mm)[..., None]
     ink = linear(style.red if value in style.red_values else style.pip)
     shade = _recess(style, value, die_mm)[..., None]
+    if style.worn:
+        pips = pips * _wear(style.worn, random)
+    if style.monogram:
+        body = _printed(body, style, value)
     painted = body * (1.0 - pips) + ink * shade * pips
     if style.recess > 0.0:
         painted += 0.05 * style.recess * _catchlight(style, value, die_mm)[..., None]
@@ -131,6 +148,12 @@ def _body(style: DiceStyle, random: np.random.Generator) -> Texture:
     )
     mottle = 1.0 + 0.02 * np.asarray(noise) / float(np.std(noise))
     body = linear(style.body) * mottle[..., None]
+    if style.veins is not None:
+        body = _marbled(body, linear(style.veins), random)
+    if style.worn:
+        body = _scratched(body, style.worn, random)
+    if style.round_mm:
+        return _rounded(body, style.round_mm)
     if style.glow is not None:
         along = np.abs(np.linspace(-1.0, 1.0, TEXELS, dtype=np.float32))
         edge = np.maximum(along[:, None] ** 5, along[None, :] ** 5)
@@ -146,6 +169,61 @@ def _body(style: DiceStyle, random: np.random.Generator) -> Texture:
     outermost[[0, -1], :] = outermost[:, [0, -1]] = 0.8
     outermost[[1, -2], 1:-1] = outermost[1:-1, [1, -2]] = 0.35
     return np.asarray(body * (1.0 - outermost) + rim * outermost, dtype=np.float32)
+
+
+def _marbled(body: Texture, veins: NDArray[np.float32], random: np.random.Generator) -> Texture:
+    """Swirls of a second colour, as in dice cast from two melts."""
+    coarse, fine = (
+        np.asarray(cv2.GaussianBlur(random.standard_normal((TEXELS, TEXELS)), (0, 0), sigma))
+        for sigma in (16.0, 5.0)
+    )
+    swirl = coarse / coarse.std() + 0.35 * fine / fine.std()
+    share = np.exp(-((swirl / 0.32) ** 2))[..., None] * 0.8
+    return np.asarray(body * (1.0 - share) + veins * share, dtype=np.float32)
+
+
+def _scratched(body: Texture, worn: float, random: np.random.Generator) -> Texture:
+    """Fine scratches and the grime in them."""
+    lines = np.zeros((TEXELS, TEXELS), np.float32)
+    for _ in range(round(40 * worn)):
+        start, end = random.uniform(0, TEXELS, 2), random.uniform(0, TEXELS, 2)
+        end = start + (end - start) * random.uniform(0.1, 0.5)
+        a, b = (int(start[0]), int(start[1])), (int(end[0]), int(end[1]))
+        cv2.line(lines, a, b, float(random.uniform(0.1, 0.6)), 1, cv2.LINE_AA)
+    soft = np.asarray(cv2.GaussianBlur(lines, (0, 0), 0.8))[..., None]
+    return np.asarray(body * (1.0 - 0.5 * soft), dtype=np.float32)
+
+
+def _wear(worn: float, random: np.random.Generator) -> Texture:
+    """How much ink is left at each place, (TEXELS, TEXELS, 1)."""
+    cloud = np.asarray(cv2.GaussianBlur(random.standard_normal((TEXELS, TEXELS)), (0, 0), 5.0))
+    gone = np.clip(cloud / cloud.std() - (1.3 - 2.2 * worn), 0.0, 1.0) * 0.85
+    return np.asarray(1.0 - gone[..., None], dtype=np.float32)
+
+
+def _rounded(body: Texture, round_mm: float) -> Texture:
+    """The face of a die with round edges: they turn away from the light above."""
+    reach = round_mm * TEXELS / 16.0
+    away = np.minimum(np.arange(TEXELS), np.arange(TEXELS)[::-1]) + 0.5
+    to_edge = np.minimum(away[:, None], away[None, :])
+    turned = np.clip(1.0 - to_edge / reach, 0.0, 1.0)[..., None]
+    return np.asarray(body * (1.0 - 0.38 * turned**2), dtype=np.float32)
+
+
+def _printed(body: Texture, style: DiceStyle, value: int) -> Texture:
+    """The house's letters across the face and its serial number along an edge, pressed in gold."""
+    print_ = np.zeros((TEXELS, TEXELS), np.uint8)
+    name, _, serial = style.monogram.partition(" ")
+    if value in (1, 2, 3):
+        cv2.putText(print_, name, (24, 54), cv2.FONT_HERSHEY_DUPLEX, 0.62, 255, 1, cv2.LINE_AA)
+        cv2.ellipse(print_, (72, 72), (34, 34), 0, 20, 160, 255, 1, cv2.LINE_AA)
+    if value == 6:
+        cv2.putText(
+            print_, f"{serial}413", (46, 78), cv2.FONT_HERSHEY_PLAIN, 0.9, 255, 1, cv2.LINE_AA
+        )
+    share = 0.75 * np.asarray(print_, np.float32)[..., None] / 255.0
+    gold = linear((222, 186, 104))
+    return np.asarray(body * (1.0 - share) + gold * share, dtype=np.float32)
 
 
 def _recess(style: DiceStyle, value: int, die_mm: float) -> Texture:

@@ -12,6 +12,9 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 
+EXTEND_S = 30
+"""Longest silence, in seconds, of a start that has said that it does something long."""
+
 
 class SdNotifier:
     """The service manager. Calls may come at any rate: pings are thinned to what it asked for."""
@@ -27,6 +30,7 @@ class SdNotifier:
         # A quarter, not half: one late ping must never cost a restart.
         self._every_s = int(interval_us) / 4e6 if interval_us.isdigit() else 0.0
         self._pinged_s = -1e9
+        self._extended_s = -1e9
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) if self._address else None
         if self._socket is not None:
             self._socket.setblocking(False)
@@ -40,9 +44,19 @@ class SdNotifier:
             with contextlib.suppress(OSError):
                 self._socket.sendto(text.encode(), self._address)
 
+    def starting(self, status: str) -> None:
+        """The start goes on and does something long: it has `EXTEND_S` more from now.
+
+        May be called at any rate; `status` is what `systemctl status` shows.
+        """
+        now_s = self._now()
+        if now_s - self._extended_s >= 1.0:
+            self._extended_s = now_s
+            self._send(f"STATUS={status}\nEXTEND_TIMEOUT_USEC={EXTEND_S * 1_000_000}")
+
     def ready(self) -> None:
         """The table has started."""
-        self._send("READY=1")
+        self._send("READY=1\nSTATUS=")
 
     def alive(self) -> None:
         """A turn of the motion loop ended with the state thread alive."""

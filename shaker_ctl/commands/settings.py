@@ -1,31 +1,79 @@
-"""`shaker-ctl settings`: what can be set, and whether a file is right."""
+"""`shaker-ctl settings`: what can be set, a file to begin with, what is in force, and a check."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
+from rich.table import Table
 from rich.text import Text
 
-from shaker_ctl import settings
+from shaker_ctl import settings, settings_page
+from shaker_ctl.errors import RefusedError
 
-app = typer.Typer(no_args_is_help=True, help="Settings: the reference of all keys, and a check.")
+app = typer.Typer(no_args_is_help=True, help="Settings: reference, new file, what is in force.")
 screen = Console()
+
+
+class Purpose(StrEnum):
+    """What a new file is for."""
+
+    PI = "pi"
+    RIG = "rig"
 
 
 @app.command()
 def reference(
+    section: Annotated[str, typer.Argument(help="Only this one, such as camera.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Markdown source, for a file.")] = False,
 ) -> None:
     """Print every key with unit, range, default and reason."""
-    text = settings.reference()
+    text = settings_page.reference(section)
     if plain:
         typer.echo(text, nl=False)
     else:
         screen.print(Markdown(text))
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="The TOML file to write.")],
+    purpose: Annotated[
+        Purpose, typer.Option("--for", help="rig: with what simulated lines need.")
+    ] = Purpose.PI,
+) -> None:
+    """Write a commented file in which every key has its default. Writes over nothing."""
+    chosen = settings_page.FOR_RIG if purpose is Purpose.RIG else {}
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(settings_page.fresh(chosen))
+    except OSError as error:
+        raise RefusedError(
+            f"{file} cannot be written: {error.strerror}", remedy="Name another file"
+        ) from error
+    screen.print(f"{file}: change what you need, then: shaker-ctl settings check {file}")
+
+
+@app.command()
+def show(
+    config: Annotated[Path, typer.Option(help="The settings file of the table.")],
+    every: Annotated[bool, typer.Option("--all", help="Keys at their default, too.")] = False,
+) -> None:
+    """Say what is in force, and what differs from the defaults."""
+    standing = settings.load(config)
+    differing = {key.name: usual for key, usual in settings_page.differing(standing)}
+    table = Table("key", "in force", "default", box=None)
+    for each in settings_page.entries(standing):
+        if isinstance(each, settings_page.Key) and (every or each.name in differing):
+            usual = differing.get(each.name, each)
+            table.add_row(each.name, Text(each.spelled or "–"), Text(usual.spelled or "–"))
+    screen.print(table)
+    count = len(differing)
+    screen.print(f"{count} {'key differs' if count == 1 else 'keys differ'} from the defaults")
 
 
 @app.command()

@@ -208,6 +208,8 @@ class JournalView:
     head: str = ""
     second_copy: str = ""
     state: str = ""
+    volumes: str = ""
+    """How far the closed volumes are verified, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,6 +309,8 @@ def health(view: TableView, style: Style) -> Lines:
         ("journal", f"record {shown(view.journal.sequence)}, {view.journal.state or '?'}, "
                     f"second copy {view.journal.second_copy or '?'}"),
     )  # fmt: skip
+    if view.journal.volumes:
+        lines += pair("volumes", view.journal.volumes)
     if view.journal.head:
         lines += pair("chain head", view.journal.head)
     return lines

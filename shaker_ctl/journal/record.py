@@ -13,12 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.errors import JournalCorruptError, JournalVersionError
+
+SCHEMA = 2
+"""Version of what a record says. 1 had no `schema` key. A program reads its own version and all
+before it."""
 
 Plain = Any
 """What `json.loads` returns."""
 
-RESERVED = frozenset({"sequence", "monotonic", "wall", "kind", "round", "digests", "pictures"})
+RESERVED = frozenset(
+    {"schema", "sequence", "monotonic", "wall", "kind", "round", "digests", "pictures"}
+)
 """Keys that the chain itself writes; a fact may not bring its own."""
 
 
@@ -46,15 +52,18 @@ class Record:
     def plain(self) -> dict[str, Plain]:
         """The body decoded: what was to be remembered, and beside it `RESERVED`.
 
-        Raises JournalCorruptError where the body is none that was ever written.
+        Raises JournalCorruptError where the body is none that was ever written, and
+        JournalVersionError where a newer program wrote it.
         """
         try:
             decoded = json.loads(self.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             byte, what = _wrong_byte(self.body)
             raise _unreadable(Damage("journal", self.sequence, byte, what)) from error
         if not isinstance(decoded, dict):
             raise _unreadable(Damage("journal", self.sequence, None, "its body is no record"))
+        if decoded.get("schema", 1) not in range(1, SCHEMA + 1):
+            raise newer(f"record {self.sequence}", decoded["schema"])
         return decoded
 
 
@@ -153,6 +162,7 @@ def link(
     body = canonical(
         {
             **entry.body,
+            "schema": SCHEMA,
             "sequence": sequence,
             "monotonic": round(monotonic_s, 6),
             "wall": wall,
@@ -168,6 +178,10 @@ def link(
 def chain_hash(before: bytes, body: bytes) -> bytes:
     """SHA-256 over the hash of the record before, and the body."""
     return hashlib.sha256(before + body).digest()
+
+
+UNCHAINED = "its hash does not continue the chain"
+"""What is wrong with a record that reads well: body and hash do not belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +234,14 @@ class Chain:
             yield record
 
 
+def newer(what: str, version: Plain) -> JournalVersionError:
+    """Return the refusal of what a newer program has written."""
+    return JournalVersionError(
+        f"{what} of the journal has version {version}; this program knows versions up to {SCHEMA}",
+        remedy="Start the program version that wrote it, or a newer one",
+    )
+
+
 def _unreadable(damage: Damage) -> JournalCorruptError:
     return JournalCorruptError(
         damage.line(), remedy="Keep the file; shaker-ctl journal verify compares both copies"
@@ -245,7 +267,9 @@ def _wrong_byte(body: bytes) -> tuple[int | None, str]:
         return error.start, "not UTF-8"
     except json.JSONDecodeError as error:
         return len(error.doc[: error.pos].encode()), f"not JSON: {error.msg}"
-    return None, "its hash does not continue the chain"
+    except (ValueError, RecursionError):
+        return None, "not JSON that any program wrote: nested too deep, or a number too long"
+    return None, UNCHAINED
 
 
 def first_difference(body: bytes, other: bytes) -> int | None:

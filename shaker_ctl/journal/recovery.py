@@ -48,6 +48,8 @@ class Finding:
     remedy: str
     halts: bool
     """Whether the table must stay out of service until a person acts (O-4)."""
+    file: str = ""
+    """The volume that is damaged, where one is."""
 
     def line(self) -> str:
         return f"{self.text}. {self.remedy}" if self.remedy else self.text
@@ -75,17 +77,21 @@ def compare(main: CopyState, second: CopyState | None, *, second_is_set: bool) -
     """
     findings: list[Finding] = []
     if main.damage is not None:
-        findings.append(Finding(Trouble.MAIN_DAMAGED, main.damage.line(), REBUILD_MAIN, True))
+        findings.append(_damaged(Trouble.MAIN_DAMAGED, main.damage, REBUILD_MAIN))
     if second is None:
         if second_is_set:
             text = "the second copy of the journal is missing"
             findings.append(Finding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
         return findings
     if second.damage is not None:
-        findings.append(Finding(Trouble.SECOND_DAMAGED, second.damage.line(), REBUILD_SECOND, True))
+        findings.append(_damaged(Trouble.SECOND_DAMAGED, second.damage, REBUILD_SECOND))
     if main.damage is None and second.damage is None:
         findings += _compare_sound(main, second)
     return findings
+
+
+def _damaged(trouble: Trouble, damage: Damage, remedy: str) -> Finding:
+    return Finding(trouble, damage.line(), remedy, halts=True, file=damage.where)
 
 
 def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Figures over the recorded outcomes: counts, tests at 99 %, and what the sample could have seen.
 
-Owns the reading of outcomes out of records and the tests on them (O-17). It reports deviations and
+Owns the tests on counted outcomes (O-17). It reports deviations and
 the power of the sample to show them. It never says that dice are as they should be: no sample does.
 
 Dice stand in the records by position, left to right, which carries no information about faces. So
@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from typing import Any
 
 from shaker_ctl.journal.distributions import (
@@ -23,6 +23,7 @@ from shaker_ctl.journal.distributions import (
     normal_two_sided,
 )
 from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.tally import FaceCount, Tally, Values, outcomes, tally
 
 ALPHA = 0.01
 """Every test is at 99 %. Of a hundred tests on perfect dice one lies outside."""
@@ -38,28 +39,6 @@ PATTERN_DEVIATION = 0.50
 
 CORRELATION = 0.10
 """Power is reported for a correlation of this size."""
-
-Values = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How one round of play ended."""
-
-    round: int
-    ending: str
-    source: str | None
-    values: Values | None
-    """What counted."""
-    seen: Values | None = None
-    """What was read of the dice, whether it counted or not."""
-    was_unreadable: bool = False
-    """The reader gave no verdict, and a person had to look."""
-
-    @property
-    def faces(self) -> Values | None:
-        """The faces, as far as anybody knows them."""
-        return self.values or self.seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,89 +60,68 @@ class Judgement:
         return self.p < ALPHA
 
 
-def outcomes(records: Iterable[Record]) -> list[Outcome]:
-    """Return the ended rounds of play, oldest first."""
-    ended: list[Outcome] = []
-    readings: dict[int, dict[str, Any]] = {}
-    for record in records:
-        if not (b'"RecordRound"' in record.body or b'"ReadingMade"' in record.body):
-            continue
-        plain = record.plain
-        event = plain.get("event", {})
-        occasion = event.get("occasion") or {}
-        if event.get("type") == "ReadingMade" and occasion.get("purpose") == "play":
-            readings[occasion["number"]] = event["verdict"]
-        for command in plain.get("decision", ()):
-            if command.get("type") == "RecordRound":
-                ended.append(_outcome(command, readings.pop(command["round"], {})))
-    return ended
-
-
-def _outcome(command: dict[str, Any], verdict: dict[str, Any]) -> Outcome:
-    return Outcome(
-        round=command["round"],
-        ending=command["ending"],
-        source=command.get("source"),
-        values=_values(command.get("values")),
-        seen=_values(verdict.get("values")),
-        was_unreadable=verdict.get("type") == "Unreadable",
-    )
-
-
-def _values(plain: Any) -> Values | None:
-    return None if plain is None else (plain[0], plain[1], plain[2])
-
-
-def judge(tosses: Sequence[Values]) -> list[Judgement]:
+def judge(counts: Tally) -> list[Judgement]:
     """Return every test that the sample is large enough for."""
     found = [
-        _faces(tosses),
-        _patterns(tosses),
-        _totals(tosses),
-        *(_joint(tosses, a, b) for a, b in combinations(range(3), 2)),
-        *(_cross(tosses, a, b) for a, b in combinations(range(3), 2)),
-        *(_serial(tosses, die) for die in range(3)),
-        _runs(tosses),
+        _faces(counts),
+        _patterns(counts),
+        _totals(counts),
+        *(_joint(counts, a, b) for a, b in combinations(range(3), 2)),
+        *(_cross(counts, a, b) for a, b in combinations(range(3), 2)),
+        *(_serial(counts, die) for die in range(3)),
+        _runs(counts),
     ]
     return [test for test in found if test is not None]
 
 
 def figures(records: Iterable[Record]) -> dict[str, object]:
+    """Return everything as plain values, for consoles and files; reads every record."""
+    return figures_of(tally(outcomes(records)))
+
+
+def figures_of(counts: Tally) -> dict[str, object]:
     """Return everything as plain values, for consoles and files."""
-    ended = outcomes(records)
-    tosses = [outcome.values for outcome in ended if outcome.values is not None]
-    faces = Counter(face for toss in tosses for face in toss)
-    pairs = Counter((min(a, b), max(a, b)) for toss in tosses for a, b in _two_of(toss))
+    n = counts.tosses.total()
+    faces = _weighed((face, k) for toss, k in counts.tosses.items() for face in toss)
+    pairs = _weighed(
+        ((min(a, b), max(a, b)), k) for toss, k in counts.tosses.items() for a, b in _two_of(toss)
+    )
     return {
-        "rounds": len(ended),
-        "tosses": len(tosses),
-        "dice": 3 * len(tosses),
-        "endings": dict(Counter(outcome.ending for outcome in ended)),
-        "void_rate": _share(sum(o.ending == "void" for o in ended), len(ended)),
-        "no_roll_rate": _share(sum(o.ending == "no_roll" for o in ended), len(ended)),
-        "unreadable_rate": _share(sum(o.was_unreadable for o in ended), len(ended)),
+        "rounds": counts.rounds,
+        "tosses": n,
+        "dice": 3 * n,
+        "endings": dict(counts.endings),
+        "void_rate": _share(counts.endings["void"], counts.rounds),
+        "no_roll_rate": _share(counts.endings["no_roll"], counts.rounds),
+        "unreadable_rate": _share(counts.unreadable, counts.rounds),
         "faces": {face: faces[face] for face in range(1, 7)},
-        "by_face": {face: _of_face(ended, face) for face in range(1, 7)},
+        "by_face": {face: _of_face(count) for face, count in counts.by_face.items()},
         "pairs": {f"{a}-{b}": pairs[(a, b)] for a in range(1, 7) for b in range(a, 7)},
         "level": 1.0 - ALPHA,
-        "tests": [_plain(test) for test in judge(tosses)],
-        "note": _note(len(tosses)),
+        "tests": [_plain(test) for test in judge(counts)],
+        "note": _note(n),
     }
 
 
-def _of_face(ended: Sequence[Outcome], face: int) -> dict[str, object]:
+def _weighed(found: Iterable[tuple[Any, int]]) -> Counter[Any]:
+    """Add up what comes with a count of its own."""
+    counted: Counter[Any] = Counter()
+    for what, n in found:
+        counted[what] += n
+    return counted
+
+
+def _of_face(count: FaceCount) -> dict[str, object]:
     """How the rounds ended in which a die showed this face, as far as anybody knows.
 
     Void and unreadable rounds do not choose their faces: a rate that depends on the face would be
     a machine that loses some results more often than others.
     """
-    showed = [outcome for outcome in ended if face in (outcome.faces or ())]
-    n = len(showed)
     return {
-        "n": n,
-        "unreadable_rate": _share(sum(o.was_unreadable for o in showed), n),
-        "by_hand_rate": _share(sum(o.source in ("entered", "decided") for o in showed), n),
-        "void_rate": _share(sum(o.ending == "void" for o in showed), n),
+        "n": count.n,
+        "unreadable_rate": _share(count.unreadable, count.n),
+        "by_hand_rate": _share(count.by_hand, count.n),
+        "void_rate": _share(count.void, count.n),
     }
 
 
@@ -209,10 +167,10 @@ def _chi_square(observed: Sequence[int], chances: Sequence[float]) -> float | No
     return sum((o - n * p) ** 2 / (n * p) for o, p in zip(observed, chances, strict=True))
 
 
-def _faces(tosses: Sequence[Values]) -> Judgement | None:
-    counts = Counter(face for toss in tosses for face in toss)
-    n = 3 * len(tosses)
-    x = _chi_square([counts[face] for face in range(1, 7)], [1 / 6] * 6)
+def _faces(counts: Tally) -> Judgement | None:
+    seen = _weighed((face, k) for toss, k in counts.tosses.items() for face in toss)
+    n = 3 * counts.tosses.total()
+    x = _chi_square([seen[face] for face in range(1, 7)], [1 / 6] * 6)
     if x is None:
         return None
     more = FACE_DEVIATION / 6
@@ -222,13 +180,13 @@ def _faces(tosses: Sequence[Values]) -> Judgement | None:
     return Judgement("faces", n, x, 5, chi_square_tail(x, 5), power, against)
 
 
-def _patterns(tosses: Sequence[Values]) -> Judgement | None:
+def _patterns(counts: Tally) -> Judgement | None:
     """Triples, pairs, all different."""
-    kinds = Counter(len(set(toss)) for toss in tosses)
+    kinds = _weighed((len(set(toss)), k) for toss, k in counts.tosses.items())
     x = _chi_square([kinds[1], kinds[2], kinds[3]], [6 / 216, 90 / 216, 120 / 216])
     if x is None:
         return None
-    n = len(tosses)
+    n = counts.tosses.total()
     more = PATTERN_DEVIATION * 6 / 216
     noncentrality = n * (more**2 / (6 / 216) + more**2 / (210 / 216))
     return Judgement(
@@ -242,34 +200,35 @@ def _patterns(tosses: Sequence[Values]) -> Judgement | None:
     )
 
 
-def _totals(tosses: Sequence[Values]) -> Judgement | None:
+def _totals(counts: Tally) -> Judgement | None:
     """Totals, with the rare ends joined until each cell expects enough."""
     ways = Counter(sum(toss) for toss in product(range(1, 7), repeat=3))
-    seen = Counter(sum(toss) for toss in tosses)
+    seen = _weighed((sum(toss), k) for toss, k in counts.tosses.items())
+    n = counts.tosses.total()
     cells: list[tuple[int, float]] = []
     for total in range(3, 19):
         cells.append((seen[total], ways[total] / 216))
-    while len(cells) > 2 and len(tosses) * cells[0][1] < SMALLEST_EXPECTED:
+    while len(cells) > 2 and n * cells[0][1] < SMALLEST_EXPECTED:
         cells[0:2] = [(cells[0][0] + cells[1][0], cells[0][1] + cells[1][1])]
-    while len(cells) > 2 and len(tosses) * cells[-1][1] < SMALLEST_EXPECTED:
+    while len(cells) > 2 and n * cells[-1][1] < SMALLEST_EXPECTED:
         cells[-2:] = [(cells[-2][0] + cells[-1][0], cells[-2][1] + cells[-1][1])]
     x = _chi_square([o for o, _ in cells], [p for _, p in cells])
     if x is None or len(cells) < 3:
         return None
     df = len(cells) - 1
-    power = chi_square_power(len(tosses) * FACE_DEVIATION**2, df, ALPHA)
+    power = chi_square_power(n * FACE_DEVIATION**2, df, ALPHA)
     against = f"big totals {FACE_DEVIATION:.0%} more often, small ones less"
-    return Judgement("totals", len(tosses), x, df, chi_square_tail(x, df), power, against)
+    return Judgement("totals", n, x, df, chi_square_tail(x, df), power, against)
 
 
-def _joint(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
+def _joint(counts: Tally, a: int, b: int) -> Judgement | None:
     """All 36 ordered pairs of two dice of one toss."""
-    seen = Counter((toss[a], toss[b]) for toss in tosses)
+    seen = _pairs_of(counts, a, b)
     cells = [seen[x, y] for x, y in product(range(1, 7), range(1, 7))]
     x = _chi_square(cells, [1 / 36] * 36)
     if x is None:
         return None
-    n = len(tosses)
+    n = counts.tosses.total()
     more = PATTERN_DEVIATION / 36
     noncentrality = n * 36 * (more**2 + more**2 / 35)
     return Judgement(
@@ -286,17 +245,22 @@ def _joint(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
 # ── Correlations and runs ───────────────────────────────────────────────────
 
 
-def _correlation(name: str, xs: Sequence[int], ys: Sequence[int]) -> Judgement | None:
-    """Pearson's r by Fisher's z against none."""
-    n = len(xs)
+def _pairs_of(counts: Tally, a: int, b: int) -> Counter[tuple[int, int]]:
+    return _weighed(((toss[a], toss[b]), k) for toss, k in counts.tosses.items())
+
+
+def _correlation(name: str, pairs: Counter[tuple[int, int]]) -> Judgement | None:
+    """Pearson's r by Fisher's z against none; `pairs`: how often each (x, y) came."""
+    n = pairs.total()
     if n < 30:
         return None
-    mean_x, mean_y = sum(xs) / n, sum(ys) / n
-    sxx = sum((x - mean_x) ** 2 for x in xs)
-    syy = sum((y - mean_y) ** 2 for y in ys)
+    mean_x = sum(x * k for (x, _), k in pairs.items()) / n
+    mean_y = sum(y * k for (_, y), k in pairs.items()) / n
+    sxx = sum(k * (x - mean_x) ** 2 for (x, _), k in pairs.items())
+    syy = sum(k * (y - mean_y) ** 2 for (_, y), k in pairs.items())
     if sxx == 0.0 or syy == 0.0:
         return Judgement(name, n, 1.0, None, 0.0, None)
-    sxy = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
+    sxy = sum(k * (x - mean_x) * (y - mean_y) for (x, y), k in pairs.items())
     r = sxy / math.sqrt(sxx * syy)
     root = math.sqrt(n - 3)
     p = 0.0 if abs(r) >= 1.0 else normal_two_sided(math.atanh(r) * root)
@@ -304,30 +268,21 @@ def _correlation(name: str, xs: Sequence[int], ys: Sequence[int]) -> Judgement |
     return Judgement(name, n, r, None, p, power, f"a correlation of {CORRELATION:g}")
 
 
-def _cross(tosses: Sequence[Values], a: int, b: int) -> Judgement | None:
-    return _correlation(
-        f"correlation of dice {a + 1} and {b + 1}",
-        [toss[a] for toss in tosses],
-        [toss[b] for toss in tosses],
-    )
+def _cross(counts: Tally, a: int, b: int) -> Judgement | None:
+    return _correlation(f"correlation of dice {a + 1} and {b + 1}", _pairs_of(counts, a, b))
 
 
-def _serial(tosses: Sequence[Values], die: int) -> Judgement | None:
-    series = [toss[die] for toss in tosses]
-    pairs = list(pairwise(series))
-    return _correlation(
-        f"serial correlation of die {die + 1}", [x for x, _ in pairs], [y for _, y in pairs]
-    )
+def _serial(counts: Tally, die: int) -> Judgement | None:
+    return _correlation(f"serial correlation of die {die + 1}", counts.follows[die])
 
 
-def _runs(tosses: Sequence[Values]) -> Judgement | None:
+def _runs(counts: Tally) -> Judgement | None:
     """Wald and Wolfowitz: runs of small (4-10) and big (11-17) totals; triples count by total."""
-    signs = [sum(toss) > 10 for toss in tosses]
-    n1 = sum(signs)
-    n2 = len(signs) - n1
+    n1 = sum(k for toss, k in counts.tosses.items() if sum(toss) > 10)
+    n2 = counts.tosses.total() - n1
     if min(n1, n2) < 10:
         return None
-    runs = 1 + sum(a != b for a, b in pairwise(signs))
+    runs = 1 + counts.changes
     n = n1 + n2
     mean = 2 * n1 * n2 / n + 1
     variance = (mean - 1) * (mean - 2) / (n - 1)

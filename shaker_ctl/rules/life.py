@@ -21,6 +21,7 @@ LID_CITE = "O-11: an opened compartment stops play"
 
 ROWS: tuple[Row, ...] = (
     # ── opening and closing ──
+    # the floorperson inspects before the table opens
     Row(
         "open: a closed table is inspected first",
         phases(P.CLOSED),
@@ -30,6 +31,7 @@ ROWS: tuple[Row, ...] = (
         to=P.INSPECTION_DUE,
         do=(fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),),
     ),
+    # a text holds from its first day to its last
     Row(
         "open: an inspected table asks the clock",
         phases(P.INSPECTED),
@@ -88,6 +90,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.close_afterwards,),
     ),
     # ── between rounds ──
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "bets: the dealer opens a round",
         phases(P.READY),
@@ -107,6 +110,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ADMITTING,
         do=(fx.check_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "bets open",
         phases(P.ADMITTING),
@@ -149,6 +153,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.clock_silent,),
         do=(fx.announce(Notice.BARRED),),
     ),
+    # no text states a least length; Great Britain has one for unattended machines (O-20)
     Row(
         "the least length of a round has passed",
         phases(P.PACING),
@@ -175,6 +180,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.in_charge,),
         do=(fx.trust_time,),
     ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "other dice in a table that is shut",
         ph.SHUT | ph.STOPPED,
@@ -197,6 +203,7 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     # ── out of service and back ──
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "taken out of service",
         ph.SHUT | ph.STANDING,
@@ -207,6 +214,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.nothing_passed,),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "a fault is cleared",
         ph.STOPPED,

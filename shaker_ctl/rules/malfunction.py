@@ -76,6 +76,7 @@ def _fault_rows(
     not_started = fx.ends(Ending.NOT_STARTED, cause)
     what = f"{kind.value} fault"
     return (
+        # stopped before the shaker was activated: nothing was played, wagers go back
         Row(
             f"{what} before the toss: the round does not start",
             PRE_TOSS,
@@ -169,6 +170,7 @@ def _lamps_failed(
 FAULTS: tuple[Row, ...] = (
     # the shaker: void from EN-on until settled
     *_fault_rows(FaultKind.SHAKER, ev.ShakerFault, Cause.SHAKER, "out_of_order.steps"),
+    # the shaker fails or malfunctions when activated: void, wagers are returned (ma: silent)
     Row(
         "shaker fault in the toss: void",
         ph.ENERGISED,
@@ -188,6 +190,7 @@ FAULTS: tuple[Row, ...] = (
         ev.LampFault,
         (g.of_this_or_none,),
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "lamp fault when all is paid: clear",
         phases(P.SETTLED_LIT),
@@ -213,6 +216,7 @@ FAULTS: tuple[Row, ...] = (
             fx.record_round,
         ),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     _finishes(
         FaultKind.LAMP,
         ev.LampFault,
@@ -221,6 +225,7 @@ FAULTS: tuple[Row, ...] = (
     ),
     # the reader: a fact about the reader, not about the dice
     *_fault_rows(FaultKind.READER, ev.ReaderFault, Cause.READER, "reader_fault.attended"),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "reader lost while it reads",
         phases(P.COMING_TO_REST, P.READING),
@@ -303,6 +308,7 @@ DEADLINES: tuple[Row, ...] = (
         Cause.CONTROLLER,
         "O-10: disables itself on a fault of its own",
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     *_silent(
         FaultKind.LAMP,
         "lamps-silent",
@@ -311,6 +317,7 @@ DEADLINES: tuple[Row, ...] = (
         Cause.LAMP,
         "lamp_fault.presence",
     ),
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     *_silent(
         FaultKind.SHAKER,
         "toss-silent",
@@ -357,6 +364,7 @@ DEADLINES: tuple[Row, ...] = (
         IN_TIME,
         "lamps-silent",
     ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "lamps-silent when clearing: the round is over, the table stops",
         phases(P.CLEARING),
@@ -372,6 +380,7 @@ DEADLINES: tuple[Row, ...] = (
             fx.record_round,
         ),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "lamps-silent in a lamp inspection or lamp trial: out of service",
         phases(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMP_TRIAL),
@@ -382,6 +391,7 @@ DEADLINES: tuple[Row, ...] = (
         (fx.nothing_passed, fx.broken(FaultKind.LAMP), fx.lamps_unknown),
         (fx.darken_lamps, fx.raise_fault(FaultKind.LAMP, "lamps-silent"), *STOP_GAMING),
     ),
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "jog does not end: out of service",
         phases(P.JOGGING),
@@ -415,6 +425,7 @@ def _denied(
     """Rows of a contact that denies motion. `due`: it makes an inspection due wherever it opens."""
     after: tuple[Note, ...] = (fx.inspection_afterwards,) if due else ()
     return (
+        # stopped before the shaker was activated: nothing was played, wagers go back
         Row(
             f"{name} before the toss: the round does not start",
             PRE_TOSS,
@@ -435,6 +446,7 @@ def _denied(
             (denied, fx.ends(Ending.NOT_STARTED, cause), *after),
             END,
         ),
+        # a toss that was broken into is no proper toss: void, as if the shaker had failed
         Row(
             f"{name} in the toss: void",
             ph.ENERGISED,
@@ -557,6 +569,7 @@ CONTACTS: tuple[Row, ...] = (
         (fx.sets("estop_pressed", False),),
     ),
     # a cover where none may be
+    # a cover hides the dice while the shaker is active (625a, md), or none may be there (ma, 539)
     *_denied(
         "a cover is put on",
         ev.CoverClosed,
@@ -567,6 +580,7 @@ CONTACTS: tuple[Row, ...] = (
         due=False,
     ),
     # the cover of a covered table
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     Row(
         "cover opened in the toss: void",
         ph.ENERGISED,
@@ -587,6 +601,7 @@ CONTACTS: tuple[Row, ...] = (
         (cover_open, fx.nothing_passed, fx.lamps_unknown),
         (fx.stop_motor(Cause.COVER), fx.clear_lamps, *DUE),
     ),
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "cover opened while bets are open: void",
         phases(P.COVERED),
@@ -641,6 +656,7 @@ CONTACTS: tuple[Row, ...] = (
 CONDITION_CITE = "opening_inspection.due_again"
 
 CONDITIONS: tuple[Row, ...] = (
+    # stopped before the shaker was activated: nothing was played, wagers go back
     Row(
         "settings, light or calibration changed before the toss: the round does not start",
         PRE_TOSS,
@@ -661,6 +677,7 @@ CONDITIONS: tuple[Row, ...] = (
         (fx.ends(Ending.NOT_STARTED, Cause.CONDITION), fx.inspection_afterwards),
         END,
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     Row(
         "settings, light or calibration changed in an inspection: it begins again",
         ph.INSPECTION | ph.SHAKER_IN_USE | ph.TRIALS,

@@ -69,6 +69,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),
         ),
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     _row(
         "inspection due",
         ph.SHUT | ph.STANDING | ph.INSPECTION | ph.TRIALS,
@@ -83,6 +84,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
         ),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     _row(
         "the interrupted cycle does not count",
         ph.SHAKER_IN_USE,
@@ -98,6 +100,7 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     # ── before EN-on ──
+    # stopped before the shaker was activated: nothing was played, wagers go back
     _row(
         "the toss had not begun",
         ph.BEFORE_TOSS | phases(P.BETTING),
@@ -117,6 +120,7 @@ ROWS: tuple[Row, ...] = (
         DARK_AND_OVER,
     ),
     # ── EN on, or possibly on ──
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     _row(
         "the toss was interrupted: void",
         ph.ENERGISED,
@@ -127,6 +131,7 @@ ROWS: tuple[Row, ...] = (
         (fx.stop_motor(Cause.INTERRUPTED), *DARK_AND_OVER),
     ),
     # ── settled, no value ──
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "settled under the cover, bets still open",
         phases(P.COVERED),
@@ -184,6 +189,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.ENTER, "interruption.after_toss"),
         ),
     ),
+    # the dealer enters each value; repeating what was read is entering it
     _row(
         "verified, still to be confirmed",
         phases(P.AWAITING_DEALER),
@@ -212,6 +218,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.ENTER, "entry.mode"),
         ),
     ),
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "the dealer is still to read",
         phases(P.AWAITING_DEALER),
@@ -252,6 +259,7 @@ ROWS: tuple[Row, ...] = (
         DARK_AND_OVER,
     ),
     # ── a value is known ──
+    # no clause says who decides where dealer and reader differ: the person above the dealer does
     _row(
         "still disputed",
         phases(P.DISPUTED),
@@ -293,6 +301,7 @@ ROWS: tuple[Row, ...] = (
             fx.push_lamps,
         ),
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     _row(
         "cleared again",
         phases(P.CLEARING),
@@ -302,6 +311,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (fx.clear_lamps,),
     ),
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     _row(
         "still to be settled by hand",
         ph.BY_HAND,
@@ -317,6 +327,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
         ),
     ),
+    # losing wagers are collected first, then winning wagers paid
     _row(
         "still without a result",
         phases(P.WITHOUT_RESULT),

@@ -48,6 +48,7 @@ def _no_more_bets(
 ) -> tuple[Row, Row]:
     cites = "order.nmb_before"
     return (
+        # after "no more bets" and before the result a random multiplier may be applied (625b)
         Row(
             f"{name}, multipliers are drawn",
             phases(at),
@@ -101,6 +102,7 @@ def _no_multipliers(name: str, at: Phase, on: type[ev.Event], when: tuple[Guard,
 
 ROWS: tuple[Row, ...] = (
     # ── bets ──
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     *_no_more_bets(
         "no more bets, called before activation",
         P.BETTING,
@@ -125,6 +127,7 @@ ROWS: tuple[Row, ...] = (
         ev.TimerExpired,
         (g.of_this_phase, g.of_this),
     ),
+    # the dealer activates the shaker, to cause a random mixture of the dice
     Row(
         "activated at the commencement of the round",
         phases(P.BETTING),
@@ -144,6 +147,7 @@ ROWS: tuple[Row, ...] = (
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
     # ── multipliers ──
+    # after "no more bets" and before the result a random multiplier may be applied (625b)
     Row(
         "multipliers drawn",
         phases(P.DRAWING_MULTIPLIERS),
@@ -203,12 +207,14 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     # ── the hand that starts, or reveals ──
+    # the dealer activates the shaker, to cause a random mixture of the dice
     *_activation(
         "activated by the dealer",
         ev.ActivationRequested,
         "activation.by_dealer",
         (g.dealer_or_above, g.of_this_round),
     ),
+    # a selected player may activate a player-activated shaker, after "no more bets"
     *_activation(
         "activated by the player",
         ev.PlayerPressed,
@@ -227,6 +233,7 @@ ROWS: tuple[Row, ...] = (
         "activation.by_dealer",
         (g.autonomous, g.negated(g.player_activated)),
     ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "the dealer reveals",
         phases(P.NO_MORE_BETS),
@@ -256,6 +263,7 @@ ROWS: tuple[Row, ...] = (
         do=START_READING,
     ),
     # ── the reading is in: who acts on it? ──
+    # the texts have the dealer enter: a table that enters by itself needs an approval
     Row(
         "verified, entered by the table itself",
         phases(P.READ),
@@ -265,6 +273,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.VERIFIED),),
     ),
+    # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
     Row(
         "no roll, called by the table itself",
         phases(P.READ),
@@ -275,6 +284,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
     ),
+    # with nobody to read, only void is safe
     Row(
         "unreadable with nobody to read: void",
         phases(P.READ),
@@ -285,6 +295,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.VOID, Cause.READER),),
         do=END,
     ),
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "verified: the dealer is to confirm",
         phases(P.READ),
@@ -294,6 +305,7 @@ ROWS: tuple[Row, ...] = (
         to=P.AWAITING_DEALER,
         do=(AWAIT_DEALER, fx.announce_values(Notice.CONFIRM, "entry.mode")),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "the dealer is to read by eye",
         phases(P.READ),
@@ -303,6 +315,7 @@ ROWS: tuple[Row, ...] = (
         do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
     ),
     # ── interrupted after the toss: did the locked compartment stay in view? ──
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     Row(
         "both say that it stayed in view: the dealer reads",
         phases(P.INTERRUPTED),
@@ -333,6 +346,7 @@ ROWS: tuple[Row, ...] = (
         do=END,
     ),
     # ── the dealer ──
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "confirmed",
         phases(P.AWAITING_DEALER),
@@ -342,6 +356,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.CONFIRMED),),
     ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "entered as read",
         phases(P.AWAITING_DEALER),
@@ -351,6 +366,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "entered by eye where nothing was read",
         phases(P.AWAITING_DEALER),
@@ -360,6 +376,7 @@ ROWS: tuple[Row, ...] = (
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
+    # no clause says who decides where dealer and reader differ: the person above the dealer does
     Row(
         "entered otherwise than read: the floorperson decides",
         phases(P.AWAITING_DEALER),
@@ -380,6 +397,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
     ),
+    # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
     Row(
         "no roll called",
         phases(P.AWAITING_DEALER),
@@ -410,6 +428,7 @@ ROWS: tuple[Row, ...] = (
         do=END,
     ),
     # ── the values stand ──
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "the lamps are known to be broken: settle by hand",
         phases(P.DECIDED),
@@ -424,6 +443,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.PRESENCE, "lamp_fault.presence"),
         ),
     ),
+    # wagers are settled when the dice rest and their values are entered and illuminated
     Row(
         "illuminate the winning combinations",
         phases(P.DECIDED),
@@ -437,6 +457,7 @@ ROWS: tuple[Row, ...] = (
             fx.push_lamps,
         ),
     ),
+    # losing wagers are collected first, then winning wagers paid
     Row(
         "illuminated: collect losing wagers",
         phases(P.PUSHING),
@@ -470,6 +491,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.dealer_or_above, g.of_this_round, g.negated(g.autonomous)),
         to=P.SETTLED_LIT,
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     Row(
         "paid: clear",
         phases(P.PAYING),
@@ -501,6 +523,7 @@ ROWS: tuple[Row, ...] = (
         do=(fx.hide_multipliers, fx.record_round),
     ),
     # ── settling by hand, and without a result ──
+    # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     Row(
         "the required person is present",
         phases(P.AWAITING_PRESENCE),
@@ -522,6 +545,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),
+    # losing wagers are collected first, then winning wagers paid
     Row(
         "no result: wagers dealt with",
         phases(P.WITHOUT_RESULT),
@@ -540,6 +564,7 @@ ROWS: tuple[Row, ...] = (
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),
+    # when all is collected and paid, the dealer clears the lit combinations
     Row(
         "lamps proved dark later",
         ph.BY_HAND
@@ -553,6 +578,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.lamps_dark,),
     ),
     # ── what follows ──
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "something is broken: all gaming ceases",
         phases(P.ROUND_OVER),
@@ -563,6 +589,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
+    # inspected before opening: what has changed since is no longer what was inspected
     Row(
         "an inspection has become due",
         phases(P.ROUND_OVER),
@@ -586,6 +613,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.CLOSED)),
     ),
+    # no text states a least length; Great Britain has one for unattended machines (O-20)
     Row(
         "on to the next round",
         phases(P.ROUND_OVER),

@@ -20,6 +20,7 @@ END = (fx.show_ending, fx.announce_ending)
 START_READING = (fx.light_on, fx.start_reading, fx.show_in_play(ShownPhase.READING))
 
 ROWS: tuple[Row, ...] = (
+    # a cover hides the dice while the shaker is active (625a, md), or none may be there (ma, 539)
     Row(
         "covered",
         phases(P.COVERING),
@@ -39,6 +40,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.sets("cover_closed", False),),
         do=(fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
+    # the dealer activates the shaker, to cause a random mixture of the dice
     Row(
         "shake drawn",
         phases(P.PLANNING),
@@ -79,6 +81,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.tried_again,),
         do=(fx.prove_lamps_dark,),
     ),
+    # stopped before the shaker was activated: nothing was played, wagers go back
     Row(
         "EN stayed low: the round does not start",
         phases(P.STARTING),
@@ -89,6 +92,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.NOT_STARTED, Cause.NOT_ENERGISED),),
         do=END,
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "EN stayed low: the inspection begins again",
         phases(P.STARTING),
@@ -102,6 +106,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),
         ),
     ),
+    # "no more bets" comes before the reveal, or before activation where nothing hides the dice
     Row(
         "settled under the cover, bets still open",
         phases(P.TOSSING),
@@ -110,6 +115,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this, g.covered, g.in_play, g.negated(g.bets_close_before_activation)),
         to=P.COVERED,
     ),
+    # the dealer removes the cover, announces each value and enters it
     Row(
         "settled under the cover: reveal",
         phases(P.TOSSING),
@@ -119,6 +125,7 @@ ROWS: tuple[Row, ...] = (
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
     ),
+    # wagers are settled when the dice rest and their values are entered and illuminated
     Row(
         "settled",
         phases(P.TOSSING),
@@ -160,6 +167,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.READING,
     ),
+    # a toss that was broken into is no proper toss: void, as if the shaker had failed
     Row(
         "at rest, but nothing moved: void",
         phases(P.COMING_TO_REST),
@@ -170,6 +178,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.ends(Ending.VOID, Cause.NOT_TOSSED), fx.broken(FaultKind.SHAKER)),
         do=(fx.stop_reading, fx.raise_fault(FaultKind.SHAKER, "dice-unmoved"), *END),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "at rest, but nothing moved: bad cycle",
         phases(P.COMING_TO_REST),
@@ -179,6 +188,7 @@ ROWS: tuple[Row, ...] = (
         to=P.CYCLE_DONE,
         do=(fx.stop_reading, fx.announce(Notice.CYCLE_BAD, "opening_inspection.cycles")),
     ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "the reader gives up before rest",
         phases(P.COMING_TO_REST),
@@ -198,6 +208,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.unreadable("no rest seen in time"),),
         do=(fx.stop_reading,),
     ),
+    # the dealer enters each value; repeating what was read is entering it
     Row(
         "read",
         phases(P.READING),
@@ -217,6 +228,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.unreadable("no reading in time"),),
         do=(fx.stop_reading,),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "cycle read flat",
         phases(P.READ),

@@ -1,8 +1,9 @@
 """A broken seal in the journal: when it was found, and whether a person has cleared it since.
 
 Owns the two kinds of record and how the last start's seal is found in others. A table reaches its
-`opening` record only with no such fault standing, so the newest of the three decides, and nobody
-has to read further back. Must not know files.
+`opening` record only with no such fault standing, and each volume of the journal says again what
+the opening said. So the newest of these decides, and nobody has to read further back. Must not know
+files.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ def past(newest_first: Iterable[Record]) -> Past:
                 findings = tuple(Finding(f["file"], f["what"]) for f in plain["findings"])
             case "seal_cleared" | "opening":
                 return Past(plain.get("seal", UNSEALED), since, findings)
+            case "volume" if "seal" in plain:
+                return Past(plain["seal"], since, findings)
     return Past(UNSEALED, since, findings)
 
 

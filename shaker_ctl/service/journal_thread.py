@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from shaker_ctl.errors import JournalError, JournalWriteError
@@ -31,7 +32,8 @@ Synced = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    entry: Entry
+    entry: Entry | str
+    """What to record; a gaming day where the next volume begins here."""
     monotonic_s: float
     wall: str
     pictures: Pictures | None
@@ -61,10 +63,12 @@ class JournalThread:
         parameters: JournalParameters,
         digests: Mapping[str, str],
         on_fault: Callable[[JournalError], None],
+        run: Mapping[str, Any] | None = None,
     ) -> None:
-        """`digests`: software, model, settings and profile, put into every record. `on_fault` is
-        called from this object's threads, at most once for the main copy and once for what
-        follows it, and must return at once.
+        """`digests`: software, model, settings and profile, put into every record. `run`: what each
+        new volume says of the run that it is written in. `on_fault` is called from this object's
+        threads, at most once for the main copy and once for what follows it, and must return at
+        once.
         """
         self._main = main
         self._second = second
@@ -72,6 +76,7 @@ class JournalThread:
         self._clock = clock
         self._p = parameters
         self._digests = dict(digests)
+        self._run = dict(run or {})
         self._on_fault = on_fault
 
         self._changed = threading.Condition()
@@ -116,8 +121,19 @@ class JournalThread:
             self._queue.append(pending)
             self._changed.notify_all()
 
+    def turn_volume(self, day: str) -> None:
+        """Begin the next volume behind what was appended so far; returns at once.
+
+        `day`: its gaming day. Nothing happens in an empty journal, or one that has failed.
+        """
+        pending = self._pending(day)
+        with self._changed:
+            if self._fault is None and not self._closing and (self._head.sequence or self._queue):
+                self._queue.append(pending)
+                self._changed.notify_all()
+
     def _pending(
-        self, entry: Entry, pictures: Pictures | None = None, synced: Synced | None = None
+        self, entry: Entry | str, pictures: Pictures | None = None, synced: Synced | None = None
     ) -> _Pending:
         wall = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="milliseconds")
         return _Pending(entry, self._clock.monotonic(), wall, pictures, synced)
@@ -182,12 +198,21 @@ class JournalThread:
                 if self._fault is not None or (self._closing and not self._queue):
                     return
                 checks, self._check_wanted = self._check_wanted, False
-                batch = [self._queue[i] for i in range(min(len(self._queue), self._p.batch))]
+                batch = self._next_batch()
                 self._writing_since_s = self._clock.monotonic()
                 self._changed.notify_all()
             error = self._attempt(batch, checks)
             if error is not None and not self._closing:
                 self._on_fault(error)
+
+    def _next_batch(self) -> list[_Pending]:
+        """What is written next: a volume begins a batch, never stands inside of one."""
+        batch: list[_Pending] = []
+        for pending in islice(self._queue, self._p.batch):
+            if batch and isinstance(pending.entry, str):
+                break
+            batch.append(pending)
+        return batch
 
     def _main_has_work(self) -> bool:
         if self._closing:
@@ -230,12 +255,15 @@ class JournalThread:
         head = self._head
         for pending in batch:
             saved: Mapping[str, Any] = {}
+            entry = pending.entry
+            if isinstance(entry, str):
+                entry = self._main.next_volume(entry, self._run)
             if pending.pictures is not None and self._pictures is not None:
-                number = pending.entry.round or 0
+                number = entry.round or 0
                 saved = self._pictures.save(number, head.sequence + 1, pending.pictures)
             record = link(
                 head,
-                pending.entry,
+                entry,
                 monotonic_s=pending.monotonic_s,
                 wall=pending.wall,
                 digests=self._digests,
@@ -272,15 +300,21 @@ class JournalThread:
                 settles, self._unsettled = self._unsettled, False
             try:
                 if batch and self._second is not None:
-                    self._second.write(batch)
-                    with self._changed:
-                        for _ in batch:
-                            self._copies.popleft()
-                        self._changed.notify_all()
+                    try:
+                        self._second.write(batch)
+                    finally:
+                        self._drop_written(self._second.head().sequence)
                 if settles and self._pictures is not None:
                     self._pictures.settle()
             except JournalError as error:
                 self._fail_second(error)
+
+    def _drop_written(self, last: int) -> None:
+        """Forget what the second copy has: of a batch over two volumes that can be a part."""
+        with self._changed:
+            while self._copies and self._copies[0][1].sequence <= last:
+                self._copies.popleft()
+            self._changed.notify_all()
 
     def _follower_has_work(self) -> bool:
         if self._closing:

@@ -6,7 +6,7 @@ follows from it: that is the rules'.
 A run that is stopped writes a `closing`. Without one it died, or the power went; these are told
 apart by the kernel's boot number, which every `opening` carries. What killed it is the service
 manager's knowledge: systemd's word (`$SERVICE_RESULT`, systemd.exec(5)) is left in a file by the
-unit's stop action.
+unit's stop action. A volume that begins in a run says again what the run's opening said.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from shaker_ctl.journal.record import Record
 
-OPENING, CLOSING = "opening", "closing"
+OPENING, CLOSING, VOLUME = "opening", "closing", "volume"
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 MANAGERS_WORD = Path("/run/shaker-ctl.ended")
@@ -53,7 +53,7 @@ def last_end(newest_first: Iterable[Record], boot: str, managers_word: str = "")
         plain = record.plain
         if plain["kind"] == CLOSING:
             return LastEnd.STOPPED if plain["in_order"] else LastEnd.DIED
-        if plain["kind"] == OPENING:
+        if plain["kind"] == OPENING or (plain["kind"] == VOLUME and "boot" in plain):
             then = plain.get("boot", "")
             if not (boot and then):
                 return LastEnd.NONE

@@ -171,6 +171,10 @@ class StateThread:
         """Leave an event. `answer` is called once, when it is refused or its record is synced."""
         self._inbox.put(_Input(event, self._now(), pictures, answer))
 
+    def between_events(self, look: Callable[[], None]) -> None:
+        """Have `look` called in the state thread, between two events. It must be quick."""
+        self._inbox.put(look)
+
     # ── The thread ──────────────────────────────────────────────────────────
 
     def _run(self) -> None:
@@ -200,7 +204,7 @@ class StateThread:
                 if isinstance(item, _Input):
                     arrived.append(item)
                 else:
-                    item()  # a timer to set or cancel
+                    item()  # a timer to set or cancel, or somebody's look
                 if len(arrived) == MOST_TOGETHER:
                     break
                 item = self._inbox.get_nowait()

@@ -15,7 +15,8 @@ import shaker_ctl
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.parameters import Parameters, reasons
 from shaker_ctl.rules.vocabulary import Timer
-from shaker_ctl.settings import Settings, load, parse, reference
+from shaker_ctl.settings import Settings, load, parse
+from shaker_ctl.settings_page import FOR_RIG, fresh, reference
 
 
 def test_defaults_are_valid_and_frozen() -> None:
@@ -132,7 +133,7 @@ def test_every_key_stands_in_the_reference_with_its_reason() -> None:
         assert isinstance(inner, type)
         assert issubclass(inner, Parameters)
         for key, member in inner.model_fields.items():
-            assert f"`{key}`" in text or f"### {key}" in text
+            assert f"`{key}`" in text or f"## [{section}.{key}]" in text
             if not hasattr(member.annotation, "model_fields"):
                 assert reasons(inner).get(key), f"{section}.{key} has no reason"
                 assert reasons(inner)[key] in text
@@ -187,3 +188,21 @@ def test_the_references_defaults_written_into_a_file_are_the_defaults(tmp_path: 
     path.write_text("\n".join(lines))
     assert load(path) == Settings()
     assert len(lines) > 100
+
+
+def test_a_fresh_file_changes_nothing_but_what_was_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(fresh({}))
+    assert load(path) == Settings()
+    path.write_text(fresh(FOR_RIG))
+    assert load(path).service.heartbeat_s == FOR_RIG["service.heartbeat_s"][0]
+    assert load(path).lamp.request_deadline_s == FOR_RIG["lamp.request_deadline_s"][0]
+
+
+def test_every_key_of_a_fresh_file_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
+    """A key is `#key = value`, a remark begins with `# `."""
+    path = tmp_path / "settings.toml"
+    text = re.sub(r"(?m)^#(?! )", "", fresh({}))
+    path.write_text(re.sub(r"(?m)^\w+ =  # not set.*\n", "", text))
+    assert load(path) == Settings()
+    assert text.count("\n") - text.count("\n#") > 100

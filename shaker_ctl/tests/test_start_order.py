@@ -85,7 +85,8 @@ def test_under_a_standing_seal_fault_nothing_outside_is_touched(
         touched.clear()
         with pytest.raises(SealError, match=r"vision/table/reader\.py"):
             started(load(config), config)
-        assert touched == ["journal", "standing seal fault"]
+        # What had only loaded its libraries is ended; no camera was opened.
+        assert touched == ["journal", "standing seal fault", "camera stopped"]
 
 
 def test_with_a_damaged_journal_nothing_outside_is_touched(
@@ -103,4 +104,4 @@ def test_with_a_damaged_journal_nothing_outside_is_touched(
         touched.clear()
         with pytest.raises(JournalCorruptError, match=r"journal\.sqlite"):
             started(load(config), config)
-        assert touched == ["journal"]
+        assert touched == ["journal", "camera stopped"]

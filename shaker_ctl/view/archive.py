@@ -19,6 +19,8 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.statistics import figures_of
+from shaker_ctl.journal.tally import Tally
 from shaker_ctl.rules.machine import words
 
 BUNDLE_RECORDS = 2000
@@ -54,6 +56,8 @@ class JournalState:
     head: Head
     second_behind: int | None
     fault: str
+    volumes: str = ""
+    """How far the closed volumes are verified, in words."""
 
 
 class JournalArchive:
@@ -63,19 +67,20 @@ class JournalArchive:
         self,
         records: Records,
         state: Callable[[], JournalState],
-        figures: Callable[[Iterator[Record]], Mapping[str, object]],
+        counted: Callable[[], tuple[Tally, int] | None],
         *,
         settings: str,
         versions: str,
         pictures: PictureFiles,
         profile: tuple[str, str],
     ) -> None:
-        """`settings`: the settings file's text, for the bundle. `versions`: as text, likewise.
-        `profile`: name and digest of the one in force; records name theirs by digest.
+        """`counted`: the tally of all outcomes, and the record that it reaches. `settings`: the
+        settings file's text, for the bundle. `versions`: as text, likewise. `profile`: name and
+        digest of the one in force; records name theirs by digest.
         """
         self._records = records
         self._state = state
-        self._figures = figures
+        self._counted = counted
         self._settings = settings
         self._versions = versions
         self._pictures = pictures
@@ -90,6 +95,7 @@ class JournalArchive:
             head=state.head.hash.hex()[:16],
             second_copy="none" if behind is None else f"{behind} behind" if behind else "equal",
             state=state.fault or "good",
+            volumes=state.volumes,
         )
 
     def round(self, round_id: int) -> RoundView | None:
@@ -105,8 +111,16 @@ class JournalArchive:
         return tuple(_line(r.plain) for r in islice(found, count))
 
     def statistics(self) -> Mapping[str, object]:
-        """Figures over all recorded outcomes."""
-        return self._figures(self._records.read())
+        """Figures over all recorded outcomes, from the tables beside the chain.
+
+        Costs the same however long the journal is. Raises RefusedError while there are no tables.
+        """
+        if (found := self._counted()) is None:
+            raise RefusedError(
+                "the outcomes are still being counted", remedy="Ask again in a moment"
+            )
+        counts, sequence = found
+        return {**figures_of(counts), "counted_to_record": sequence}
 
     def bundle(self) -> Parcel:
         """Journal slice, settings without secrets, versions, last pictures, as one tar.gz."""

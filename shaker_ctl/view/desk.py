@@ -95,6 +95,8 @@ class TableDesk:
                 self._check_jog(event)
             elif isinstance(event, events.LidRequested):
                 c.check_lid()
+            elif isinstance(event, events.OpenRequested):
+                c.require_proved_journal()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()

@@ -83,6 +83,8 @@ class Chairs:
     post: Callable[[events.Event], None]
     """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
+    require_proved_journal: Callable[[], None] = lambda: None
+    """Raises RefusedError while a closed volume of the journal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)

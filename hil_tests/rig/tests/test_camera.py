@@ -13,6 +13,7 @@ import pytest
 
 from hil_tests.rig.camera import Camera, CameraPortError
 from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.camera_weather import WEATHER
 from hil_tests.rig.card import Card
 from hil_tests.rig.geometry import STANDARD
 from hil_tests.rig.plant import Plant, PlantInputs
@@ -94,6 +95,33 @@ def newest(stream: cv2.VideoCapture) -> np.ndarray:
         is_read, frame = stream.read()
         assert is_read
     return frame
+
+
+@pytest.mark.parametrize("name", WEATHER)
+def test_weather_changes_a_picture_and_keeps_what_can_be_seen_in_it(name: str) -> None:
+    v, u = np.mgrid[0:480, 0:640]
+    checks = np.where((u // 40 + v // 40) % 2, 190, 60).astype(np.uint8)
+    picture = np.stack([checks, np.minimum(checks, 170), checks], axis=-1)
+    faults = CameraFaults(30.0)
+    faults.inject(name)
+    first, second = (faults.on_picture(picture, 10.0 + k / 30.0) for k in range(2))
+    assert first.shape == picture.shape
+    assert first.dtype == np.uint8
+    assert (second != picture).any()
+    assert np.corrcoef(second.ravel(), picture.ravel())[0, 1] > 0.9
+
+
+def test_a_breathing_picture_is_never_the_same_and_a_hot_pixel_stays() -> None:
+    picture = np.full((480, 640, 3), 90, np.uint8)
+    picture[200:280, 280:360] = 220
+    faults = CameraFaults(30.0)
+    faults.inject("breathing")
+    assert (faults.on_picture(picture, 1.0) != faults.on_picture(picture, 1.03)).any()
+    faults.clear()
+    faults.inject("hot_pixels", count=12)
+    hot = [faults.on_picture(picture, at_s) == 250 for at_s in (1.0, 9.0)]
+    assert (hot[0] == hot[1]).all()
+    assert hot[0].sum() == 12
 
 
 def test_frozen_stream_repeats_one_picture_without_new_grain(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
     JournalCorruptError,
     JournalError,
@@ -21,7 +23,7 @@ from shaker_ctl.errors import (
     RefusedError,
 )
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Damage, Head, Record, first_difference
+from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
 from shaker_ctl.journal.recovery import CopyState, Finding, Trouble, compare, tail_unproved
 
 _BATCH = 1000
@@ -72,8 +74,11 @@ class JournalLock:
         self._file.close()
 
 
-def open_copies(parameters: JournalParameters) -> OpenedJournal:
+def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> OpenedJournal:
     """Open what the settings name, founding both where neither exists.
+
+    The open volumes are walked, and the heads of the closed ones held against the chain; what this
+    does not see in a closed volume is for `proving`. `alive` is called now and then meanwhile.
 
     Raises RefusedError where another process writes them. Raises JournalCorruptError where the
     table must halt until a person acts (O-4): the bytes as
@@ -82,15 +87,18 @@ def open_copies(parameters: JournalParameters) -> OpenedJournal:
     """
     lock = JournalLock(parameters)
     try:
-        return _opened_under(lock, parameters)
+        return _opened_under(lock, parameters, alive)
     except BaseException:
         lock.release()
         raise
 
 
-def _opened_under(lock: JournalLock, parameters: JournalParameters) -> OpenedJournal:
-    main_is_new = not parameters.path.exists()
-    if main_is_new and parameters.second is not None and parameters.second.exists():
+def _opened_under(
+    lock: JournalLock, parameters: JournalParameters, alive: Alive | None
+) -> OpenedJournal:
+    main_is_new = not volume_numbers(parameters.path)
+    second_is_there = parameters.second is not None and bool(volume_numbers(parameters.second))
+    if main_is_new and second_is_there:
         raise JournalCorruptError(
             f"the journal {parameters.path} is missing, its second copy is there",
             remedy="A person decides; then: shaker-ctl journal rebuild --main",
@@ -99,9 +107,11 @@ def _opened_under(lock: JournalLock, parameters: JournalParameters) -> OpenedJou
     second: SqliteJournal | None = None
     try:
         second_is_set = parameters.second is not None
-        if parameters.second is not None and (main_is_new or parameters.second.exists()):
+        if parameters.second is not None and (main_is_new or second_is_there):
             second = SqliteJournal(parameters.second, identity=main.identity)
-        findings = _compare(main, second, second_is_set=second_is_set)
+        findings = _compare(
+            main, second, lambda copy: copy.verify_start(alive), second_is_set=second_is_set
+        )
         for finding in findings:
             if finding.halts:
                 raise _halted(finding, main, second)
@@ -117,16 +127,25 @@ def _opened_under(lock: JournalLock, parameters: JournalParameters) -> OpenedJou
         raise
 
 
-def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list[Finding]]:
-    """Walk and compare the copies without changing anything: the heads, and what was found.
+def survey(
+    parameters: JournalParameters, alive: Alive | None = None
+) -> tuple[list[tuple[Path, Head]], list[Finding]]:
+    """Walk all volumes and compare the copies without changing anything: heads, and what was found.
 
     Raises JournalError where the main copy cannot be opened at all.
     """
     main = _opened_only(parameters.path)
     second: SqliteJournal | None = None
     findings: list[Finding] = []
+    heads: list[tuple[Path, Head]] = []
+
+    def walked(copy: SqliteJournal) -> tuple[Head, Damage | None]:
+        head, damage = copy.verify(alive)
+        heads.append((copy.path, head))
+        return head, damage
+
     try:
-        if parameters.second is not None and parameters.second.exists():
+        if parameters.second is not None and volume_numbers(parameters.second):
             try:
                 second = _opened_only(parameters.second)
             except JournalError as error:
@@ -135,11 +154,10 @@ def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list
                     Finding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
                 )
         missing_is_news = parameters.second is not None and not findings
-        findings += _compare(main, second, second_is_set=missing_is_news)
+        findings += _compare(main, second, walked, second_is_set=missing_is_news)
         if parameters.second is None:
             findings.append(tail_unproved())
-        copies = [copy for copy in (main, second) if copy is not None]
-        return [(copy.path, copy.verify()[0]) for copy in copies], findings
+        return heads, findings
     finally:
         main.close()
         if second is not None:
@@ -195,7 +213,7 @@ def copy_forward(source: SqliteJournal, target: SqliteJournal) -> None:
 
 
 def _opened_only(path: Path) -> SqliteJournal:
-    if not path.exists():
+    if not volume_numbers(path):
         raise RefusedError(
             f"there is no journal at {path}",
             remedy="Give its path with --journal, or the settings with --config",
@@ -203,14 +221,18 @@ def _opened_only(path: Path) -> SqliteJournal:
     return SqliteJournal(path, read_only=True)
 
 
+Walk = Callable[[SqliteJournal], tuple[Head, Damage | None]]
+"""A walk over one copy: its sound head, and the first damage."""
+
+
 def _compare(
-    main: SqliteJournal, second: SqliteJournal | None, *, second_is_set: bool
+    main: SqliteJournal, second: SqliteJournal | None, walk: Walk, *, second_is_set: bool
 ) -> list[Finding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
         return [Finding(Trouble.FORKED, text, "Give the right path in journal.second", halts=True)]
-    first = _walked(main)
-    other = None if second is None else _walked(second)
+    first = _walked(main, walk)
+    other = None if second is None else _walked(second, walk)
     if second is not None and other is not None:
         first = _pinpointed(first, main, other, second)
         other = _pinpointed(other, second, first, main)
@@ -222,7 +244,7 @@ def _pinpointed(
 ) -> CopyState:
     """Name the first wrong byte of a bad record, where the other copy has that record sound."""
     damage = state.damage
-    if damage is None or damage.byte is not None or damage.sequence > other.head.sequence:
+    if damage is None or damage.what != UNCHAINED or damage.sequence > other.head.sequence:
         return state
     try:
         ours = next(copy.read(damage.sequence, damage.sequence), None)
@@ -236,8 +258,8 @@ def _pinpointed(
     return replace(state, damage=replace(damage, byte=byte, what=what))
 
 
-def _walked(copy: SqliteJournal) -> CopyState:
-    head, damage = copy.verify()
+def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
+    head, damage = walk(copy)
 
     def hash_at(sequence: int) -> bytes | None:
         if sequence == 0:
@@ -256,7 +278,8 @@ def _halted(
     kept = ""
     if concerned is not None and finding.trouble is not Trouble.SECOND_MISSING:
         with contextlib.suppress(OSError):
-            kept = f" (as found: {concerned.preserve(finding.text)})"
+            file = Path(finding.file) if finding.file and Path(finding.file).exists() else None
+            kept = f" (as found: {concerned.preserve(finding.text, file)})"
     error = JournalCorruptError(f"{finding.text}{kept}", remedy=finding.remedy)
     error.code = finding.trouble.value
     return error
@@ -264,7 +287,9 @@ def _halted(
 
 def _move_aside(path: Path) -> None:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    for suffix in ("", "-wal", "-shm"):
-        old = path.with_name(path.name + suffix)
-        if old.exists():
-            os.replace(old, old.with_name(f"{path.name}.replaced-{stamp}{suffix}"))
+    for number in volume_numbers(path):
+        volume = volume_path(path, number)
+        for suffix in ("", "-wal", "-shm"):
+            old = volume.with_name(volume.name + suffix)
+            if old.exists():
+                os.replace(old, old.with_name(f"{volume.name}.replaced-{stamp}{suffix}"))

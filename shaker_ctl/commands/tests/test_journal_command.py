@@ -100,8 +100,9 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
 
 def test_verify_names_the_first_bad_record(journal: Path) -> None:
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute("UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4")
+    store._file._db.execute("DROP TRIGGER record_stays")
+    change = "UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4"
+    store._file._db.execute(change)
     store.close()
     with pytest.raises(JournalCorruptError, match="record 4"):
         run("verify", journal=journal)
@@ -222,8 +223,9 @@ def test_an_export_into_what_is_no_folder_is_refused(
 def change(journal: Path, old: str, new: str) -> None:
     """Write into the records behind the journal's back."""
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_stays")
-    store._db.execute("UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)", (old, new))
+    store._file._db.execute("DROP TRIGGER record_stays")
+    statement = "UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)"
+    store._file._db.execute(statement, (old, new))
     store.close()
 
 
@@ -275,8 +277,8 @@ def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
 
 def test_a_missing_record_is_named(journal: Path) -> None:
     store = SqliteJournal(journal)
-    store._db.execute("DROP TRIGGER record_is_kept")
-    store._db.execute("DELETE FROM record WHERE sequence = 3")
+    store._file._db.execute("DROP TRIGGER record_is_kept")
+    store._file._db.execute("DELETE FROM record WHERE sequence = 3")
     store.close()
     with pytest.raises(JournalCorruptError, match="record 3: missing; 4 follows"):
         run("statistics", journal=journal)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl.commands.settings import app
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.main import EX_CONFIG, exit_status
 
 RUNNER = CliRunner()
@@ -57,3 +57,40 @@ def test_a_tables_name_is_printed_as_it_is(tmp_path: Path, name: str) -> None:
     output = check(file, f'[service]\ntable_name = "{name}"\n')
     assert name in output
     assert str(file) in output
+
+
+def run(*words: str) -> str:
+    done = RUNNER.invoke(app, list(words), catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+@pytest.mark.parametrize("purpose", ["pi", "rig"])
+def test_a_new_file_is_one_that_a_table_starts_with(file: Path, purpose: str) -> None:
+    run("new", str(file), "--for", purpose)
+    assert "ok" in run("check", str(file))
+
+
+def test_a_new_file_is_written_over_nothing(file: Path) -> None:
+    file.write_text("# mine\n")
+    with pytest.raises(RefusedError, match="cannot be written"):
+        run("new", str(file))
+    assert file.read_text() == "# mine\n"
+
+
+def test_show_names_what_differs_from_the_defaults(file: Path) -> None:
+    file.write_text("[lamp]\nbaudrate = 19200\n")
+    shown = run("show", "--config", str(file))
+    assert ["lamp.baudrate", "19200", "115200"] in [line.split() for line in shown.splitlines()]
+    assert "1 key differs" in shown
+    assert "camera.device" not in shown
+    assert "camera.device" in run("show", "--config", str(file), "--all")
+
+
+def test_the_reference_of_one_section_is_short_and_another_is_named(file: Path) -> None:
+    shown = run("reference", "lamp", "--plain")
+    assert "[lamp]" in shown
+    assert "[camera]" not in shown
+    with pytest.raises(SettingsError) as caught:
+        run("reference", "lamb")
+    assert "camera.calibration" in str(caught.value.remedy)

@@ -17,7 +17,8 @@ from shaker_ctl.journal.distributions import (
     normal_two_sided,
 )
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
-from shaker_ctl.journal.statistics import ALPHA, Values, figures, judge, outcomes
+from shaker_ctl.journal.statistics import ALPHA, figures, figures_of, judge
+from shaker_ctl.journal.tally import Values, from_plain, outcomes, tally, tally_of
 
 
 def tosses(n: int, seed: int, weights: tuple[float, ...] = (1, 1, 1, 1, 1, 1)) -> list[Values]:
@@ -54,7 +55,7 @@ def test_normal_tails_agree_with_scipy() -> None:
 def test_face_test_is_pearsons() -> None:
     sample = tosses(500, 1)
     counts = np.bincount(np.array(sample).ravel(), minlength=7)[1:]
-    (ours,) = [t for t in judge(sample) if t.name == "faces"]
+    (ours,) = [t for t in judge(tally_of(sample)) if t.name == "faces"]
     theirs = stats.chisquare(counts)
     assert ours.statistic == pytest.approx(theirs.statistic)
     assert ours.p == pytest.approx(theirs.pvalue)
@@ -62,12 +63,14 @@ def test_face_test_is_pearsons() -> None:
 
 def test_correlations_are_pearsons() -> None:
     sample = np.array(tosses(500, 2))
-    (ours,) = [t for t in judge(tosses(500, 2)) if t.name == "correlation of dice 1 and 3"]
+    (ours,) = [
+        t for t in judge(tally_of(tosses(500, 2))) if t.name == "correlation of dice 1 and 3"
+    ]
     assert ours.statistic == pytest.approx(stats.pearsonr(sample[:, 0], sample[:, 2]).statistic)
 
 
 def test_chance_alone_lies_outside_about_once_in_a_hundred_tests() -> None:
-    all_tests = [test for seed in range(60) for test in judge(tosses(1000, seed))]
+    all_tests = [test for seed in range(60) for test in judge(tally_of(tosses(1000, seed)))]
     outside = sum(test.is_outside for test in all_tests)
     n = len(all_tests)
     assert abs(outside - n * ALPHA) < 5 * (n * ALPHA * (1 - ALPHA)) ** 0.5
@@ -76,7 +79,10 @@ def test_chance_alone_lies_outside_about_once_in_a_hundred_tests() -> None:
 def test_stated_power_is_reached() -> None:
     weights = (1.1, 0.98, 0.98, 0.98, 0.98, 0.98)
     n = 1500
-    found = [next(t for t in judge(tosses(n, s, weights)) if t.name == "faces") for s in range(60)]
+    found = [
+        next(t for t in judge(tally_of(tosses(n, s, weights))) if t.name == "faces")
+        for s in range(60)
+    ]
     power = found[0].power
     assert power is not None
     seen = sum(test.is_outside for test in found) / len(found)
@@ -89,20 +95,20 @@ def test_dice_that_repeat_are_seen_in_the_serial_correlation() -> None:
     for i in range(1, len(sample)):
         if chance.random() < 0.3:
             sample[i] = sample[i - 1]
-    outside = {test.name for test in judge(sample) if test.is_outside}
+    outside = {test.name for test in judge(tally_of(sample)) if test.is_outside}
     assert {f"serial correlation of die {die}" for die in (1, 2, 3)} <= outside
 
 
 def test_dice_that_follow_each_other_are_seen_across() -> None:
     chance = random.Random(5)
     sample = [(a, a if chance.random() < 0.3 else b, c) for a, b, c in tosses(600, 6)]
-    outside = {test.name for test in judge(sample) if test.is_outside}
+    outside = {test.name for test in judge(tally_of(sample)) if test.is_outside}
     assert "correlation of dice 1 and 2" in outside
     assert "pairs of dice 1 and 2" in outside
 
 
 def test_too_small_a_sample_says_so_and_tests_nothing() -> None:
-    assert judge(tosses(5, 1)) == []
+    assert judge(tally_of(tosses(5, 1))) == []
     assert "too few" in str(figures(journal_of([(1, 2, 3)]))["note"])
 
 
@@ -165,7 +171,7 @@ def test_unreadable_and_void_rates_stand_beside_each_face_with_their_number() ->
 
 
 def test_every_test_says_what_it_could_have_seen() -> None:
-    for test in judge(tosses(3000, 8)):
+    for test in judge(tally_of(tosses(3000, 8))):
         assert test.power is not None, test.name
         assert ALPHA < test.power <= 1.0, test.name
         assert test.against
@@ -185,3 +191,13 @@ def test_figures_are_plain_and_never_say_that_dice_are_fair() -> None:
     assert shown["void_rate"] == pytest.approx(1 / 301, abs=1e-5)
     assert sum(shown["faces"].values()) == 900  # type: ignore[attr-defined]
     assert sum(shown["pairs"].values()) == 900  # type: ignore[attr-defined]
+
+
+def test_a_kept_tally_is_the_tally_and_grows_on() -> None:
+    records = journal_of([*tosses(200, 4), None, (1, 2, 3)])
+    found = outcomes(records)
+    kept = from_plain(json.loads(json.dumps(tally(found[:120]).to_plain())))
+    for outcome in found[120:]:
+        kept.add(outcome)
+    assert kept == tally(found)
+    assert figures_of(kept) == figures(records)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ class Medium:
             raise self.refuses
         self.records += records
         self.batches.append(len(records))
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        return Entry("volume", {"day": day, **run})
 
     def check_tail(self) -> None:
         if self.tail_damage is not None:
@@ -316,3 +320,24 @@ def test_the_last_record_of_a_run_stands_behind_everything_that_waited(has_faile
     assert bench.journal.close(last=Entry("closing", {"in_order": True}))
     assert [record.plain["kind"] for record in bench.main.records] == ["step", "closing"]
     assert bench.second.records == bench.main.records
+
+
+def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> None:
+    bench.main.free.clear()
+    for n in range(3):
+        bench.append(n)
+    bench.journal.turn_volume("2026-11-23")
+    bench.append(3)
+    bench.main.free.set()
+    until(lambda: len(bench.second.records) == 5)
+    assert [r.plain["kind"] for r in bench.main.records] == ["step"] * 3 + ["volume", "step"]
+    assert bench.main.records[3].plain["day"] == "2026-11-23"
+    assert 3 in accumulate(bench.main.batches), bench.main.batches
+    assert bench.second.records == bench.main.records
+
+
+def test_an_empty_journal_begins_no_second_volume(bench: Bench) -> None:
+    bench.journal.turn_volume("2026-11-23")
+    bench.append(0)
+    until(lambda: len(bench.main.records) == 1)
+    assert bench.main.records[0].plain["kind"] == "step"

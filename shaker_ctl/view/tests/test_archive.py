@@ -7,13 +7,14 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record, canonical
+from shaker_ctl.journal.tally import Tally, tally_of
 from shaker_ctl.view import archive
 from shaker_ctl.view.archive import JournalArchive, JournalState
 
@@ -41,16 +42,12 @@ class Kept:
         return [r for r in self.records if r.plain.get("round") == number]
 
 
-def figures(_records: Iterator[Record]) -> Mapping[str, object]:
-    return {}
-
-
-def made(*records: Record) -> JournalArchive:
+def made(*records: Record, counted: tuple[Tally, int] | None = None) -> JournalArchive:
     kept = Kept(*records)
     return JournalArchive(
         kept,
         lambda: JournalState(kept.head(), None, ""),
-        figures,
+        lambda: counted,
         settings=SETTINGS,
         versions="shaker-ctl 1\n",
         pictures=lambda count: iter([(f"pictures/{count}.jpg", b"\xff\xd8")]),
@@ -120,3 +117,12 @@ def test_a_round_says_who_did_what_and_with_which_values() -> None:
     assert found is not None
     assert [what for _, what in found.events] == ["values entered by dan, dealer: 6 6 2"]
     assert found.entered == (6, 6, 2)
+
+
+def test_statistics_come_from_the_tables_and_say_how_far_they_reach() -> None:
+    """No record is read: a journal of years costs what a journal of a day does."""
+    shown = made(counted=(tally_of([(1, 2, 3), (6, 6, 6)]), 40)).statistics()
+    assert shown["tosses"] == 2
+    assert shown["counted_to_record"] == 40
+    with pytest.raises(RefusedError, match="still being counted"):
+        made().statistics()

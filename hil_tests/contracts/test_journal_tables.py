@@ -1,0 +1,256 @@
+"""Who follows a journal reads each record once and proved; the tables made from it can be lost."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hil_tests.contracts.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.contracts.large_journal import a_round, batches
+from shaker_ctl.adapters.disk import record_tables
+from shaker_ctl.adapters.disk.follower import Follower
+from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.statistics import figures, figures_of
+from shaker_ctl.journal.worn import Worn
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteJournal:
+    return SqliteJournal(tmp_path / "journal.sqlite")
+
+
+def written(store: SqliteJournal, *entries: Entry) -> list[Record]:
+    records, head = [], store.head()
+    for entry in entries:
+        record = link(
+            head, entry, monotonic_s=0.0, wall="2026-11-23T12:00:00.000+00:00", digests={}
+        )
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    store.write(records)
+    return records
+
+
+def rounds(store: SqliteJournal, first: int, count: int) -> list[Record]:
+    chance = random.Random(first)
+    entries = [e for n in range(first, first + count) for e in a_round(n, chance)]
+    return written(store, *entries)
+
+
+def made(store: SqliteJournal) -> TablesReader:
+    """Tables of all that is there."""
+    tables = RecordTables(record_tables.place(store.path), store.identity)
+    follower = Follower(store.path, tables.cursor, identity=store.identity)
+    while records := follower.take(100):
+        tables.fold(records)
+    follower.close()
+    tables.close()
+    return TablesReader(tables.path)
+
+
+# ── Following ───────────────────────────────────────────────────────────────
+
+
+def test_a_follower_reads_on_while_the_writer_writes_and_changes_volumes(
+    store: SqliteJournal,
+) -> None:
+    everything = written(store, *(Entry("note", {"n": n}) for n in range(10)))
+    follower = Follower(store.path)
+    found = follower.take()
+    assert follower.take() == []
+    for _ in range(3):
+        record = volume_after(store)
+        store.write([record])
+        more = records_after(store.head(), 5)
+        store.write(more)
+        everything += [record, *more]
+        found += follower.take(4)
+        found += follower.take()
+    assert found == everything
+    cursor = follower.cursor
+    follower.close()
+    store.close()
+    again = Follower(store.path, cursor, identity=store.identity)
+    assert again.take() == []
+    again.close()
+
+
+def test_a_stopped_table_is_followed_from_a_folder_in_which_nothing_may_be_made() -> None:
+    """As another user who may only read: no log and no shared memory is wanted."""
+    program = (
+        "import os, sys; from pathlib import Path\n"
+        "from shaker_ctl.adapters.disk.follower import Follower\n"
+        "if os.getuid() == 0: os.seteuid(65534)\n"
+        "print(len(Follower(Path(sys.argv[1])).take()))\n"
+    )
+    with fast_folder() as folder:
+        folder.chmod(0o755)
+        store = SqliteJournal(folder / "journal.sqlite")
+        store.write(records_after(store.head(), 20))
+        store.write([volume_after(store)])
+        store.close()
+        folder.chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(store.path)],
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            check=False,
+        )
+        folder.chmod(0o755)
+    assert done.stdout == "21\n", done.stderr
+
+
+def test_a_follower_never_hands_on_what_does_not_fit_the_chain(store: SqliteJournal) -> None:
+    records = records_after(store.head(), 20)
+    store.write(records)
+    store._file._db.execute("DROP TRIGGER record_stays")
+    change = "UPDATE record SET body = CAST(replace(body, '\"n\":9', '\"n\":8') AS BLOB)"
+    store._file._db.execute(change)
+    follower = Follower(store.path)
+    with pytest.raises(JournalCorruptError, match="record 10"):
+        follower.take()
+    assert follower.cursor == store.start
+    follower.close()
+    store.close()
+
+
+def test_another_journal_and_a_rewritten_one_are_not_followed_on(
+    store: SqliteJournal, tmp_path: Path
+) -> None:
+    store.write(records_after(store.head(), 20))
+    with pytest.raises(JournalCorruptError, match="another journal"):
+        Follower(store.path, identity="another")
+    with pytest.raises(JournalCorruptError, match="does not hold the record 7"):
+        Follower(store.path, Head(7, b"\0" * 32))
+    with pytest.raises(JournalError, match="no journal"):
+        Follower(tmp_path / "none.sqlite")
+    store.close()
+
+
+# ── The tables ──────────────────────────────────────────────────────────────
+
+
+def test_the_tables_say_what_a_walk_over_all_records_says(store: SqliteJournal) -> None:
+    for batch in batches(store, 20_000, seed=3):
+        store.write(batch)
+    reader = made(store)
+    counted = reader.counted()
+    assert counted is not None
+    assert counted[1] == store.head().sequence
+    assert figures_of(counted[0]) == figures(store.read())
+    found = reader.rounds(5)
+    assert found is not None
+    assert [one.number for one in found] == store.last_rounds(5)[::-1]
+    last = store.read_round(found[0].number)[-1].plain["decision"][0]
+    assert (list(found[0].values or ()), found[0].ending) == (last["values"], last["ending"])
+    assert [one.number for one in reader.rounds(2, before=found[-1].number) or ()] == [
+        *(found[-1].number - 1, found[-1].number - 2)
+    ]
+    store.close()
+
+
+def test_a_verdict_and_its_rounds_end_may_come_in_two_readings(store: SqliteJournal) -> None:
+    verdict = {"type": "Unreadable", "reason": "hand"}
+    occasion = {"number": 1, "purpose": "play"}
+    reading = {"event": {"type": "ReadingMade", "occasion": occasion, "verdict": verdict}}
+    written(store, Entry("step", {**reading, "decision": []}, round=1))
+    made(store)
+    ended = {"type": "RecordRound", "round": 1, "ending": "void", "wagers": "returned"}
+    event = {"type": "TimerExpired"}
+    written(store, Entry("step", {"event": event, "decision": [ended]}, round=1))
+    counted = made(store).counted()
+    assert counted is not None
+    assert counted[0].unreadable == 1
+    store.close()
+
+
+def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: SqliteJournal) -> None:
+    def step(event: dict[str, object]) -> Entry:
+        return Entry("step", {"event": event, "decision": []})
+
+    def settled(turns: float) -> Entry:
+        return step({"type": "TossSettled", "proof": {"turns": turns, "in_band_s": 1.0}})
+
+    refused = Entry("refused", {"event": {"type": "DiceChanged"}})
+    written(store, settled(5.0), step({"type": "DiceChanged"}), settled(7.0), refused, settled(8.0))
+    reader = made(store)
+    assert reader.worn(1) == Worn(1, 5.0, 1.0)
+    assert reader.worn(2) == Worn()
+    assert reader.worn(5) == Worn(2, 15.0, 2.0)
+    assert reader.worn(6) is None, "the tables do not reach it yet"
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "cut", "flipped", "older", "foreign", "rows"])
+def test_tables_that_are_lost_or_damaged_are_made_anew(store: SqliteJournal, damage: str) -> None:
+    rounds(store, 1, 30)
+    place = record_tables.place(store.path)
+    whole = made(store).counted()
+    content = place.read_bytes()
+    if damage == "gone":
+        place.unlink()
+    elif damage in ("empty", "cut"):
+        place.write_bytes(content[: len(content) // 2 if damage == "cut" else 0])
+    elif damage == "flipped":
+        place.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    else:
+        statement = {
+            "older": "PRAGMA user_version=0",
+            "foreign": "UPDATE kept SET identity = 'another'",
+            "rows": "UPDATE kept SET tally = '[1'",
+        }[damage]
+        with sqlite3.connect(place) as db:
+            db.execute(statement)
+        db.close()
+    assert made(store).counted() == whole
+    store.close()
+
+
+def test_tables_that_are_not_there_answer_nothing(tmp_path: Path) -> None:
+    reader = TablesReader(tmp_path / "journal.tables.sqlite")
+    assert reader.counted() is None
+    assert reader.worn(0) is None
+    assert reader.rounds(3) is None
+
+
+def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another_journal(
+    store: SqliteJournal,
+) -> None:
+    rounds(store, 1, 20)
+    watch = RecordsWatch([store])
+    watch.start()
+    reader = TablesReader(record_tables.place(store.path))
+    process = watch._process
+    assert process is not None
+
+    def reaches(sequence: int) -> bool:
+        for _ in range(600):
+            counted = reader.counted()
+            if counted is not None and counted[1] >= sequence:
+                return True
+            try:
+                process.wait(0.05)
+            except subprocess.TimeoutExpired:
+                continue
+            return False
+        return False
+
+    try:
+        assert reaches(260)
+        rounds(store, 21, 5)
+        store.write([volume_after(store)])
+        rounds(store, 26, 5)
+        assert reaches(391)
+    finally:
+        watch.stop()
+        store.close()

@@ -1,0 +1,572 @@
+"""A chain of volumes is one journal: read, verified, copied and recovered as a single file was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hil_tests.contracts.bytes_cut import records_after, volume_after
+from shaker_ctl.adapters.disk import sqlite_journal, volume_file, volume_proofs
+from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.volume_file import VolumeFile
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalVersionError,
+    JournalWriteError,
+    RefusedError,
+)
+from shaker_ctl.journal import volume
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.proofs import GOOD_FOR_S, Proofs
+from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, canonical, chain_hash, link
+
+EACH = 40
+
+
+def turn(store: SqliteJournal, day: str = "2026-11-22") -> Record:
+    """Begin the next volume; return its first record."""
+    record = volume_after(store, day)
+    store.write([record])
+    return record
+
+
+def grown(store: SqliteJournal, count: int) -> list[Record]:
+    """So many volumes of `EACH` records; the last one stays open."""
+    written: list[Record] = []
+    for n in range(count):
+        if n:
+            written.append(turn(store, f"2026-11-{n:02}"))
+        # The volume's own record is the first of its volume.
+        made = records_after(store.head(), EACH - bool(n), round_of_first=1 + 8 * n)
+        store.write(made)
+        written += made
+    return written
+
+
+@pytest.fixture
+def parameters(tmp_path: Path) -> JournalParameters:
+    (tmp_path / "stick").mkdir()
+    return JournalParameters(
+        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
+    )
+
+
+def both(parameters: JournalParameters, count: int) -> list[Record]:
+    """Two copies of so many volumes."""
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    records = grown(opened.main, count)
+    opened.second.write(records)
+    opened.close()
+    return records
+
+
+# ── One journal ─────────────────────────────────────────────────────────────
+
+
+def test_volumes_are_read_as_one_chain(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    records = grown(store, 4)
+    assert volume_numbers(store.path) == [1, 2, 3, 4]
+    assert [v.day for v in store.closed] == ["2026-11-21", "2026-11-01", "2026-11-02"]
+    assert [(v.first, v.last) for v in store.closed] == [(1, 40), (41, 80), (81, 120)]
+    assert list(store.read()) == records
+    assert list(store.read(38, 83)) == records[37:83]
+    assert list(store.newest_first()) == records[::-1]
+    assert list(store.newest_first(85)) == records[84::-1]
+    for at in (1, 2, 40, 41, 42, 80, 81, 160):
+        expected = Head(at - 1, records[at - 2].hash) if at > 1 else store.start
+        assert store.head_before(at) == expected
+    assert store.verify() == (Head(160, records[-1].hash), None)
+    store.check_tail(150)
+    store.close()
+    again = SqliteJournal(store.path, read_only=True)
+    assert list(again.read()) == records
+    assert again.verify()[1] is None
+    again.close()
+
+
+def test_rounds_are_found_in_whichever_volume_they_lie(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    grown(store, 3)
+    rounds = sorted({r.plain["round"] for r in store.read() if r.plain["round"]})
+    assert store.last_rounds(5) == rounds[-5:]
+    assert store.last_rounds(1000) == rounds
+    for number in rounds:
+        found = store.read_round(number)
+        assert {r.plain["round"] for r in found} == {number}
+    assert store.read_round(max(rounds) + 1) == []
+    store.close()
+
+
+def test_a_journal_of_one_file_is_the_first_volume_as_it_stands(tmp_path: Path) -> None:
+    """A file from before there were volumes: no list of volumes, version 0, records without one."""
+    path = tmp_path / "journal.sqlite"
+    volume_file.found(path, "an old table founded 2026-01-01")
+    head = VolumeFile(path).start
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE volume")
+        db.execute("PRAGMA user_version=0")
+        for n in range(1, 31):
+            plain = {"sequence": n, "kind": "step", "round": n, "wall": "2026-01-01T00:00:00+00:00"}
+            body = canonical(plain)
+            head = Head(n, chain_hash(head.hash, body))
+            db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", (n, n, head.hash, body))
+    db.close()
+    store = SqliteJournal(path)
+    before = path.read_bytes()
+    assert store.verify() == (head, None)
+    assert path.read_bytes() == before
+    turn(store)
+    assert [(v.number, v.day, v.last) for v in store.closed] == [(1, "2026-01-01", 30)]
+    assert store.verify()[1] is None
+    store.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (volume_file.FORMAT,)
+    db.close()
+
+
+def test_a_copy_that_is_written_anew_has_the_same_volumes(parameters: JournalParameters) -> None:
+    records = both(parameters, 3)
+    assert parameters.second is not None
+    for number in volume_numbers(parameters.second):
+        volume_path(parameters.second, number).unlink()
+    with pytest.raises(JournalCorruptError, match="second copy"):
+        open_copies(parameters)
+    rebuild(parameters, main=False)
+    opened = open_copies(parameters)
+    assert opened.notices == ()
+    assert opened.second is not None
+    assert opened.second.closed == opened.main.closed
+    assert list(opened.second.read()) == records
+    opened.close()
+
+
+def test_a_second_copy_is_caught_up_over_a_change_of_volume(parameters: JournalParameters) -> None:
+    opened = open_copies(parameters)
+    records = grown(opened.main, 3)
+    assert opened.second is not None
+    opened.second.write(records[:37])
+    opened.close()
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    assert list(opened.second.read()) == records
+    opened.close()
+
+
+def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path: Path) -> None:
+    """No log, no shared memory: it can be read from a folder in which nothing may be made."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    grown(store, 2)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {
+        *("journal.sqlite", "journal-000002.sqlite"),
+        *("journal-000002.sqlite-wal", "journal-000002.sqlite-shm"),
+    }
+    store.close()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"journal.sqlite", "journal-000002.sqlite"}
+    assert not any(volume_file.has_log(path) for path in tmp_path.iterdir())
+
+
+def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        store = SqliteJournal(tmp_path / "journal.sqlite")
+        grown(store, 2)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        assert set(modes.values()) == {0o640}, modes
+        assert len(modes) == 4
+        store.close()
+    finally:
+        os.umask(before)
+
+
+def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store.write(records_after(store.head(), 10))
+    with sqlite3.connect(store.path) as db:
+        db.execute("BEGIN")
+        db.execute("SELECT * FROM record LIMIT 1").fetchone()
+        turn(store)
+    db.close()
+    store.close()
+    assert volume_file.has_log(store.path)
+    store = SqliteJournal(store.path)
+    assert not volume_file.has_log(store.path)
+    assert store.verify()[1] is None
+    store.close()
+
+
+# ── The change ──────────────────────────────────────────────────────────────
+
+
+def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
+    tmp_path: Path,
+) -> None:
+    """It changes volumes all the time, says each record after its sync, and is killed."""
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from hil_tests.contracts.test_journal_volumes import turn\n"
+        "from hil_tests.contracts.bytes_cut import records_after\n"
+        "from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal\n"
+        "store = SqliteJournal(Path(sys.argv[1]))\n"
+        "while True:\n"
+        "    store.write(records_after(store.head(), 2))\n"
+        "    print(store.head().sequence, flush=True)\n"
+        "    turn(store)\n"
+        "    print(store.head().sequence, flush=True)\n"
+    )
+    path = tmp_path / "journal.sqlite"
+    for n in range(6):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, str(path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
+        assert process.stdout is not None
+        said = [int(process.stdout.readline()) for _ in range(3 + n)]
+        process.kill()
+        said += [int(line) for line in process.stdout.read().split("\n")[:-1] if line]
+        process.wait()
+        process.stdout.close()
+        store = SqliteJournal(path)
+        head, damage = store.verify()
+        assert damage is None
+        assert head.sequence >= said[-1]
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "stops_at", ["COMMIT", "rename", "sync_folder", "open of the new", "close of the old"]
+)
+def test_a_change_that_is_cut_short_anywhere_is_taken_up_by_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_at: str
+) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    made = records_after(store.head(), 10)
+    store.write(made)
+
+    class CutShortError(Exception):
+        """The power went."""
+
+    def cut(*_: object, **__: object) -> None:
+        raise CutShortError
+
+    with monkeypatch.context() as patched:
+        if stops_at == "COMMIT":
+            patched.setattr(volume_file, "_rows_of", cut)
+        elif stops_at == "rename":
+            patched.setattr(Path, "rename", cut)
+        elif stops_at == "sync_folder":
+            patched.setattr(volume_file, "sync_folder", cut)
+        elif stops_at == "open of the new":
+            patched.setattr(sqlite_journal, "VolumeFile", cut)
+        else:
+            patched.setattr(VolumeFile, "close_for_good", cut)
+        with pytest.raises(CutShortError):
+            turn(store)
+    left = tmp_path / "left"
+    left.mkdir()
+    for path in tmp_path.glob("journal*"):
+        shutil.copy(path, left / path.name)
+    found = SqliteJournal(left / "journal.sqlite")
+    assert found.verify()[1] is None
+    assert list(found.read())[:10] == made
+    assert found.head().sequence == (10 if stops_at in ("COMMIT", "rename") else 11)
+    found.write(records_after(found.head(), 3))
+    turn(found)
+    assert found.verify()[1] is None
+    found.close()
+
+
+def test_a_volume_is_never_founded_over_a_file_that_is_there(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store.write(records_after(store.head(), 10))
+    planted = tmp_path / "journal-000002.sqlite"
+    planted.write_text("what somebody put there")
+    with pytest.raises(JournalWriteError, match="is there already"):
+        turn(store)
+    assert planted.read_text() == "what somebody put there"
+    assert store.head().sequence == 10
+    store.write(records_after(store.head(), 2))
+    store.close()
+
+
+def test_a_volume_record_that_does_not_fit_the_volumes_is_not_written(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store.write(records_after(store.head(), 10))
+    wrong = Entry("volume", {"volume": 2, "day": "2026-11-23", "volumes": "00" * 32})
+    with pytest.raises(JournalCorruptError, match="list of closed volumes"):
+        store.write([link(store.head(), wrong, monotonic_s=0.0, wall="2026", digests={})])
+    assert volume_numbers(store.path) == [1]
+    store.close()
+
+
+# ── Damage ──────────────────────────────────────────────────────────────────
+
+
+def changed(path: Path, statement: str) -> None:
+    """Write into a volume behind the journal's back."""
+    with sqlite3.connect(path) as db:
+        for name in ("record_stays", "record_is_kept", "volume_stays", "volume_is_kept"):
+            db.execute(f"DROP TRIGGER IF EXISTS {name}")
+        db.execute(statement)
+    db.close()
+
+
+def test_a_start_sees_a_closed_volume_that_is_missing_or_cut(parameters: JournalParameters) -> None:
+    both(parameters, 3)
+    kept = parameters.path.read_bytes()
+    parameters.path.write_bytes(kept[:-100])
+    with pytest.raises(JournalCorruptError, match="volume 1"):
+        open_copies(parameters)
+    parameters.path.unlink()
+    with pytest.raises(JournalCorruptError, match="volume 1"):
+        open_copies(parameters)
+    parameters.path.write_bytes(kept)
+    open_copies(parameters).close()
+
+
+def test_a_start_sees_a_changed_list_of_volumes(parameters: JournalParameters) -> None:
+    both(parameters, 3)
+    newest = volume_path(parameters.path, 3)
+    for statement in (
+        "UPDATE volume SET hash = zeroblob(32) WHERE number = 1",
+        "UPDATE volume SET last_round = 99 WHERE number = 2",
+        "DELETE FROM volume WHERE number = 1",
+    ):
+        kept = newest.read_bytes()
+        changed(newest, statement)
+        with pytest.raises(JournalCorruptError):
+            open_copies(parameters)
+        newest.write_bytes(kept)
+    open_copies(parameters).close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 7",
+        "UPDATE record SET round = 2 WHERE sequence = 3",
+        "DELETE FROM record WHERE sequence = 40",
+        "DELETE FROM record WHERE sequence = 1",
+        "UPDATE record SET body = 7 WHERE sequence = 9",
+        "UPDATE identity SET name = 'another'",
+    ],
+)
+def test_a_changed_closed_volume_starts_and_is_found_by_the_proving(
+    parameters: JournalParameters, statement: str
+) -> None:
+    both(parameters, 3)
+    with sqlite3.connect(parameters.path) as db:
+        db.execute("DROP TRIGGER identity_stays")
+    db.close()
+    changed(parameters.path, statement)
+    opened = open_copies(parameters)
+    _, damage = opened.main.verify_closed(opened.main.closed[0])
+    assert damage is not None
+    assert damage.where == str(parameters.path)
+    assert opened.main.verify()[1] == damage
+    opened.close()
+    _, findings = survey(parameters)
+    assert findings[0].halts
+
+
+def test_a_volume_from_another_place_of_the_chain_is_not_taken_for_this_one(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    shutil.copy(volume_path(parameters.path, 2), parameters.path)
+    opened = open_copies(parameters)
+    _, damage = opened.main.verify_closed(opened.main.closed[0])
+    assert damage is not None
+    assert "another place" in damage.what
+    opened.close()
+
+
+def test_records_that_a_start_reads_back_are_proved_though_their_volume_is_not(
+    tmp_path: Path,
+) -> None:
+    """State and faults are taken up from the records before the open volume, too."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    grown(store, 2)
+    store.close()
+    changed(
+        tmp_path / "journal.sqlite",
+        "UPDATE record SET body = replace(body, '\"n\":30', '\"n\":31') WHERE sequence = 31",
+    )
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    with pytest.raises(JournalCorruptError, match="record 31"):
+        list(store.newest_first())
+    store.close()
+
+
+def test_the_last_volume_cut_off_is_a_cut_journal(parameters: JournalParameters) -> None:
+    both(parameters, 3)
+    volume_path(parameters.path, 3).unlink()
+    with pytest.raises(JournalCorruptError) as caught:
+        open_copies(parameters)
+    assert caught.value.code == "journal-cut"
+
+
+def test_what_a_newer_program_wrote_is_refused_with_a_line(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    body = canonical({"schema": SCHEMA + 1, "kind": "step", "round": None})
+    record = Record(1, chain_hash(store.head().hash, body), body)
+    with pytest.raises(JournalVersionError, match=f"version {SCHEMA + 1}"):
+        store.write([record])
+    store.close()
+    with sqlite3.connect(store.path) as db:
+        db.execute(f"PRAGMA user_version={volume_file.FORMAT + 1}")
+    db.close()
+    with pytest.raises(JournalVersionError, match="newer"):
+        SqliteJournal(store.path)
+
+
+# ── The proving ─────────────────────────────────────────────────────────────
+
+
+def proved(copies: list[SqliteJournal], now_s: float) -> Proofs:
+    """Verify what is due until nothing is."""
+    proofs = Proofs()
+    while (due := volume_proofs.next_due(copies, proofs, now_s)) is not None:
+        proofs = volume_proofs.prove(due, proofs, lambda: now_s)
+        if proofs.broken:
+            break
+    return proofs
+
+
+def test_every_closed_volume_of_both_copies_is_verified_and_then_none_is_due(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    copies = [opened.main, opened.second]
+    proofs = proved(copies, 1000.0)
+    assert len(proofs.of) == 4
+    assert volume_proofs.unproved(copies, proofs, 1000.0) == []
+    assert len(volume_proofs.unproved(copies, proofs, 1001.0 + GOOD_FOR_S)) == 4
+    kept = volume_proofs.place(parameters.path)
+    volume_proofs.save(kept, proofs)
+    assert volume_proofs.load(kept) == proofs
+    opened.close()
+
+
+def test_a_volume_that_changed_hands_is_verified_anew(parameters: JournalParameters) -> None:
+    both(parameters, 3)
+    opened = open_copies(parameters)
+    proofs = proved([opened.main], 1000.0)
+    content = parameters.path.read_bytes()
+    parameters.path.unlink()
+    parameters.path.write_bytes(content)
+    (one,) = volume_proofs.unproved([opened.main], proofs, 1000.0)
+    assert one.path == parameters.path
+    opened.close()
+
+
+def test_a_table_is_not_opened_before_every_volume_is_verified(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    opened = open_copies(parameters)
+    watch = RecordsWatch([opened.main])
+    with pytest.raises(RefusedError, match="2 volumes of the journal are not yet verified"):
+        watch.require_proved()
+    assert watch.words() == "verifying: 0 of 2 closed volumes"
+    volume_proofs.save(volume_proofs.place(parameters.path), proved([opened.main], time.time()))
+    watch.require_proved()
+    assert "2 closed volumes verified" in watch.words()
+    opened.close()
+
+
+def test_a_broken_volume_is_kept_as_found_and_bars_each_start_until_it_is_whole(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    whole = parameters.path.read_bytes()
+    changed(parameters.path, "UPDATE record SET round = 2 WHERE sequence = 3")
+    found = parameters.path.read_bytes()
+    opened = open_copies(parameters)
+    proofs = proved([opened.main], 1000.0)
+    assert proofs.broken is not None
+    assert "record 3" in proofs.broken.line
+    (folder,) = parameters.path.parent.glob("journal.sqlite.evidence-*")
+    assert (folder / "journal.sqlite").read_bytes() == found
+    volume_proofs.save(volume_proofs.place(parameters.path), proofs)
+    with pytest.raises(JournalCorruptError, match="record 3"):
+        RecordsWatch([opened.main]).refuse_a_broken_one()
+    parameters.path.write_bytes(whole)
+    RecordsWatch([opened.main]).refuse_a_broken_one()
+    assert RecordsWatch([opened.main]).broken() is None
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[" * 5000, b"\xff", b'{"volumes": 7}', b'{"volumes": {"a": ["x"]}}']
+)
+def test_proofs_that_cannot_be_understood_prove_nothing(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.proved.json"
+    path.write_bytes(content)
+    assert volume_proofs.load(path) == Proofs()
+
+
+def test_the_records_process_verifies_and_ends_with_its_service(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    watch = RecordsWatch([opened.main, opened.second])
+    watch.start()
+    process = watch._process
+    assert process is not None
+    try:
+        for _ in range(600):
+            if len(watch.proofs().of) == 4:
+                break
+            try:
+                process.wait(0.05)
+            except subprocess.TimeoutExpired:
+                continue
+            pytest.fail("the records process ended")
+        assert len(watch.proofs().of) == 4
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(30) == 0
+    finally:
+        watch.stop()
+        opened.close()
+
+
+def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) -> None:
+    """A start opens the last file only; of the others it reads the header."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    grown(store, 6)
+    store.close()
+    opened: list[str] = []
+
+    class Counting(VolumeFile):
+        def __init__(self, path: Path, *, read_only: bool = False) -> None:
+            opened.append(path.name)
+            super().__init__(path, read_only=read_only)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sqlite_journal, "VolumeFile", Counting)
+        store = SqliteJournal(tmp_path / "journal.sqlite")
+        assert store.verify_start()[1] is None
+        store.close()
+    assert opened == ["journal-000006.sqlite"]
+    assert os.path.exists(tmp_path / "journal-000005.sqlite")
+    assert volume.broken_list(store.closed) == ""

@@ -1,0 +1,100 @@
+"""The journal begins its next volume while the table plays, and a closed volume breaks."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from hil_tests.scenarios.table import Table
+from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.journal.parameters import JournalParameters
+
+pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
+
+SMALL = 100
+"""Records in a volume: some eight rounds."""
+
+
+def journal_of(table: Table) -> JournalParameters:
+    folder = Path(table.session.folder)
+    return JournalParameters(
+        path=folder / "journal.sqlite", second=folder / "journal-second.sqlite"
+    )
+
+
+def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_the_round(
+    table: Table,
+) -> None:
+    """First the change, over a restart; then a closed volume that somebody writes into."""
+    table.be_open()
+    table.session.stop_service()
+    settings = table.session.folder / "settings.toml"
+    text = settings.read_text("utf-8")
+    settings.write_text(text.replace("[journal]", f"[journal]\nvolume_records = {SMALL}"), "utf-8")
+    table.leave_consoles()
+    table.give_power()
+    table.be_open()
+    parameters = journal_of(table)
+    first = table.betting()
+    while len(volume_numbers(parameters.path)) < 3:
+        table.ended_round(table.betting())
+
+    # ── A round lies in one volume, and each is found again ──
+    table.story.expect("the second copy has the same volumes", second_follows(parameters))
+    book = SqliteJournal(parameters.path, read_only=True)
+    for one in book.closed[1:]:
+        begins = next(book.read(one.first, one.first)).plain
+        table.story.expect("a volume begins with its own record", begins["kind"] == "volume")
+    book.close()
+    table.story.expect("a round of the first volume is shown", table.round(first))
+    heads, findings = survey(parameters)
+    table.story.expect("both copies verify", not findings, findings)
+
+    # ── Over a restart: nothing of it is lost, and play goes on ──
+    table.betting()
+    table.cut_power("1 commit")
+    table.give_power()
+    table.be_open()
+    table.ended_round(table.betting())
+    heads_now, findings = survey(parameters)
+    table.story.expect("both copies verify again", not findings, findings)
+    table.story.expect("and have grown", heads_now[0][1].sequence > heads[0][1].sequence)
+
+    # ── Somebody writes into a closed volume ──
+    number = table.betting()
+    with sqlite3.connect(parameters.path) as db:
+        db.execute("DROP TRIGGER record_stays")
+        db.execute("UPDATE record SET round = 9999 WHERE sequence = 5")
+    db.close()
+    deadline_s = time.monotonic() + 90.0
+    while table.session.is_serving and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    table.story.expect("the table halts", not table.session.is_serving)
+    book = SqliteJournal(parameters.path, read_only=True)
+    decided = [
+        command
+        for record in book.read(max(1, book.head().sequence - 200))
+        for command in record.plain.get("decision", ())
+    ]
+    kinds = [record.plain["kind"] for record in book.read(max(1, book.head().sequence - 40))]
+    book.close()
+    ended = [c["round"] for c in decided if c["type"] == "RecordRound"]
+    table.story.expect("the round in hand was settled first", number in ended, ended)
+    table.story.expect("the break is on record", "journal_broken" in kinds, kinds)
+    log = (table.session.folder / "service.log").read_text("utf-8")
+    table.story.expect("one line says which volume", "journal.sqlite: record 5" in log)
+
+
+def second_follows(parameters: JournalParameters) -> bool:
+    """Whether the second copy gets the volumes of the main one, within its lag."""
+    assert parameters.second is not None
+    deadline_s = time.monotonic() + parameters.second_lag_s
+    while time.monotonic() < deadline_s:
+        if volume_numbers(parameters.second) == volume_numbers(parameters.path):
+            return True
+        time.sleep(0.02)
+    return False

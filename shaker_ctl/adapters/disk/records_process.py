@@ -1,0 +1,150 @@
+"""The records process: `python -P -m shaker_ctl.adapters.disk.records_process`.
+
+Owns what is done with the journal beside the play, at idle priority, by reading alone. It follows
+the chain and keeps the tables beside it up to date; and it verifies every closed volume of both
+copies, again and again. It is started by the service and ends with it: its standard input closes
+then. What it finds, it leaves in files beside the journal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from shaker_ctl.adapters.disk import volume_proofs
+from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.errors import JournalCorruptError, JournalError
+
+PAUSE_S = 1.0
+"""Between two looks at what there is to do: so far may screens' figures be behind."""
+
+_AGAIN_AFTER_S = 10.0
+"""Between two tries where a file could not be used."""
+
+_REST_SHARE = 3.0
+"""Where the system grants no idle priority: rests so many times as long as it worked."""
+
+
+class Rest:
+    """Keeps this process out of the way of the one that plays, and ends it with that."""
+
+    def __init__(self) -> None:
+        self._is_idle = _idle_priority()
+        self._began_s = time.monotonic()
+
+    def __call__(self) -> None:
+        """Call now and then during long work."""
+        if self._is_idle:
+            self.wait(0.0)
+            return
+        worked_s = time.monotonic() - self._began_s
+        self.wait(min(1.0, _REST_SHARE * worked_s))
+        self._began_s = time.monotonic()
+
+    @staticmethod
+    def wait(seconds: float) -> None:
+        """Wait, and end the process where the service has ended."""
+        if select.select([sys.stdin], [], [], seconds)[0]:
+            raise SystemExit(0)
+
+
+def _idle_priority() -> bool:
+    """Run only when nobody else wants to; return whether the system agreed."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.nice(19)
+            return True
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def opened(paths: list[Path]) -> Iterator[list[SqliteJournal]]:
+    """Open the copies that are there, for looking. Raises JournalError."""
+    with contextlib.ExitStack() as stack:
+        copies = []
+        for path in paths:
+            if volume_numbers(path):
+                copy = SqliteJournal(path, read_only=True)
+                stack.callback(copy.close)
+                copies.append(copy)
+        yield copies
+
+
+def verify_next(paths: list[Path], rest: Rest) -> bool:
+    """Verify one volume that is due; return whether there was one."""
+    kept = volume_proofs.place(paths[0])
+    proofs = volume_proofs.load(kept)
+    with opened(paths) as copies:
+        due = volume_proofs.next_due(copies, proofs, time.time())
+        if due is None:
+            return False
+        volume_proofs.save(kept, volume_proofs.prove(due, proofs, time.time, rest))
+    return True
+
+
+class Tables:
+    """The tables beside the chain, and the follower that they are made from."""
+
+    def __init__(self, journal: Path) -> None:
+        """Raises JournalError where there is no journal, or a medium refuses."""
+        with opened([journal]) as copies:
+            identity = copies[0].identity if copies else ""
+        self._tables = RecordTables(place(journal), identity)
+        try:
+            self._follower = Follower(journal, self._tables.cursor, identity=identity)
+        except JournalCorruptError:  # other records than those they were made from
+            self._tables.begin_anew()
+            self._follower = Follower(journal)
+
+    def keep_up(self) -> bool:
+        """Fold in what is new; return whether there may be more. Raises JournalError."""
+        records = self._follower.take()
+        if records:
+            self._tables.fold(records)
+        return len(records) == AT_ONCE
+
+    def close(self) -> None:
+        """Let go of both files."""
+        self._follower.close()
+        self._tables.close()
+
+
+def main() -> None:
+    """Run until the service ends. The first line of standard input names the copies."""
+    paths = [Path(path) for path in json.loads(sys.stdin.readline())]
+    rest = Rest()
+    while True:
+        try:
+            tables = Tables(paths[0])
+            try:
+                _work(paths, tables, rest)
+            finally:
+                tables.close()
+        except (JournalError, OSError) as error:
+            # The service notices by itself what it needs to know of; here it is tried again.
+            sys.stderr.write(f"records: {error}\n")
+            rest.wait(_AGAIN_AFTER_S)
+
+
+def _work(paths: list[Path], tables: Tables, rest: Rest) -> None:
+    """Keep up and verify until something cannot be used. Raises JournalError, OSError."""
+    while True:
+        has_more = tables.keep_up()
+        rest()
+        if not has_more and not verify_next(paths, rest):
+            rest.wait(PAUSE_S)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The closed volumes of both copies: which still want verifying, and the verifying itself.
+
+Owns the file of proofs beside the journal, `journal.proved.json`. It may be lost at any time: then
+every volume is verified anew. Used by the process that verifies, and by the service, which reads
+what that process found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.adapters.disk.volume_file import Alive, preserve
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
+from shaker_ctl.journal.volume import Volume
+
+_LARGEST_B = 16 << 20
+"""A larger file of proofs was not written here."""
+
+
+def place(journal: Path) -> Path:
+    """Return where the proofs of a journal are kept."""
+    return journal.with_name(f"{journal.stem}.proved.json")
+
+
+def load(path: Path) -> Proofs:
+    """Return what was kept; nothing where it cannot be read."""
+    try:
+        if path.stat().st_size > _LARGEST_B:
+            return Proofs()
+        return from_plain(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return Proofs()
+
+
+def save(path: Path, proofs: Proofs) -> None:
+    """Put the proofs into place whole. Raises OSError."""
+    aside = path.with_name(path.name + ".new")
+    aside.write_text(json.dumps(proofs.to_plain()), encoding="utf-8")
+    os.replace(aside, path)
+
+
+def mark_of(path: Path) -> Mark:
+    """Return how a file stands; empty where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return ()
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One closed volume of one copy."""
+
+    copy: SqliteJournal
+    volume: Volume
+
+    @property
+    def path(self) -> Path:
+        return volume_path(self.copy.path, self.volume.number)
+
+
+def volumes(copies: list[SqliteJournal]) -> Iterator[Standing]:
+    """Yield every closed volume of every copy."""
+    for copy in copies:
+        for volume in copy.closed:
+            yield Standing(copy, volume)
+
+
+def unproved(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> list[Standing]:
+    """Return the volumes whose verification is not good any more, or was never."""
+    return [
+        one
+        for one in volumes(copies)
+        if (proof := proofs.of.get(str(one.path))) is None
+        or not proof.is_good(mark_of(one.path), now_s)
+    ]
+
+
+def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> Standing | None:
+    """Return the volume to verify next: one without a proof first, then the oldest proof."""
+
+    def age_s(one: Standing) -> float:
+        proof = proofs.of.get(str(one.path))
+        if proof is None or not proof.is_good(mark_of(one.path), now_s, RENEWED_AFTER_S):
+            return float("inf") if proof is None else now_s - proof.wall_s
+        return -1.0
+
+    due = max(volumes(copies), key=age_s, default=None)
+    return None if due is None or age_s(due) < 0.0 else due
+
+
+def prove(
+    one: Standing, proofs: Proofs, now: Callable[[], float], alive: Alive | None = None
+) -> Proofs:
+    """Verify one volume; return the proofs with what came of it. A damaged one is kept as found."""
+    mark = mark_of(one.path)
+    _, damage = one.copy.verify_closed(one.volume, alive)
+    if damage is None:
+        return proofs.proved(str(one.path), Proof(mark, now()))
+    kept = ""
+    with contextlib.suppress(OSError, JournalError):
+        if one.path.exists():
+            kept = f" (as found: {preserve(one.path, damage.line())})"
+    return proofs.broke(Break(str(one.path), damage.line() + kept, now()))

@@ -1,0 +1,114 @@
+"""Volumes: the parts of one chain, each in a file of its own, one a gaming day.
+
+Owns what closes a volume and opens the next. A record of the kind `volume` is the first record of
+each volume but the first; it continues the chain and holds the digest of the list of all volumes
+before it. So whoever has verified the open volume has verified the heads of all closed ones. Must
+not know of files.
+
+A journal that was founded as one file is its own first volume; nothing in it changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+from shaker_ctl.journal.record import Entry, Head, Plain, Record, canonical
+
+KIND = "volume"
+_MARK = b'"kind":"volume"'
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """One closed volume: which part of the chain it holds, and its head."""
+
+    number: int
+    """From 1."""
+    day: str
+    """Gaming day that it was begun on, ISO 8601."""
+    first: int
+    """Sequence number of its first record."""
+    last: int
+    """Sequence number of its last record; never before `first`: no volume is empty."""
+    hash: bytes
+    """Hash of its last record."""
+    first_round: int | None
+    """Lowest round of play that its records name; None where they name none."""
+    last_round: int | None
+
+    @property
+    def head(self) -> Head:
+        """Where the chain stands at its end."""
+        return Head(self.last, self.hash)
+
+    def holds_round(self, number: int) -> bool:
+        """Whether records of this round can lie in it."""
+        if self.first_round is None or self.last_round is None:
+            return False
+        return self.first_round <= number <= self.last_round
+
+    def plain(self) -> list[Plain]:
+        """As it goes into the digest of the list."""
+        return [
+            *(self.number, self.day, self.first, self.last),
+            *(self.hash.hex(), self.first_round, self.last_round),
+        ]
+
+
+def digest(volumes: Sequence[Volume]) -> str:
+    """Return the SHA-256 of a list of closed volumes, as a volume record has it."""
+    return hashlib.sha256(canonical([volume.plain() for volume in volumes])).hexdigest()
+
+
+def entry(closed: Sequence[Volume], day: str, run: Mapping[str, Plain]) -> Entry:
+    """Return the first record of the volume after `closed`, which is not empty.
+
+    `run`: what the opening record of the run says that goes on here, so that nobody who asks for
+    it at a start has to read further back.
+    """
+    last = closed[-1]
+    body = {
+        **run,
+        "volume": last.number + 1,
+        "day": day,
+        "closed": last.plain(),
+        "volumes": digest(closed),
+        "note": f"volume {last.number + 1} begins; volume {last.number} ended at {last.last}",
+    }
+    return Entry(KIND, body)
+
+
+def begins_one(record: Record) -> bool:
+    """Whether a volume begins with this record. Raises JournalCorruptError where it is no record"""
+    return _MARK in record.body and record.plain.get("kind") == KIND
+
+
+def misfit(first: Mapping[str, Plain], closed: Sequence[Volume]) -> str:
+    """Say how a volume's first record contradicts the list of those before it; empty: it does not.
+
+    `first`: the record, decoded.
+    """
+    if first.get("kind") != KIND or first.get("volume") != len(closed) + 1:
+        return f"volume {len(closed) + 1} does not begin with its own volume record"
+    if first.get("volumes") != digest(closed):
+        return "the list of closed volumes is not the one that the chain has sealed in"
+    return ""
+
+
+def broken_list(volumes: Sequence[Volume]) -> str:
+    """Say what cannot be in a list of closed volumes; empty where nothing is wrong."""
+    expected = 1
+    for number, volume in enumerate(volumes, start=1):
+        if volume.number != number or volume.first != expected or volume.last < volume.first:
+            return f"the list of closed volumes is broken at volume {number}"
+        expected = volume.last + 1
+    return ""
+
+
+def gaming_day(now: datetime, begins: time) -> str:
+    """Return the gaming day of a moment: the date on which the day began, in the zone of `now`."""
+    began = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
+    return began.isoformat()

@@ -97,6 +97,9 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 	$(RESOLVE) pyproject.toml --group build/locking/train/pyproject.toml:train \
 	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TRAIN)
 
+newest: $(VENV)/.test  ## the newest release of each library that decides, beside the locked one: what changes; NEWEST="--pictures 400"
+	$(BIN)/python -m hil_tests.reader.newest $(NEWEST)
+
 wheel: $(VENV)/.rig  ## build the two wheels into dist/: what a table uses, and the virtual rig
 	rm -rf dist
 	$(PACK) --wheel-dir dist . ./hil_tests
@@ -119,7 +122,7 @@ reproduced: $(VENV)/.rig  ## wheels, SBOM and Debian packages twice: the same by
 
 test-wheel: wheel  ## both wheels in an empty environment, outside the source tree: two rounds
 	rm -rf build/empty && $(PYTHON) -m venv build/empty
-	build/empty/bin/pip install $(LOCKED) -r shaker_ctl/lock.txt -r hil_tests/lock.txt
+	build/empty/bin/pip $(PINNED) -r $(LOCK_TABLE) -r $(LOCK_RIG)
 	build/empty/bin/pip install --quiet --no-deps --no-index dist/*.whl
 	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
 
@@ -146,7 +149,8 @@ LOCK_RIG   := hil_tests/lock.txt
 LOCK_TEST  := hil_tests/lock-test.txt
 LOCK_TRAIN := models/training/lock.txt
 
-LOCKED  := $(BIN)/python -m pip install --quiet --no-deps --require-hashes --only-binary=:all:
+PINNED  := install --quiet --no-deps --require-hashes --only-binary=:all:
+LOCKED  := $(BIN)/python -m pip $(PINNED)
 OURS    := $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation
 PACK    := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation
 RESOLVE := build/locking/bin/uv pip compile --no-config --quiet --universal --python-version 3.11 \

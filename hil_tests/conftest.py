@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import ReportPlugin, TestRecord
 from hil_tests.report.story import Story
@@ -30,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="keep report.html, report.json and junit.xml there, for `shaker-rig compare`",
     )
+    group.addoption("--rig-operator", metavar="NAME", help="who runs it, for the report")
+    group.addoption("--rig-station", metavar="NAME", help="which bench it is, for the report")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -43,7 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _make(folder)
     if folder is not None and not config.option.xmlpath:
         config.option.xmlpath = str(folder / "junit.xml")
-    plugin = ReportPlugin(config, rig.name, folder)
+    about = header(config.option.rig_operator, config.option.rig_station) if folder else {}
+    plugin = ReportPlugin(config, rig.name, folder, about)
     config.stash[PLUGIN], config.stash[RIG] = plugin, rig
     config.pluginmanager.register(plugin, "rig-report")
 

@@ -18,6 +18,7 @@ from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.parts import PartsParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.parameters import Parameters
@@ -40,6 +41,7 @@ class Settings(Parameters):
     lamp: LampParameters = Field(default_factory=LampParameters)
     console: ConsoleParameters = Field(default_factory=ConsoleParameters)
     journal: JournalParameters = Field(default_factory=JournalParameters)
+    parts: PartsParameters = Field(default_factory=PartsParameters)
     seal: SealParameters = Field(default_factory=SealParameters)
 
     @model_validator(mode="after")
@@ -129,6 +131,8 @@ def _explain(problem: Any, source: str) -> str:
         near = difflib.get_close_matches(path[-1], _keys_beside(path), n=1, cutoff=0.5)
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"
+    if problem["type"] == "model_type":
+        return f"{source}: {key} = {quoted(problem['input'])}: {key} is a section, [{key}]"
     what = problem["msg"].removeprefix("Value error, ")
     return f"{source}: {key} = {quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
 

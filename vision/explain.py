@@ -31,8 +31,8 @@ from vision.table.reader import TableReader
 
 _PANEL = (640, 480)
 _FACE_PX = 132
-_CARD = (206, 252)
-_LINES = 7
+_CARD = (206, 360)
+_LINES = 14
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)
@@ -161,7 +161,9 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
         m = die.measured
         lines.append(f"edge {m.edge_mm:.1f} mm skew {m.skew:.2f}")
         lines.append(f"lean {m.lean_deg:.0f} deg layer {m.layer:.2f}")
-    lines += list(die.not_flat)
+    lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]
+    if die.witnesses:
+        lines.append(f"log-odds of flat {die.odds:+.1f}")
     for i, line in enumerate(lines[:_LINES]):
         at = (8, _FACE_PX + 26 + 15 * i)
         cv2.putText(card, line[:34], at, _FONT, 0.37, _WHITE, 1, cv2.LINE_AA)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from vision.cube_outlines.reader import SecondReading
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
-from vision.reading import DieEvidence, Observation, Quality, Verdict
+from vision.reading import DieEvidence, Observation, Quality, Scene, Verdict
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,9 +30,11 @@ def observe(
     dice: tuple[DieEvidence, ...],
     opinion: Verdict,
     clock: Stopwatch,
+    scene: Scene | None = None,
 ) -> Observation:
     """The parts of an observation in one."""
-    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, tuple(clock.laps))
+    laps = tuple(clock.laps)
+    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, laps, scene)
 
 
 class Stopwatch:

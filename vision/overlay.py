@@ -63,7 +63,7 @@ def _draw_die(
     model = str(die.model.value) if die.model else "-"
     second = str(die.second.value or "?") if die.second else "-"
     agrees = die.model is not None and die.second is not None and model == second
-    colour = _AMBER if is_culprit or die.not_flat else _GREEN if agrees else _RED
+    colour = _AMBER if is_culprit or die.odds < 0 else _GREEN if agrees else _RED
     thick = 1 if scale < 0.7 else 2
     cv2.polylines(picture, [corners], True, colour, thick, cv2.LINE_AA)
     x = int(corners[:, 0].min())
@@ -71,7 +71,7 @@ def _draw_die(
     if y < 14:
         y = int(corners[:, 1].max()) + 14
     label = model if agrees else f"model {model}  pips {second}"
-    if die.measured is not None and (is_culprit or die.not_flat):
+    if die.measured is not None and (is_culprit or die.odds < 0):
         label += f"  lean {die.measured.lean_deg:.0f}"
     height = scale * (1.25 if agrees else 0.85)
     size, _ = cv2.getTextSize(label, _FONT, height, thick)

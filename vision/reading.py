@@ -33,7 +33,8 @@ class Reason(StrEnum):
     FROZEN = "frozen"
     """The same picture again and again, to the last bit."""
     LOOPED = "looped"
-    """A picture that had been seen before came again, to the last bit."""
+    """A picture that had been seen before came again, to the last bit, or the dice of an earlier
+    toss lie again as they lay then."""
     TORN = "torn"
     """Part of the picture is missing or belongs to another moment."""
     WRONG_SIZE = "wrong-size"
@@ -51,7 +52,7 @@ class Reason(StrEnum):
     DOUBTFUL = "doubtful"
     """The model is not sure enough of a value."""
     NOT_FLAT_DOUBTFUL = "not-flat-doubtful"
-    """A die may not lie flat, but only one cue says so."""
+    """A die may not lie flat, but no two independent witnesses say so."""
     NO_CONSENSUS = "no-consensus"
     """Good frames, but not enough of them in a row that agree."""
     NO_DIP = "no-dip"
@@ -74,7 +75,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class NoRoll:
-    """A die does not lie flat on the bottom. A fact about the dice, proved by two cues."""
+    """A die does not lie flat on the bottom: a fact about the dice, of two witnesses."""
 
     die: int
     """Which die, counted from 0 from left to right in the picture."""
@@ -84,7 +85,7 @@ class NoRoll:
     """Its angle from flat, 0..45; 0 for a die that lies flat on another."""
 
     cues: tuple[str, ...] = ()
-    """The independent cues that agree, in words."""
+    """What each witness says, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,31 +141,22 @@ class SecondVote:
     value: int | None
     """None: a die, but no legal face in a legal orientation."""
     confidence: float
-    is_flat: bool | None
-    """Its own opinion of how the die lies, from its outline; None: it cannot tell."""
     note: str = ""
-    strain: float = 0.0
-    """How far outline and pips are from those of an upright die, in squares of the usual limits."""
     support: float = 1.0
     """Share of the outline that was seen against the floor, 0..1."""
-    walled_mm: float = 0.0
-    """How far at the least it reaches beyond an upright cube, on a side that it covers up to the
-    wall."""
-    has_two_cues: bool = False
-    """Against flat it has both that no upright cube has this outline and that the pips are not in
-    the middle of the one that fits best: two measurements that share nothing but the picture. Not
-    where the side faces are those of a flat die: then the outline was fitted amiss."""
     face_is_strange: bool = False
     """There are no round pips at all on it, or much that is none: a style that it does not know."""
+    oddity: str = ""
+    """What makes the middle of the face look like a speck or a highlight; empty: nothing."""
     sides: float = 0.0
     """How much better a flat die explains the side faces than one that leans, as a difference of
     log-likelihoods; 0: they say nothing."""
     directions: int = 2
     """Of the two directions in which it can lean, how many its side faces were seen in."""
-    is_sure_of_flat: bool = False
-    """The side faces alone prove that it lies flat."""
     sides_lean_deg: float = 0.0
-    """Where the side faces prove that it leans: by how much, degrees; else 0."""
+    sides_beyond_mm: float = 0.0
+    """The lean that explains the side faces, degrees, and how much more than a flat die's shows of
+    the side face that shows most."""
     spread_mm: float = 0.0
     beyond_mm: float = 0.0
     offset: float = 0.0
@@ -191,6 +183,18 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """One measurement, or a few that share their errors, on how a die lies."""
+
+    name: str
+    odds: float
+    """Log-odds of flat against not flat."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.odds:+.1f}"
+
+
+@dataclass(frozen=True, slots=True)
 class DieEvidence:
     """All that is known of one die in one frame."""
 
@@ -204,13 +208,35 @@ class DieEvidence:
     model: ModelVote | None
     second: SecondVote | None
     measured: Measured | None
-    not_flat: tuple[str, ...] = ()
-    """The cues that say it does not lie flat; two make a no roll."""
-    kind: Kind | None = None
-    network_odds: float = 0.0
-    """Log-odds of flat against not, by the network's view and the top face's geometry."""
-    outline_odds: float = 0.0
-    """The same by the second reader's outline, pips and side faces; 0: it sees no die there."""
+    is_there: bool = True
+    """Something stands out from the floor where it is."""
+    is_free: bool = False
+    """It touches no other die, its outline is seen against the floor, and no foreign thing is in
+    sight that could support it."""
+    beside: tuple[int, ...] = ()
+    """The dice of the same frame that it touches, counted from 0."""
+    witnesses: tuple[Witness, ...] = ()
+    """What each witness says of how it lies; none without a calibration."""
+
+    @property
+    def odds(self) -> float:
+        """Log-odds of flat by all witnesses together."""
+        return sum(witness.odds for witness in self.witnesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a frame shows beside its dice, as the judgement needs it."""
+
+    wanted: int | None
+    """How many dice there must be; None: any number."""
+    die_mm: float
+    die_px: float
+    """Edge of a flat die's top face in the picture."""
+    foreground: float
+    unexplained: float
+    unexplained_at_wall: float
+    """See `cube_outlines.reader.SecondReading`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +253,5 @@ class Observation:
     """What this frame would say alone."""
     cost_ms: tuple[tuple[str, float], ...] = ()
     """What each step took, milliseconds."""
+    scene: Scene | None = None
+    """None where the picture is unfit, and for a photograph."""

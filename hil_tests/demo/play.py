@@ -22,12 +22,19 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hil_tests.demo import page
 from hil_tests.demo import report as reporting
 from hil_tests.demo.people import People
 from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
 from hil_tests.rig.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
+
+TRY_NEXT = (
+    "try next:  shaker-ctl demo --by-hand                       you are the dealer",
+    "           shaker-ctl demo --compartment rough --report D  dice land on edges; a page of it",
+    "           shaker-ctl read PHOTO                           dice in a photograph of yours",
+)
 
 LOOK_S = 0.15
 SCREEN_WIDTH = 112
@@ -79,6 +86,10 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         folder.is_evidence = folder.is_evidence or bool(tally.differences)
         if not is_whole:
             console.print("not all rounds were played", style="bold red")
+        if report is not None:
+            console.print(f"see {folder.path / page.NAME}", soft_wrap=True)
+        for line in TRY_NEXT:
+            console.print(line)
         if folder.is_evidence:
             console.print(f"logs, journal and pictures stay in {folder.path}", soft_wrap=True)
         return 1 if tally.differences or not is_whole else 0
@@ -322,7 +333,11 @@ def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally
         folder / "journal.sqlite", session.rig, folder, session.plan.profile
     )
     reporting.write(found, folder / "rounds.jsonl")
-    tally = reporting.check(found, even_odd=session.plan.profile == "pa-625b")
+    plan = session.plan
+    tally = reporting.check(found, even_odd=plan.profile == "pa-625b")
+    events = Path(session.rig["events"]).read_text("utf-8").splitlines()
+    words = f"{plan.profile} · {plan.compartment} compartment · {plan.dice} dice · seed {plan.seed}"
+    page.write(folder, words, found, tally, events)
     console.print(_summary(tally))
     for difference in tally.differences:
         console.print(f"DIFFERENCE {difference}", style="bold red", soft_wrap=True)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import cv2
 import typer
 
-from hil_tests.reader import flatness, refusals, robustness, speed, verification, wrong_model
+from hil_tests.reader import (
+    flatness,
+    refusals,
+    robustness,
+    specks,
+    speed,
+    verification,
+    wrong_model,
+)
 from vision.errors import VisionError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -22,6 +30,7 @@ app.command("refusals")(refusals.main)
 app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
+app.command("specks")(specks.main)
 app.command("speed")(speed.main)
 
 if __name__ == "__main__":

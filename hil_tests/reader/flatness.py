@@ -4,8 +4,8 @@
     python -m hil_tests.reader flatness var/scenes/traced-shots-… --check
 
 Owns: dice of known lie with both readers' measurements, the logistic regression that gives
-`vision.table.flatness` its weights, and the picture of both sums. Fit on some seeds and `--check`
-on others; what is printed then is what the shipped weights do.
+the weights in `vision.parameters`, and the picture of both sums. Fit on some seeds and `--check` on
+others; what is printed then is what the shipped weights do.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from hil_tests.reader.options import Model, Out, Seed
 from vision.calibration import Calibration
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
+from vision.parameters import LIMITS
 from vision.reading import DieEvidence
-from vision.table import flatness
+from vision.table import judgement, witnesses
 from vision.table.reader import TableReader
 
 RIG = "rig"
@@ -36,6 +37,10 @@ _HARD_DEG = 14.0
 _NEAR_MM = 5.0
 _RIDGE = 3e-3
 _ROUNDS = 40
+
+
+Weights = tuple[float, ...]
+"""A constant and one weight for each feature, log-odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +71,25 @@ def measurements(
 
 
 def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, 5) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
+    """(N, 6) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
     if it sees one."""
     network, outline, is_seen = [], [], []
     for each in seen:
         model, measured, vote = each.evidence.model, each.evidence.measured, each.evidence.second
         assert model is not None
         assert measured is not None
-        network.append(flatness.network_features(model, measured))
+        network.append(witnesses.network_features(model, measured))
         has_value = vote is not None and vote.value is not None
         is_seen.append(has_value)
         outline.append(
-            flatness.outline_features(vote)
+            witnesses.outline_features(vote)
             if vote is not None and has_value
-            else np.zeros(len(flatness.OUTLINE_FEATURES))
+            else np.zeros(len(witnesses.OUTLINE_FEATURES))
         )
     return np.array(network), np.array(outline), np.array(is_seen, bool)
 
 
-def regress(x: np.ndarray, is_flat: np.ndarray, worth: np.ndarray) -> flatness.Weights:
+def regress(x: np.ndarray, is_flat: np.ndarray, worth: np.ndarray) -> Weights:
     """Logistic regression of (N, K) features on (N,) bool, each row worth so much: Newton steps on
     standardised features, with a ridge that keeps weights of useless features near nothing."""
     middle, scale = x.mean(axis=0), x.std(axis=0) + 1e-6
@@ -100,7 +105,7 @@ def regress(x: np.ndarray, is_flat: np.ndarray, worth: np.ndarray) -> flatness.W
         if np.abs(step).max() < 1e-6:
             break
     each = w[1:] / scale
-    return flatness.Weights(float(w[0] - middle @ each), tuple(float(v) for v in each))
+    return (float(w[0] - middle @ each), *(float(v) for v in each))
 
 
 def balance(seen: Sequence[Measurement]) -> np.ndarray:
@@ -116,9 +121,10 @@ def balance(seen: Sequence[Measurement]) -> np.ndarray:
     return worth * len(seen) / worth.sum()
 
 
-def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights]:
+def fit(seen: Sequence[Measurement]) -> tuple[Weights, Weights]:
     """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
-    second reader's on the rig's dice, where there are any (`vision.table.flatness` says why)."""
+    second reader's on the rig's dice, where there are any: on soft edges in odd light an outline
+    says too little to learn from."""
     known = [
         each
         for each in seen
@@ -135,16 +141,14 @@ def fit(seen: Sequence[Measurement]) -> tuple[flatness.Weights, flatness.Weights
     )
 
 
-def odds(
-    seen: Sequence[Measurement], network: flatness.Weights, outline: flatness.Weights
-) -> np.ndarray:
-    """(N, 2) log-odds of both, as `vision.table.flatness` has them with these weights."""
+def odds(seen: Sequence[Measurement], network: Weights, outline: Weights) -> np.ndarray:
+    """(N, 2) log-odds of both, as `vision.table.witnesses` has them with these weights."""
     x, y, is_seen = features(seen)
-    first = network.constant + x @ np.array(network.each)
-    second = outline.constant + y @ np.array(outline.each)
+    first = network[0] + x @ np.array(network[1:])
+    second = outline[0] + y @ np.array(outline[1:])
     votes = [each.evidence.second for each in seen]
-    fits = np.array([v is None or v.spread_mm <= flatness.NO_FIT_MM for v in votes])
-    second = np.where(fits, second, np.minimum(second, flatness.NO_FIT_MOST))
+    fits = np.array([v is None or v.spread_mm <= LIMITS.no_fit_mm for v in votes])
+    second = np.where(fits, second, np.minimum(second, LIMITS.no_fit))
     return np.c_[first, np.where(is_seen, second, 0.0)]
 
 
@@ -154,8 +158,8 @@ def report(seen: Sequence[Measurement], sums: np.ndarray) -> None:
     other = np.array([each.truth.is_flat is False for each in seen])
     names = np.array([each.name for each in seen])
     read = np.array([bool(e.evidence.second and e.evidence.second.value) for e in seen])
-    passes = np.array([flatness.is_flat(*pair) for pair in sums])
-    fails = np.array([flatness.is_not_flat(*pair) for pair in sums])
+    passes = np.array([judgement.passes(*pair) for pair in sums])
+    fails = np.array([judgement.fails(*pair) for pair in sums])
     for name in sorted(set(names)):
         here = (names == name) & read
         a, b = sums[here & flat], sums[here & other]
@@ -199,7 +203,7 @@ def draw(seen: Sequence[Measurement], sums: np.ndarray, path: Path) -> None:
             *sums[here].T, ".", ms=3, alpha=0.5, color=colour, label=f"{label} ({here.sum()})"
         )
     grid = np.stack(np.meshgrid(np.linspace(-14, 9, 300), np.linspace(-14, 9, 300)), axis=-1)
-    for decide, colour in ((flatness.is_flat, "tab:blue"), (flatness.is_not_flat, "tab:red")):
+    for decide, colour in ((judgement.passes, "tab:blue"), (judgement.fails, "tab:red")):
         area = np.array([[decide(*pair) for pair in row] for row in grid], float)
         if 0 < area.mean() < 1:
             axis.contour(grid[..., 0], grid[..., 1], area, levels=[0.5], colors=colour)
@@ -237,17 +241,16 @@ def main(
     ]
     if rig:
         seen += measurements(finder, RIG, rig_cases(rig, seed, set(), are_some_set_up=True), rig)
-    weights = (flatness.NETWORK, flatness.OUTLINE) if check else fit(seen)
+    weights = (LIMITS.network, LIMITS.outline) if check else fit(seen)
     for name, names, each in zip(
         ("NETWORK", "OUTLINE"),
-        (flatness.NETWORK_FEATURES, flatness.OUTLINE_FEATURES),
+        (witnesses.NETWORK_FEATURES, witnesses.OUTLINE_FEATURES),
         weights,
         strict=True,
     ):
-        numbers = ", ".join(f"{value:.3f}" for value in each.each)
-        sys.stdout.write(f"{name} = Weights({each.constant:.3f}, ({numbers}))\n")
+        sys.stdout.write(f"{name} = ({', '.join(f'{value:.3f}' for value in each)})\n")
         sys.stdout.write(
-            "".join(f"   {w:+.3f} {n}\n" for n, w in zip(names, each.each, strict=True))
+            "".join(f"   {w:+.3f} {n}\n" for n, w in zip(("", *names), each, strict=True))
         )
     sums = odds(seen, *weights)
     report(seen, sums)

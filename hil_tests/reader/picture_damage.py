@@ -28,6 +28,16 @@ def with_grain(picture: np.ndarray, random: np.random.Generator, strength: float
     return np.clip(np.rint(np.asarray(picture, np.float32) + grain), 0, 255).astype(np.uint8)
 
 
+def disc(
+    picture: np.ndarray, at: np.ndarray, radius_px: float, grey: float, soft_px: float
+) -> np.ndarray:
+    """A spot of one grey on whatever lies at (x, y), its edge softened over so many pixels."""
+    y, x = np.mgrid[0 : picture.shape[0], 0 : picture.shape[1]].astype(np.float32)
+    away = np.hypot(x - at[0], y - at[1])
+    cover = np.clip((radius_px - away) / soft_px + 0.5, 0.0, 1.0)[..., None]
+    return np.clip(np.rint(picture * (1.0 - cover) + grey * cover), 0, 255).astype(np.uint8)
+
+
 def over_expose(picture: np.ndarray, times: float) -> np.ndarray:
     """The same with so much more light, clipped."""
     light = (np.arange(256) / 255.0) ** _GAMMA * times

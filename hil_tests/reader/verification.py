@@ -27,8 +27,7 @@ from hil_tests.reader.outcomes import Outcome, bounds, examine
 from hil_tests.reader.samples import BLIND, RIG
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
-from vision.parameters import ReadingThresholds
-from vision.table import flatness
+from vision.parameters import LIMITS
 from vision.table.consensus import FRAMES
 from vision.table.reader import TableReader
 
@@ -103,10 +102,9 @@ def run(
     out: Path, most: int,
 ) -> list[Outcome]:  # fmt: skip
     """Examine what is not examined yet; every outcome of the set so far."""
-    limits = json.dumps(asdict(ReadingThresholds()), sort_keys=True)
-    weighed = repr([getattr(flatness, name) for name in dir(flatness) if name.isupper()])
+    limits = json.dumps(asdict(LIMITS), sort_keys=True)
     near = finder.card.near.sha256 if finder.card.near is not None else ""
-    decides = finder.card.sha256 + near + limits + weighed
+    decides = finder.card.sha256 + near + limits
     digest = hashlib.sha256(decides.encode()).hexdigest()[:8]
     path = out / f"{name}-{frames}-{digest}.jsonl"
     out.mkdir(parents=True, exist_ok=True)

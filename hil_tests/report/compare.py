@@ -86,7 +86,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
     old = {test["node"]: test for test in before["tests"]}
     new = {test["node"]: test for test in after["tests"]}
     found = [
-        Change(test["title"], "not run any more", test["outcome"], "-", is_worse=True)
+        Change(test["title"], "not run", test["outcome"], "-", is_worse=False)
         for node, test in old.items()
         if node not in new
     ]
@@ -100,9 +100,14 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
 
 
 OKAY = ("passed", "skipped")
+NOT_RUN = "not finished"
+"""Of a run that was cut short: its verdict is missing, and no change for the worse."""
 
 
 def _changed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+    if new["outcome"] == NOT_RUN:
+        yield Change(new["title"], "not run", old["outcome"], NOT_RUN, is_worse=False)
+        return
     if old["outcome"] != new["outcome"]:
         after = new["outcome"] + (f": {new['reason']}" if new["reason"] else "")
         is_worse = new["outcome"] not in OKAY or old["outcome"] == "passed"

@@ -11,7 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from hil_tests.report import drawings
 
@@ -138,8 +140,20 @@ def _head(report: Mapping[str, Any], tests: Sequence[Test]) -> str:
     )
     return (
         f"<h1>Run on the rig: {escape(report['rig'])}</h1>"
-        f'<div class="soft">{escape(report["at"])} · {escape(report["machine"])}</div>'
+        f'<div class="soft">{escape(report["at"])}</div>'
         f'<div class="tiles">{drawn}</div>'
+        f"<div class='card'><table>{_about(report)}</table></div>"
+    )
+
+
+def _about(report: Mapping[str, Any]) -> str:
+    """Build, station and operator; and each table that was played, as its settings had it."""
+    rows = dict(report.get("about", {}))
+    for test in report["tests"]:
+        rows.update(test["evidence"].get("table", {}))
+    return "".join(
+        f"<tr><th>{escape(str(name))}</th><td>{escape(str(said))}</td></tr>"
+        for name, said in rows.items()
     )
 
 
@@ -166,6 +180,9 @@ def _test(number: int, test: Test) -> str:
     ]
     if test["promise"]:
         parts.append(f'<div class="soft">{escape(test["promise"])}</div>')
+    if attached := test.get("attached"):
+        links = (f'<a href="{quote(file)}">{escape(Path(file).name)}</a>' for file in attached)
+        parts.append(f'<div class="soft">beside this page: {" · ".join(links)}</div>')
     if test["reason"]:
         parts.append(f'<div class="why {kind}">{_why(test, kind)}</div>')
     evidence = test["evidence"]

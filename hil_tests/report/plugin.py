@@ -7,20 +7,30 @@ attaches it.
 from __future__ import annotations
 
 import json
-import platform
+import re
+import shutil
+import signal
+import sqlite3
+import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from _pytest.junitxml import xml_key  # pytest's own file, which it writes at the end alone
 
 from hil_tests.report import page
 from hil_tests.report.measurement import Measure, Measurement
 from hil_tests.report.story import Line, Story
 
 FORMAT = 1
+UNFINISHED = "not finished"
+"""Outcome of a test that the run's end cut short."""
 
 
 class TestRecord:
@@ -28,7 +38,9 @@ class TestRecord:
 
     __test__ = False
 
-    def __init__(self, item: pytest.Item, tell: Any) -> None:
+    def __init__(self, item: pytest.Item, tell: Any, folder: Path | None = None) -> None:
+        """`folder` is the report's."""
+        self._folder = folder
         self.node = item.nodeid
         self.title = title_of(item)
         self.promise = (getattr(getattr(item, "obj", None), "__doc__", None) or "").strip()
@@ -36,10 +48,26 @@ class TestRecord:
         self.story = Story(lambda line: tell(f"    {_told(line)}"))
         self.t0 = time.monotonic()
         self.t1 = self.t0
-        self.outcome = "passed"
+        self.outcome = UNFINISHED
         self.reason = ""
         self.trace = ""
         self.evidence: dict[str, Any] = {}
+        self.attached: list[str] = []
+
+    def attach(self, files: Iterable[Path]) -> None:
+        """Keep copies beside the report, as they are now; those that do not exist are left out."""
+        if self._folder is None:
+            return
+        place = self._folder / "attached" / re.sub(r"[^\w-]+", "-", self.node)[-100:].strip("-")
+        for file in files:
+            if not file.is_file():
+                continue
+            place.mkdir(parents=True, exist_ok=True)
+            if file.suffix == ".sqlite":
+                _copy_database(file, place / file.name)
+            else:
+                shutil.copyfile(file, place / file.name)
+            self.attached.append((place / file.name).relative_to(self._folder).as_posix())
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -54,6 +82,7 @@ class TestRecord:
             "measurements": [taken.as_dict() for taken in self.measure.taken],
             "story": [line.as_dict() for line in self.story.lines],
             "evidence": self.evidence,
+            "attached": self.attached,
         }
 
 
@@ -72,16 +101,20 @@ def _told(line: Line) -> str:
 class ReportPlugin:
     """One for a run. `folder` None keeps nothing but still shows and judges."""
 
-    def __init__(self, config: pytest.Config, rig_name: str, folder: Path | None) -> None:
+    def __init__(
+        self, config: pytest.Config, rig_name: str, folder: Path | None, about: dict[str, str]
+    ) -> None:
+        """`about`: what stands above the report, by name."""
         self._config = config
         self._rig_name = rig_name
+        self._about = about
         self.folder = folder
         self._began = datetime.now().astimezone()
         self._records: dict[str, TestRecord] = {}
 
     def record_of(self, item: pytest.Item) -> TestRecord:
         if item.nodeid not in self._records:
-            self._records[item.nodeid] = TestRecord(item, self._tell)
+            self._records[item.nodeid] = TestRecord(item, self._tell, self.folder)
         return self._records[item.nodeid]
 
     @property
@@ -124,14 +157,34 @@ class ReportPlugin:
         record = self._records.get(item.nodeid)
         if record is None and (report.outcome != "passed" and item.get_closest_marker("rig")):
             record = self.record_of(item)
+        if record is not None and report.outcome == "passed" and call.when == "call":
+            record.outcome = "passed"
         if record is not None and report.outcome != "passed":
             record.outcome = report.outcome if call.when == "call" else _at(call.when, report)
             record.reason = _reason(report, call)
             record.trace = "" if report.outcome == "skipped" else str(report.longrepr)
         return report
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write `report.json` and `report.html`; `junit.xml` is pytest's own."""
+    def pytest_configure(self) -> None:
+        """End a run that is told to end (a CI's time limit) as one that was interrupted."""
+        if self.folder is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _end)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Write what there is: a run that is killed outright leaves all but its last test."""
+        if nodeid in self._records:
+            self._write()
+            xml = self._config.stash.get(xml_key, None)
+            if xml is not None:
+                xml.pytest_sessionfinish()
+
+    def pytest_sessionfinish(self) -> None:
+        """Write once more, with the test that was cut short."""
+        self._write()
+
+    def _write(self) -> None:
+        """Write `report.json` and `report.html`, each whole or not at all; `junit.xml` is pytest's
+        own."""
         if self.folder is None or not self._records:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -139,16 +192,36 @@ class ReportPlugin:
             "format": FORMAT,
             "rig": self._rig_name,
             "at": self._began.isoformat(timespec="seconds"),
-            "machine": f"{platform.node()}, {platform.machine()}, Python "
-            f"{platform.python_version()}",
+            "about": self._about,
             "tests": [record.as_dict() for record in self.records],
         }
-        (self.folder / "report.json").write_text(json.dumps(whole), "utf-8")
-        (self.folder / "report.html").write_text(page.draw(whole), "utf-8")
+        for name, text in (
+            ("report.json", json.dumps(whole)),
+            ("report.html", page.draw(whole)),
+        ):
+            fresh = self.folder / f"{name}.new"
+            fresh.write_text(text, "utf-8")
+            fresh.replace(self.folder / name)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.folder is not None and self._records:
             terminalreporter.write_sep("-", f"report: {self.folder / 'report.html'}")
+
+
+def _copy_database(file: Path, copy: Path) -> None:
+    """A whole journal, also while the service writes it."""
+    copy.unlink(missing_ok=True)
+    with (
+        closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as source,
+        closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise as Ctrl-C does: what is set up is taken down, and reports are written."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    pytest.exit("ended by SIGTERM", returncode=128 + number)
 
 
 def _property(taken: Measurement) -> str:

@@ -75,6 +75,12 @@ _SPOTS: dict[int, tuple[tuple[float, float], ...]] = {
 }
 
 
+def pip_places(value: int, are_empty: bool = False) -> list[tuple[float, float]]:
+    """Where a face has pips, or where another face would have one; from its middle, in edges."""
+    lattice = [(u, v) for u in (-1, 0, 1) for v in (-1, 0, 1)]
+    return [(_GRID * u, _GRID * v) for u, v in lattice if ((u, v) in _SPOTS[value]) != are_empty]
+
+
 @dataclass(frozen=True, slots=True)
 class FaceTextures:
     """The six faces of one style; index 0 is the face with one pip."""

@@ -61,6 +61,7 @@ class _told:  # noqa: N801 - a context manager, named as one reads it
     def __exit__(self, *_: object) -> None:
         self._record.t1 = time.monotonic()
         self._record.evidence = self._table.evidence(self._record.t0, self._record.t1)
+        self._record.attach(self._table.files)
 
 
 def _telling(table: Table, record: TestRecord) -> Iterator[Table]:

@@ -7,10 +7,12 @@ code beyond the client of its console.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -390,9 +392,30 @@ class Table:
     def evidence(self, t0: float, t1: float) -> dict[str, Any]:
         """What the report keeps of a test that ran from `t0` to `t1`."""
         pictures = {} if self._witness is None else self._witness.pictures
+        readings: dict[int, dict[str, Any]] = {}
         with suppress(ShakerError, OSError, TimeoutError, KeyError):
-            return gather(self.rig, t0, t1, pictures, self._readings())
-        return gather(self.rig, t0, t1, pictures, {})
+            readings = self._readings()
+        return {**gather(self.rig, t0, t1, pictures, readings), "table": self._about()}
+
+    def _about(self) -> dict[str, str]:
+        """The table in words: what it plays, with which settings, measured when."""
+        text = (self.session.folder / "settings.toml").read_text("utf-8")
+        found = tomllib.loads(text)
+        camera = found["camera"]["calibration"]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        plan = self.session.plan
+        return {
+            "profile": f"{plan.profile}, entry mode {found['table']['entry_mode']}",
+            "compartment and dice": f"{plan.compartment}, {plan.dice}, seed {plan.seed}",
+            "settings": f"digest {digest}",
+            "camera measured": str(camera.get("measured", "never")),
+        }
+
+    @property
+    def files(self) -> list[Path]:
+        """What a reader of the report may want to see whole."""
+        folder = self.session.folder
+        return [folder / name for name in ("settings.toml", "service.log", "journal.sqlite")]
 
     def _readings(self) -> dict[int, dict[str, Any]]:
         """The rounds since the last evidence was taken."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,6 @@ import torch
 from models.training.libraries import libraries
 from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.networks.model_card import CLASSES, digest_of
-from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.table import flatness
-from vision.table.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 OPSET = 17
 NEAR = "near.onnx"
@@ -117,9 +113,6 @@ def register(path: Path, out: Path, training: dict) -> None:
         **_looks(out, "photo_look", PHOTO),
         "libraries": libraries(),
         "thresholds": content.get("thresholds", DEFAULT_THRESHOLDS),
-        "reading": reading_thresholds(),
-        "flatness": flatness_weights(),
-        "photo": photo_thresholds(),
         "training": training or content.get("training", {}),
         "figures": content.get("figures", {}),
     }  # fmt: skip
@@ -138,45 +131,6 @@ def _looks(out: Path, name: str, file: str) -> dict[str, dict]:
             "inputs": ["windows"], "outputs": ["looks"],
         }
     }  # fmt: skip
-
-
-def reading_thresholds() -> dict[str, float | str]:
-    """What `vision.parameters` and `vision.table.tilt` ask of a frame, for the record: the reader
-    has these as its own constants, so that no file can loosen them, and a test holds both."""
-    values: dict[str, float | str] = {
-        name: float(value) for name, value in asdict(ReadingThresholds()).items()
-    }
-    return values | {
-        "lean_not_flat_deg": LEAN_NOT_FLAT_DEG,
-        "layer_stacked": LAYER_STACKED,
-        "skew_not_flat": SKEW_NOT_FLAT,
-        "curve": "figures/flatness.png",
-    }
-
-
-def flatness_weights() -> dict[str, object]:
-    """What `vision.table.flatness` weighs each measurement with, and its lines, for the record."""
-    return {
-        "network": [flatness.NETWORK.constant, *flatness.NETWORK.each],
-        "outline": [flatness.OUTLINE.constant, *flatness.OUTLINE.each],
-        "flat_line": [list(point) for point in flatness.FLAT_LINE],
-        "no_fit_mm": flatness.NO_FIT_MM,
-        "no_seam": list(flatness.NO_SEAM),
-        "no_fit_most": flatness.NO_FIT_MOST,
-        "not_flat_sum": flatness.NOT_FLAT_SUM,
-        "not_flat_most": list(flatness.NOT_FLAT_MOST),
-        "cues_sum": flatness.CUES_SUM,
-        "cues_network": flatness.CUES_NETWORK,
-        "curve": "figures/flatness.png",
-    }
-
-
-def photo_thresholds() -> dict[str, float | str]:
-    """The same of a photograph without a calibration."""
-    values: dict[str, float | str] = {
-        name: float(value) for name, value in asdict(PhotoThresholds()).items()
-    }
-    return values | {"curve": "figures/photo_curve.png"}
 
 
 def main() -> None:

@@ -85,6 +85,7 @@ def add_user(
 ) -> None:
     """Add a person who may log in, or give one a new passphrase. Takes effect at once."""
     known = _role(role)
+    accounts.require_name(name)
     passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
     others = [each.role.value for each in _accounts(users) if each.name == name]
     was_there = accounts.add(users, name, known, passphrase)

@@ -73,8 +73,8 @@ def demo(
     report: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for rounds.jsonl, pictures, journal and logs. Without it they go at the "
-            "end, unless something went wrong."
+            help="Folder for the page of the rounds (index.html), pictures, journal and logs. "
+            "Without it they go at the end, unless something went wrong."
         ),
     ] = None,
     as_demonstration: Annotated[

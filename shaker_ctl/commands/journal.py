@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
@@ -34,7 +35,9 @@ from shaker_ctl.commands.journal_export import closings, moment, with_hash, writ
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
+from shaker_ctl.journal.volume import gaming_day
 
 if TYPE_CHECKING:
     from shaker_ctl.journal.replay import Difference
@@ -175,9 +178,6 @@ def day(
     wanted: Annotated[
         str | None, typer.Argument(metavar="[DAY]", help="As 2026-11-23. Default: the last one.")
     ] = None,
-    begins: Annotated[
-        str, typer.Option(help="Local time of day at which a gaming day begins.")
-    ] = "06:00",
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
     as_json: AsJson = False,
@@ -185,61 +185,70 @@ def day(
     """Print the day sheet: rounds, exceptions, who signed what, counters, closing inspection.
 
     Eighty columns of plain text: print it, have it signed, keep it. It carries the head of the
-    chain, so that a journal which was rewritten later does not fit it.
+    chain, so that a journal which was rewritten later does not fit it. The day begins at
+    `journal.day_begins`, local time.
     """
-    starts = _time_of_day(begins)
-    with _opened(_parameters(config, journal)) as book:
-        chosen = _day(wanted) if wanted is not None else None
-        sheet, of = DaySheet(), chosen
-        for record in book.all():
+    parameters = _parameters(config, journal)
+    with _opened(parameters) as book:
+        sheet, of = DaySheet(), _day(wanted) if wanted else _last_day(book, parameters.day_begins)
+        for record in book.around(of):
             plain = record.plain
-            found = gaming_day(plain["wall"], starts)
-            if chosen is None and found != of:
-                sheet, of = DaySheet(), found
-            if found == of:
+            if _day_of(plain["wall"], parameters.day_begins) == of:
                 sheet.take(plain, record.hash.hex())
         if as_json:
             typer.echo(json.dumps(_plain(sheet, of), indent=2))
         else:
-            typer.echo(draw_sheet(str(of or "-"), _table(config, journal), sheet), nl=False)
+            worn = _lives(config, journal, book)
+            typer.echo(draw_sheet(of or "-", _table(config, journal), sheet, worn), nl=False)
 
 
-def _day(words: str) -> date:
+def _day(words: str) -> str:
     try:
-        return date.fromisoformat(words)
+        return date.fromisoformat(words).isoformat()
     except ValueError as error:
         raise RefusedError(
             f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
         ) from error
 
 
-def _time_of_day(words: str) -> time:
-    try:
-        return time.fromisoformat(words)
-    except ValueError as error:
-        raise RefusedError(
-            f"{words!r} is no time of day", remedy="Give --begins as 06:00"
-        ) from error
+def _day_of(wall: str, begins: time) -> str:
+    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
 
 
-def gaming_day(wall: str, begins: time) -> date:
-    """Return the local day to which a moment belongs, where days begin at `begins`."""
-    at = datetime.fromisoformat(wall).astimezone()
-    return at.date() - timedelta(days=1) if at.time() < begins else at.date()
+def _last_day(book: _Book, begins: time) -> str:
+    last = list(book.store.read(book.store.head().sequence))
+    return _day_of(last[0].plain["wall"], begins) if last else ""
 
 
 def _table(config: Path, journal: Path | None) -> str:
-    """Name the table on the sheet: its profile, or the journal that was named instead."""
-    return str(journal) if journal is not None else settings_file.load(config).table.profile
+    """Name the table on the sheet, or the journal that was named instead."""
+    if journal is not None:
+        return str(journal)
+    settings = settings_file.load(config)
+    return f"{settings.service.table_name}, {settings.table.profile}"
 
 
-def _plain(sheet: DaySheet, of: date | None) -> dict[str, Any]:
+def _lives(config: Path, journal: Path | None, book: _Book) -> list[str]:
+    """Say how worn the parts are; nothing where a journal was named instead of a table."""
+    if journal is not None:
+        return []
+    p = settings_file.load(config).parts
+    tables = TablesReader(place(book.store.path))
+    dice = tables.worn(book.store.head().sequence)
+    motor = tables.shaken(book.first_of(p.motor_fitted))
+    cam = tables.shaken(book.first_of(p.cam_fitted))
+    if dice is None or motor is None or cam is None:
+        return ["not counted: the service has not brought its tables up to date"]
+    return list(lives(p, motor, cam, dice))
+
+
+def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
     lines = {
         name: [asdict(line) for line in getattr(sheet, name)]
         for name in ("exceptions", "openings", "acts")
     }
     told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
-    return {"day": str(of) if of else None, **told, **lines, "marks": sorted(sheet.marks)}
+    return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
 # ── Proving ─────────────────────────────────────────────────────────────────
@@ -513,6 +522,25 @@ class _Book:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
+
+    def first_of(self, day: date | None) -> int:
+        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        closed = self.store.closed
+        if day is None or not closed:
+            return 1
+        later = [each.first for each in closed if each.day >= day.isoformat()]
+        return min(later, default=closed[-1].last + 1)
+
+    def around(self, day: str) -> Iterator[Record]:
+        """Yield the records of the volumes that can hold some of a gaming day.
+
+        A volume ends between two rounds, so a day's first records may lie in the one before.
+        """
+        closed = self.store.closed
+        first = max((each.first for each in closed if each.day < day), default=1)
+        later = [each.first for each in closed if each.day > day]
+        last = min(later) - 1 if later else None
+        yield from self._chain.over(self.store.head_before(first), self.store.read(first, last))
 
     def trouble(self) -> JournalCorruptError | None:
         """What a person must know of what was read so far."""

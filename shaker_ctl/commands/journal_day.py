@@ -6,7 +6,7 @@ Owns how it looks. What is counted is `journal.day_sheet`'s.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from shaker_ctl.journal.day_sheet import DaySheet, Line
@@ -24,8 +24,16 @@ CLOSING = (
 LINE = "_" * 28
 
 
-def sheet(day: str, table: str, found: DaySheet, zone: tzinfo | None = None) -> str:
-    """Return the sheet. Times are shown in `zone`; None is the machine's own."""
+def sheet(
+    day: str,
+    table: str,
+    found: DaySheet,
+    worn: Sequence[str] = (),
+    zone: tzinfo | None = None,
+) -> str:
+    """Return the sheet. `worn`: lines on the life of parts; `zone`: of the times, None for the
+    machine's own.
+    """
     parts = [
         f"DAY SHEET  {table}",
         f"day {day}, printed for signature",
@@ -39,6 +47,7 @@ def sheet(day: str, table: str, found: DaySheet, zone: tzinfo | None = None) -> 
         *_list("Who did what", found.acts, zone),
         *_counted("Counters", {**found.meters}),
         *_counted("Faults raised", {**found.faults}),
+        *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
         "Closing inspection",
         *(f"  [ ] {each}" for each in CLOSING),
         "",

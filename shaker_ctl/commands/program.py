@@ -33,7 +33,7 @@ LISTED = {
     "rules": "Show, compare and check the rule profiles.",
     "seal": "The signed list of everything that decides: program, model, profile, settings.",
     "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",
-    "settings": "Settings: the reference of all keys, and a check.",
+    "settings": "Settings: reference, a new file, what is in force, a check.",
 }
 """The first paragraph of each command's own help. Its module has the command's name."""
 

@@ -15,7 +15,9 @@ from rich.text import Text
 from shaker_ctl import settings, settings_page
 from shaker_ctl.errors import RefusedError
 
-app = typer.Typer(no_args_is_help=True, help="Settings: reference, new file, what is in force.")
+app = typer.Typer(
+    no_args_is_help=True, help="Settings: reference, a new file, what is in force, a check."
+)
 screen = Console()
 
 

@@ -123,16 +123,21 @@ def hash_passphrase(passphrase: str) -> str:
     return _HASHER.hash(passphrase)
 
 
+def require_name(name: str) -> None:
+    """Raise `SettingsError` for what cannot be a login name."""
+    if not _NAME.fullmatch(name):
+        raise SettingsError(
+            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
+        )
+
+
 def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     """Add a person, or give them a new passphrase; True when they were there before.
 
     The file is replaced in one step and readable by its owner only, or, where root writes it into
     a group's folder, by that group. Raises `SettingsError`.
     """
-    if not _NAME.fullmatch(name):
-        raise SettingsError(
-            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
-        )
+    require_name(name)
     there = load(path) if path.exists() else ()
     others = [account for account in there if (account.name, account.role) != (name, role)]
     mine = Account(name, role, hash_passphrase(passphrase))

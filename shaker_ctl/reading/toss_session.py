@@ -21,6 +21,10 @@ move once more after it. Where nothing could be seen when the motor was switched
 the picture first: the dip then waits for two frames that show no motion, because a cover on its way
 changes the light by more than any dip does.
 
+A verdict counts only if its dice do not lie as in an earlier toss (`toss_memory`). The dip proves
+that a picture follows this light, and the poses that it shows no toss of this process again; a box
+in the camera's line that relights a recording of another table passes both.
+
 A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
 stream that lags would otherwise show the first dip just when the second is expected.
 """
@@ -44,6 +48,7 @@ from shaker_ctl.reading.messages import (
     RestoreLight,
     TossWatched,
 )
+from shaker_ctl.reading.toss_memory import TossMemory
 from vision.findings import Findings
 from vision.frame import Frame, digest
 from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
@@ -144,7 +149,9 @@ class _Work:
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
     last: tuple[Frame, Findings] | None = None
-    """The last frame that was read, as it is kept."""
+    """The frame that is kept: the last one that was read, or the one that shows the verdict."""
+    looks: deque[tuple[Frame, Findings]] = field(default_factory=lambda: deque(maxlen=FRAMES))
+    """The last frames that were read, as they would be kept."""
 
 
 class TossSession:
@@ -182,6 +189,7 @@ class TossSession:
         self._last_known: tuple[DiePose, ...] | None = None
         self._held_back_until = 0.0
         self._exponents: list[float] = []
+        self._memory = TossMemory()
         self._responses = 0
 
     @property
@@ -439,6 +447,7 @@ class TossSession:
         seen = self._reader.look(frame)
         work.looked += 1
         work.last = (frame, seen)
+        work.looks.append(work.last)
         return seen
 
     @staticmethod
@@ -466,6 +475,19 @@ class TossSession:
                 ),
                 now(),
             )
+        earlier = self._memory.seen_before(work.toss_id, poses_of(consensus.frames[-1].dice))
+        if earlier is not None:
+            return self._finish(
+                Unreadable(
+                    Reason.LOOPED,
+                    f"the three dice lie to each other as in toss {earlier}; no motor does that: "
+                    "the pictures may be a recording",
+                ),
+                now(),
+            )
+        work.last = next(
+            (look for look in work.looks if look[1].observation is consensus.shown_by), work.last
+        )
         return self._finish(consensus.verdict, now())
 
     def _is_our_dip(self, dip: _Dip) -> bool:
@@ -509,6 +531,7 @@ class TossSession:
         )
         if poses is not None:
             self._last_known = poses
+            self._memory.keep(work.toss_id, poses)
         self._work = None
         self._step = _Step.IDLE
         return finished

@@ -7,7 +7,7 @@ Theory of operation: a flat die has three unknowns (x, y, turn). Its outline aga
 then known exactly, the strip of side face that perspective shows included; of a rounded die it is
 seen somewhat farther inside, on all sides alike, which is a fourth unknown. Straight pieces of the
 contour propose poses, a search along the outline's normals refines them, and the set that covers
-the contour's inside best wins. What no upright cube can explain is the cue that a die is tilted,
+the contour's inside best wins. What no upright cube can explain speaks for a die that is tilted,
 leaning, stacked, or no die.
 """
 
@@ -80,9 +80,6 @@ class Fit:
     beyond_mm: float
     """How much farther than an upright cube's the thing reaches on its worst side, its dimmest
     parts included: the side face that a tilted die turns towards the eye."""
-    walled_mm: float
-    """How much farther at the least the thing reaches on a side that it covers up to the wall: a
-    die that leans on the wall shows its side there, and no floor behind it. 0: no such side."""
     support: float
     """Share of the outline that could be compared (not hidden by a neighbour or the wall)."""
     silhouette: np.ndarray
@@ -200,7 +197,7 @@ class CubeOutline:
         """What the offsets (P, N) of the outlines' samples say of each pose."""
         pixel_mm = ground.scale / self.calibration.floor_px_per_mm
         means = _side_medians(offsets, found, 3) * pixel_mm
-        beyond, walled = self._beyond(ground, poses, others)
+        beyond = self._beyond(ground, poses, others)
         fits = []
         for i, silhouette in enumerate(self._silhouettes(ground, poses)):
             rms = worst = spread = _NO_FIT_MM
@@ -220,7 +217,6 @@ class CubeOutline:
                     spread_mm=spread,
                     inset_mm=float(insets[i]) * pixel_mm,
                     beyond_mm=float(beyond[i]) * pixel_mm,
-                    walled_mm=float(walled[i]) * pixel_mm,
                     support=float(seen.mean()),
                     silhouette=silhouette,
                 )
@@ -229,26 +225,20 @@ class CubeOutline:
 
     def _beyond(
         self, ground: Foreground, poses: np.ndarray, others: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(P,) view pixels by which the foreground next to the worst side exceeds its strip:
-        where it ends in floor, and at the least where it ends at the wall."""
+    ) -> np.ndarray:
+        """(P,) view pixels by which the foreground next to the worst side exceeds its strip."""
         at, strip, normal = self._rim_px(poses, ground.scale)
         x, y = _inside_view(*_rays(ground.to_view(at), normal, _OUTWARD), ground.distance.shape)
         is_floor = ground.distance[y, x] < 1.0
-        known = is_inside = ground.inside[y, x]
+        known = ground.inside[y, x]
         if others is not None:
-            known = is_inside & ~others[np.arange(len(poses))[:, None, None], y, x]
+            known = known & ~others[np.arange(len(poses))[:, None, None], y, x]
         ends = is_floor.argmax(axis=2)[..., None]
         # A sample tells something only if floor is met before a neighbour or the wall.
         open_so_far = np.logical_and.accumulate(known, axis=2)
         is_told = is_floor.any(axis=2) & np.take_along_axis(open_so_far, ends, axis=2)[..., 0]
         excess = _OUTWARD[ends[..., 0]] - strip
-        beyond = _largest(_side_medians(excess, is_told, 4), -9.0)
-        run = np.logical_and.accumulate(known & ~is_floor, axis=2).sum(axis=2)
-        last = np.minimum(run, len(_OUTWARD) - 1)[..., None]
-        at_wall = (run > 0) & ~np.take_along_axis(is_inside, last, axis=2)[..., 0]
-        covered = _OUTWARD[np.maximum(run - 1, 0)] - strip
-        return beyond, _largest(_side_medians(covered, at_wall, 5), 0.0)
+        return _largest(_side_medians(excess, is_told, 4), -9.0)
 
     def edge_strengths(self, image: np.ndarray, poses: Sequence[Pose]) -> np.ndarray:
         """(P,) steps of brightness across the top faces' edges in a (H, W, 3) frame, in grey

@@ -10,7 +10,7 @@ Positions are shares of the face's edge, origin in its middle, x right and y dow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -23,6 +23,7 @@ from vision.faces_by_pips.lattice import (
     middle_off,
     spacing_of,
 )
+from vision.faces_by_pips.likeness import oddity
 
 FACE_PX = 72
 """Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
@@ -124,6 +125,8 @@ class Face:
     note: str = ""
     is_strange: bool = False
     """No round spots at all, or much that is neither face nor round spot."""
+    oddity: str = ""
+    """Of a face with a value: what makes its middle look like a speck or a highlight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +149,22 @@ def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
     contrast = _share(inner, 0.985)
     if contrast < _LEAST_CONTRAST:
         return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
-    spots, odd, away = _spots(away, lab, contrast, rim, most_odd)
+    spots, strange, away = _spots(away, lab, contrast, rim, most_odd)
     if not spots:
         return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
-    if odd:
-        return Face(None, 0.0, contrast, spots=len(spots), note=odd, is_strange=True)
+    if strange:
+        return Face(None, 0.0, contrast, spots=len(spots), note=strange, is_strange=True)
     face = _match(spots, away, contrast)
     # A spot far from the middle may be all that one level leaves of a two.
     is_clear = face.value is not None and np.hypot(*face.offset) < _LATTICE_OFF
     pattern = None if is_clear or face.note == _EMBLEM else fit_layout(lab, SPOTS)
-    return face if pattern is None else _of_pattern(pattern, away, contrast)
+    if pattern is not None:
+        face = _of_pattern(pattern, away, contrast)
+    if face.value is None:
+        return face
+    middle = np.array(face.offset)
+    odd = oddity(lab, face.value, middle, face.spacing, face.pip_diameter, face.grain)
+    return replace(face, oddity=odd)
 
 
 def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:

@@ -139,7 +139,7 @@ def compare(
                 ),
                 second=None
                 if other is None
-                else SecondVote(other.face.value, other.face.confidence, None, other.face.note),
+                else SecondVote(other.face.value, other.face.confidence, other.face.note),
                 measured=None,
             )
         )

@@ -2,6 +2,10 @@
 
 Owns: how many frames must agree, in what, and what is said when they do not. Must not know how an
 observation was made. Frames must be of this toss and new: whoever feeds them sees to that.
+
+Values must be the same in several frames in a row, by both readers in each. How a die lies is
+judged once, by what each witness says on average over all frames in which the dice lie still: six
+looks at one glare are one witness, not six.
 """
 
 from __future__ import annotations
@@ -9,13 +13,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict, Verified
+from vision.parameters import LIMITS, Limits
+from vision.reading import (
+    DieEvidence,
+    NoRoll,
+    Observation,
+    Reason,
+    Unreadable,
+    Verdict,
+    Verified,
+    Witness,
+)
+from vision.table.judgement import is_flat, judge
+from vision.table.witnesses import CONTACT, with_contact
 
 FRAMES = 3
 """Frames in a row that must say the same. Each costs a thirtieth of a second; errors of one
-frame (a glint, a burst of noise) seldom last for three."""
+frame (a glint, a burst of noise) rarely last for three."""
 
 STILL_MM = 0.7
 STILL_DEG = 2.5
@@ -29,45 +45,97 @@ class Consensus:
 
     verdict: Verdict
     frames: tuple[Observation, ...]
+    shown_by: Observation
+    """The newest of these frames that states the verdict by itself: the one to keep a picture of,
+    so that a replay of that picture states the same."""
 
 
-def agree(observations: Sequence[Observation], frames: int = FRAMES) -> Consensus | None:
-    """The verdict that the last `frames` observations share; None while there is none yet.
+def agree(
+    observations: Sequence[Observation], frames: int = FRAMES, limits: Limits = LIMITS
+) -> Consensus | None:
+    """The verdict that the last `frames` observations or more share; None while there is none yet.
 
-    An unreadable frame is never a consensus: the next one may be better.
+    One of these frames at least states the verdict by itself. A frame that is unreadable, but for
+    how a die lies, is never part of a verified consensus: the next one may be better.
     """
-    if len(observations) < frames:
+    still = _still(observations)
+    if len(still) < frames:
         return None
-    last = tuple(observations[-frames:])
-    opinions = [observation.opinion for observation in last]
-    if any(isinstance(opinion, Unreadable) for opinion in opinions):
+    newest = still[-1][0]
+    assert newest.scene is not None
+    verdict = judge(_averaged(still, limits), newest.scene, limits)
+    last = still[-frames:]
+    if isinstance(verdict, Unreadable) or not _is_borne_out(verdict, last, limits):
         return None
-    orders = [_same_dice(last[0], other) for other in last]
-    if any(order is None for order in orders):
+    seen = tuple(observation for observation, _ in last)
+    alone = [frame for frame in seen if type(frame.opinion) is type(verdict)]
+    if not alone:
         return None
-    first = opinions[0]
-    if isinstance(first, Verified):
-        for opinion, order in zip(opinions, orders, strict=True):
-            assert order is not None
-            if not isinstance(opinion, Verified) or len(opinion.values) != len(order):
-                return None
-            if tuple(opinion.values[i] for i in order) != first.values:
-                return None
-        confidence = min(o.confidence for o in opinions if isinstance(o, Verified))
-        return Consensus(Verified(first.values, confidence), last)
-    rolls = [opinion for opinion in opinions if isinstance(opinion, NoRoll)]
-    if len(rolls) < frames:
-        return None
-    dice = {
-        order.index(roll.die)
-        for roll, order in zip(rolls, orders, strict=True)
-        if order is not None and roll.die < len(order)
-    }
-    if len(dice) != 1:
-        return None
-    kind = Counter(roll.kind for roll in rolls).most_common(1)[0][0]
-    angle = sorted(roll.angle_deg for roll in rolls)[frames // 2]
-    return Consensus(NoRoll(dice.pop(), kind, angle, rolls[-1].cues), last)
+    if isinstance(verdict, NoRoll):
+        return Consensus(verdict, seen, alone[-1])
+    readings = [_if_flat(observation, limits) for observation in seen]
+    confidence = min(reading.confidence for reading in readings if isinstance(reading, Verified))
+    return Consensus(Verified(verdict.values, confidence), seen, alone[-1])
+
+
+_Order = tuple[int | None, ...]
+"""Where each die of one observation is in another; None for what only the second reader sees, and
+not in every frame: an edge of a neighbour, a shadow."""
+
+
+def _still(observations: Sequence[Observation]) -> list[tuple[Observation, _Order]]:
+    """The newest observations in which the same dice lie in the same places, oldest first; with
+    each, where the dice of the newest one are in it."""
+    still: list[tuple[Observation, _Order]] = []
+    for observation in reversed(observations):
+        order = _same_dice(observations[-1], observation)
+        if observation.scene is None or order is None:
+            break
+        still.append((observation, order))
+    return still[::-1]
+
+
+def _averaged(
+    still: Sequence[tuple[Observation, _Order]], limits: Limits
+) -> tuple[DieEvidence, ...]:
+    """The dice of the newest observation, each with the mean of what each witness says of it."""
+    dice = []
+    for index, die in enumerate(still[-1][0].dice):
+        places = [(observation, order[index]) for observation, order in still]
+        seen = [observation.dice[at] for observation, at in places if at is not None]
+        rows = zip(*(each.witnesses for each in seen), strict=True)
+        means = [
+            Witness(row[0].name, sum(witness.odds for witness in row) / len(row))
+            for row in rows
+            if row[0].name != CONTACT
+        ]
+        is_free = all(each.is_free for each in seen)
+        heard = with_contact(means, is_free, limits) if means else ()
+        dice.append(replace(die, witnesses=heard))
+    return tuple(dice)
+
+
+def _is_borne_out(
+    verdict: Verified | NoRoll, last: Sequence[tuple[Observation, _Order]], limits: Limits
+) -> bool:
+    """True if each of the last frames has the values of the verdict and is no roll by itself in
+    none, or if the die of a no roll lies flat in none."""
+    if isinstance(verdict, NoRoll):
+        lying = [(frame, order[verdict.die]) for frame, order in last]
+        return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
+    for observation, order in last:
+        reading = _if_flat(observation, limits)
+        if isinstance(observation.opinion, NoRoll) or not isinstance(reading, Verified):
+            return False
+        if tuple(reading.values[at] for at in order if at is not None) != verdict.values:
+            return False
+    return True
+
+
+def _if_flat(observation: Observation, limits: Limits) -> Verdict:
+    """What a frame says if every die lies flat."""
+    assert observation.scene is not None
+    return judge(observation.dice, observation.scene, limits, is_lie_granted=True)
 
 
 def refuse(observations: Sequence[Observation]) -> Unreadable:
@@ -108,26 +176,32 @@ def _lie_still(observations: Sequence[Observation]) -> bool:
     return all(_same_dice(observations[0], other) is not None for other in observations[1:])
 
 
-def _same_dice(first: Observation, other: Observation) -> tuple[int, ...] | None:
-    """Which die of the other frame is each die of the first; None if they are not the same dice
-    in the same places. Dice are not matched by their order: two at the same x may swap."""
-    if len(first.dice) != len(other.dice):
+def _same_dice(first: Observation, other: Observation) -> _Order | None:
+    """Which die of the other frame is each die of the first; None if the model's dice are not the
+    same in the same places. Dice are not matched by their order: two at the same x may swap."""
+    if _seen(first) != _seen(other):
         return None
-    order: list[int] = []
+    order: list[int | None] = []
     for die in first.dice:
         near = [i for i, there in enumerate(other.dice) if i not in order and _is_near(die, there)]
-        if not near:
+        if not near and die.model is not None:
             return None
-        order.append(min(near, key=lambda i: _gap_mm(die, other.dice[i])))
+        order.append(min(near, key=lambda i: _gap_mm(die, other.dice[i]), default=None))
     return tuple(order)
 
 
+def _seen(observation: Observation) -> int:
+    return sum(die.model is not None for die in observation.dice)
+
+
 def _is_near(a: DieEvidence, b: DieEvidence) -> bool:
+    if (a.model is None) != (b.model is None):
+        return False
     turn = abs((a.turn_deg - b.turn_deg + 45.0) % 90.0 - 45.0)
     # What does not lie flat has no turn in the plane to speak of.
-    is_flat = not a.not_flat and not b.not_flat
-    limit = STILL_MM if is_flat else 3 * STILL_MM
-    return _gap_mm(a, b) < limit and (not is_flat or turn < STILL_DEG)
+    is_askew = a.odds < 0 or b.odds < 0
+    limit = 3 * STILL_MM if is_askew else STILL_MM
+    return _gap_mm(a, b) < limit and (is_askew or turn < STILL_DEG)
 
 
 def _gap_mm(a: DieEvidence, b: DieEvidence) -> float:

@@ -2,7 +2,7 @@
 
 Owns: the order of the steps, and which of the model's findings can be dice of this table. Must not
 know cameras, consensus, tosses or `shaker_ctl`. What the findings amount to is `evidence`, what
-that proves is `opinion`.
+that proves is `judgement`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from vision.findings import Findings, Stopwatch, observe
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
-from vision.parameters import ReadingThresholds
+from vision.parameters import LIMITS
 from vision.reading import Observation, Reason, Unreadable, Verdict
 from vision.table.edges import refine
-from vision.table.evidence import Gatherer
+from vision.table.evidence import gather, scene_of
+from vision.table.judgement import blocked, judge
 from vision.table.model_view import ModelView
-from vision.table.opinion import Judge, blocked
 from vision.table.quality import QualityGate
+from vision.table.witnesses import heard
 
 _SIZES = (0.66, 1.5)
 """Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
@@ -54,18 +55,14 @@ class TableReader:
         self,
         finder: Finder,
         calibration: Calibration,
-        thresholds: ReadingThresholds | None = None,
         threads: int = 1,
     ) -> None:
         self.calibration = calibration
-        self.thresholds = thresholds or ReadingThresholds()
         self._finder = finder
         # Without a near look, as fakes are, a die is judged by the first look alone.
         self._near: NearReader | None = getattr(finder, "near", None)
         self._gate = QualityGate(calibration)
         self._second = SecondReader(calibration)
-        self._evidence = Gatherer(calibration, self.thresholds)
-        self._opinion = Judge(calibration, self.thresholds)
         self.view = ModelView(calibration)
         self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
 
@@ -83,18 +80,17 @@ class TableReader:
             return Findings(observe(frame, quality, (), unfit, clock), (), None)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = self._read_twice(frame.image, quality.fault is None, clock)
-        evidence = self._evidence.gather(found, second)
-        if (
-            quality.fault is Reason.CAMERA_MOVED
-            and second.foreground > self.thresholds.blocked_dice
-        ):
-            opinion: Verdict = blocked(second)  # a hand's outline was taken for the rim
-        elif quality.fault is not None:
-            opinion = Unreadable(quality.fault, quality.detail)
+        scene = scene_of(second, self.calibration, dice)
+        evidence = heard(gather(found, second, self.calibration), scene)
+        if quality.fault is None:
+            opinion: Verdict = judge(evidence, scene)
+        elif quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:
+            opinion = blocked(scene)  # a hand's outline was taken for the rim
         else:
-            opinion = self._opinion.judge(evidence, second, dice)
+            opinion = Unreadable(quality.fault, quality.detail)
+        judged = scene if quality.fault is None else None
         clock.lap("verdict")
-        return Findings(observe(frame, quality, evidence, opinion, clock), found, second)
+        return Findings(observe(frame, quality, evidence, opinion, clock, judged), found, second)
 
     def _read_twice(
         self, image: np.ndarray, is_fit: bool, clock: Stopwatch

@@ -1,6 +1,7 @@
 """Many frames, one verdict: only what several in a row agree on."""
 
 import dataclasses
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,37 +9,58 @@ from hypothesis import strategies as st
 from vision.reading import (
     DieEvidence,
     Kind,
+    Measured,
     ModelVote,
     NoRoll,
     Observation,
     Reason,
+    Scene,
     SecondVote,
     Unreadable,
     Verified,
+    Witness,
 )
 from vision.table.consensus import FRAMES, agree, refuse
+from vision.table.judgement import judge
+from vision.table.witnesses import CONTACT, LOOKS, OUTLINE, PIPS, SIDES, TOP
 
 PLACES = ((-20.0, 0.0), (0.0, 10.0), (22.0, -8.0))
 
 
-def die(x, y, value, turn=30.0, not_flat=()):
+SCENE = Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0)
+FLAT, DOUBTFUL, LEANING = 3.0, 0.2, -5.0
+"""Odds of each side: clearly flat, short of the limit, clearly not."""
+
+
+def die(x, y, value, turn=30.0, odds=FLAT, value_p=0.99):
+    at = 10.0 * x
     return DieEvidence(
-        corners=((0, 0), (1, 0), (1, 1), (0, 1)),
+        corners=((at, 0), (at + 1, 0), (at + 1, 1), (at, 1)),
         x_mm=x,
         y_mm=y,
         turn_deg=turn,
-        model=ModelVote(value, 0.99, 0.98, 0.9),
-        second=SecondVote(value, 0.8, True),
-        measured=None,
-        not_flat=not_flat,
-    )
+        model=ModelVote(value, value_p, 0.98, 0.9),
+        second=SecondVote(value, 0.8),
+        measured=Measured(16.0, 0.01, 14.0, 1.2),
+        witnesses=tuple(
+            Witness(name, side) for name, side in
+            ((LOOKS, odds), (TOP, 0.0), (OUTLINE, odds), (PIPS, 0.0), (SIDES, 0.0), (CONTACT, 0.0))
+        ),
+    )  # fmt: skip
 
 
-def frame(values=(1, 2, 3), opinion=None, shift=0.0, sequence=0, order=(0, 1, 2)):
-    dice = tuple(die(PLACES[i][0] + shift, PLACES[i][1], values[i]) for i in order)
-    return Observation(
-        sequence, 0.0, None, dice, opinion or Verified(tuple(values[i] for i in order), 0.8)
+def frame(
+    values=(1, 2, 3), shift=0.0, sequence=0, order=(0, 1, 2), odds=(FLAT, FLAT, FLAT), value_p=0.99
+):
+    dice = tuple(
+        die(PLACES[i][0] + shift, PLACES[i][1], values[i], odds=odds[i], value_p=value_p)
+        for i in order
     )
+    return Observation(sequence, 0.0, None, dice, judge(dice, SCENE), scene=SCENE)
+
+
+def unfit(reason=Reason.BLOCKED, detail=""):
+    return Observation(0, 0.0, None, (), Unreadable(reason, detail))
 
 
 def test_three_agreeing_frames_are_a_verdict():
@@ -55,8 +77,9 @@ def test_one_other_value_in_between_starts_the_count_anew():
 
 
 def test_an_unreadable_frame_in_between_starts_the_count_anew():
-    bad = frame(opinion=Unreadable(Reason.DOUBTFUL))
-    assert agree([frame(), frame(), bad, frame(), frame()]) is None
+    for bad in (unfit(), frame(value_p=0.5)):
+        assert agree([frame(), frame(), bad, frame(), frame()]) is None
+        assert agree([frame(), bad, frame(), frame(), frame()]) is not None
 
 
 def test_dice_that_swap_their_order_in_the_picture_are_still_the_same_dice():
@@ -75,21 +98,58 @@ def test_slow_motion_is_no_rest():
     assert refuse(creeping).reason is Reason.MOVING
 
 
-def test_no_roll_needs_the_same_die_in_every_frame():
-    roll = [frame(opinion=NoRoll(1, Kind.TILTED, 12.0 + i)) for i in range(3)]
-    consensus = agree(roll)
+def test_how_a_die_lies_is_judged_by_the_mean_of_what_each_witness_says():
+    doubted = frame(odds=(FLAT, DOUBTFUL, FLAT))
+    assert isinstance(doubted.opinion, Unreadable)
+    consensus = agree([frame(), doubted, frame()])
     assert consensus is not None
-    assert consensus.verdict == NoRoll(1, Kind.TILTED, 13.0)
-    roll[1] = frame(opinion=NoRoll(2, Kind.TILTED, 12.0))
-    assert agree(roll) is None
+    assert consensus.verdict == Verified((1, 2, 3), 0.8)
+    assert consensus.shown_by.opinion == Verified((1, 2, 3), 0.8)
+    assert agree([doubted, frame(), doubted]) is None
+    assert agree([doubted, doubted, doubted] * 9) is None
+
+
+def test_one_frame_at_least_states_the_verdict_by_itself():
+    """So that the picture which is kept of a toss shows what was read."""
+    much = 9.0
+    first, other = frame(odds=(much, DOUBTFUL, FLAT)), frame(odds=(DOUBTFUL, much, FLAT))
+    assert agree([first, other, first, other]) is None
+    consensus = agree([first, frame(), other])
+    assert consensus is not None
+    assert consensus.shown_by == frame()
+
+
+def test_no_roll_is_judged_by_the_same_die_in_every_frame():
+    second = [frame(odds=(FLAT, LEANING - i, FLAT)) for i in range(3)]
+    consensus = agree(second)
+    assert consensus is not None
+    assert isinstance(consensus.verdict, NoRoll)
+    assert (consensus.verdict.die, consensus.verdict.kind) == (1, Kind.TILTED)
+    second[1] = frame(odds=(FLAT, FLAT, LEANING))
+    assert agree(second) is None
+
+
+def test_a_die_that_falls_flat_where_it_leant_is_not_called_no_roll():
+    leaning = [frame(odds=(FLAT, 4 * LEANING, FLAT))] * 9
+    assert agree([*leaning, frame()]) is None
+    assert agree([*leaning, frame(), frame(), frame()]) is None
 
 
 def test_a_no_roll_and_a_value_never_make_a_consensus():
-    assert agree([frame(), frame(opinion=NoRoll(0, Kind.TILTED, 20.0)), frame()]) is None
+    assert agree([frame(), frame(odds=(2 * LEANING, FLAT, FLAT)), frame()]) is None
+
+
+def test_an_edge_that_only_the_second_reader_sees_now_and_then_hinders_no_no_roll():
+    edge = replace(die(-20.0, 8.0, 2), model=None, measured=None)
+    roll = frame(odds=(LEANING, FLAT, FLAT))
+    with_edge = replace(roll, dice=(*roll.dice, edge))
+    consensus = agree([roll, with_edge, roll])
+    assert consensus is not None
+    assert isinstance(consensus.verdict, NoRoll)
 
 
 def test_refusal_says_what_most_frames_lacked():
-    frames = [frame(opinion=Unreadable(Reason.BLOCKED, "a hand"))] * 3 + [frame()]
+    frames = [unfit(Reason.BLOCKED, "a hand")] * 3 + [frame()]
     assert refuse(frames) == Unreadable(Reason.BLOCKED, "a hand")
     assert refuse([]).reason is Reason.NO_FRAMES
 
@@ -105,8 +165,8 @@ def test_whatever_comes_a_verdict_is_carried_by_its_last_frames(kinds):
     made = {
         "right": frame(),
         "wrong": frame((1, 2, 4)),
-        "no roll": frame(opinion=NoRoll(0, Kind.TILTED, 9.0)),
-        "bad": frame(opinion=Unreadable(Reason.DOUBTFUL)),
+        "no roll": frame(odds=(LEANING, FLAT, FLAT)),
+        "bad": unfit(),
         "shifted": frame(shift=4.0),
     }
     frames = [dataclasses.replace(made[kind], sequence=i) for i, kind in enumerate(kinds)]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from vision.errors import ModelError
 from vision.networks.model_card import MODELS, digest_of, read_model_card
-from vision.parameters import PhotoThresholds, ReadingThresholds
-from vision.table import flatness
-from vision.table.tilt import LAYER_STACKED, LEAN_NOT_FLAT_DEG, SKEW_NOT_FLAT
 
 
 @pytest.fixture
@@ -80,29 +76,3 @@ def test_garbled_manifest_is_refused(models: Path):
     _edit(models, "[model]", "[model")
     with pytest.raises(ModelError, match="cannot read"):
         read_model_card(models / "manifest.toml")
-
-
-def test_the_manifest_records_the_thresholds_that_the_reader_uses():
-    photo = read_model_card().manifest["photo"]
-    for name, value in asdict(PhotoThresholds()).items():
-        assert photo[name] == value, name
-    assert (MODELS / photo["curve"]).is_file()
-    recorded = read_model_card().manifest["reading"]
-    for name, value in asdict(ReadingThresholds()).items():
-        assert recorded[name] == value, name
-    assert recorded["lean_not_flat_deg"] == LEAN_NOT_FLAT_DEG
-    assert recorded["layer_stacked"] == LAYER_STACKED
-    assert recorded["skew_not_flat"] == SKEW_NOT_FLAT
-    assert (MODELS / recorded["curve"]).is_file()
-    weighed = read_model_card().manifest["flatness"]
-    assert weighed["network"] == [flatness.NETWORK.constant, *flatness.NETWORK.each]
-    assert weighed["outline"] == [flatness.OUTLINE.constant, *flatness.OUTLINE.each]
-    assert weighed["no_fit_mm"] == flatness.NO_FIT_MM
-    assert weighed["no_seam"] == list(flatness.NO_SEAM)
-    assert weighed["no_fit_most"] == flatness.NO_FIT_MOST
-    assert weighed["cues_sum"] == flatness.CUES_SUM
-    assert weighed["cues_network"] == flatness.CUES_NETWORK
-    assert weighed["flat_line"] == [list(point) for point in flatness.FLAT_LINE]
-    assert weighed["not_flat_sum"] == flatness.NOT_FLAT_SUM
-    assert weighed["not_flat_most"] == list(flatness.NOT_FLAT_MOST)
-    assert (MODELS / weighed["curve"]).is_file()

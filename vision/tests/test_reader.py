@@ -1,5 +1,5 @@
 """A frame states a value only where both readers and the geometry agree, and no roll only by two
-cues."""
+witnesses."""
 
 import cv2
 import numpy as np
@@ -109,7 +109,7 @@ def test_a_die_on_a_die_is_stacked_though_only_two_are_seen():
     assert opinion.kind == "stacked"
 
 
-def test_one_cue_alone_is_doubt_and_not_a_no_roll():
+def test_one_witness_alone_is_doubt_and_not_a_no_roll():
     opinion = read(DICE, flat_p=[0.99, 0.05, 0.99]).opinion
     assert isinstance(opinion, Unreadable)
     assert opinion.reason is Reason.NOT_FLAT_DOUBTFUL

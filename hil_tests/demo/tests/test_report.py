@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 
+from hil_tests.demo import page
 from hil_tests.demo.report import Round, check, winning_areas
 
 GOOD = Round(
@@ -66,3 +68,23 @@ def test_winning_areas_count_as_the_rule_texts_count_them() -> None:
     assert sizes.count(8) == 120
     assert sizes.count(6) == 90
     assert sorted(size for size in sizes if size < 6) == [4, 4, 5, 5, 5, 5]
+
+
+def test_the_page_opens_alone_and_shows_rounds_lamps_pictures_and_what_was_injected(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "round-00001.jpg").write_bytes(b"\xff\xd8picture")
+    wrong = replace(GOOD, round=2, picture="round-00001.jpg", reason="<b>glare</b>", lamps=["big"])
+    rounds = [GOOD, wrong]
+    log = ['{"t": 5.0, "what": "phase"}', '{"t": 7.5, "what": "fault", "name": "jam"}']
+    tally = check(rounds, even_odd=False)
+    text = page.write(tmp_path, "pa-625a", rounds, tally, log).read_text("utf-8")
+    assert "http" not in text
+    assert "src=" in text
+    assert 'src="data:image/jpeg;base64,' in text
+    assert text.index("Round 2") < text.index("Round 1")
+    assert "<b>glare" not in text
+    assert "2.5 s" in text
+    assert "jam" in text
+    assert tally.differences[0].split(":")[0] in text
+    assert "read back lit 50 ms" in text

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.posted import EVENTS, is_posted, posted
+from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.tables import tables
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.vocabulary import Condition, Purpose
-
-WAITING_FOR_A_POSTER = {"ConditionChanged", "Restarted"}
-"""Named here until the service posts them; the proof itself fails on the rows that need them."""
-
-
-def test_every_event_has_a_poster_outside_of_the_rules() -> None:
-    assert {kind.__name__ for kind in set(EVENTS.values()) - set(posted())} <= WAITING_FOR_A_POSTER
 
 
 def test_the_exploration_offers_nothing_that_the_product_cannot_post() -> None:
     letters = {event for table in tables() for purpose in Purpose
                for event in alphabet(table, purpose)}  # fmt: skip
-    missing = {type(event).__name__ for event in letters if not is_posted(event)}
-    assert missing <= WAITING_FOR_A_POSTER
+    assert [event for event in letters if not is_posted(event)] == []
 
 
 def test_a_field_that_no_construction_sets_is_not_posted(monkeypatch) -> None:

@@ -17,7 +17,9 @@ class Plugins:
 
 
 def configured(folder: Path) -> Any:
-    option = SimpleNamespace(rig=None, rig_report=str(folder), xmlpath=None)
+    option = SimpleNamespace(
+        rig=None, rig_report=str(folder), xmlpath=None, rig_operator="", rig_station=""
+    )
     config = SimpleNamespace(option=option, stash={}, pluginmanager=Plugins())
     pytest_configure(cast(pytest.Config, config))
     return config

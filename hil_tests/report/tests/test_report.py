@@ -247,10 +247,12 @@ def test_what_chance_explains_does_not_show():
     assert len(compare.changes(before, after)) == 1
 
 
-def test_a_test_that_is_gone_is_worse_and_a_new_one_that_passes_is_not():
+def test_a_test_that_was_not_run_or_not_finished_is_said_and_is_no_change_for_the_worse():
     gone = compare.changes(report(trial()), report())
+    cut = compare.changes(report(trial()), report(trial("not finished")))
     new = compare.changes(report(), report(trial()))
-    assert [change.is_worse for change in (*gone, *new)] == [True, False]
+    assert [change.what for change in (*gone, *cut, *new)] == ["not run", "not run", "new"]
+    assert not any(change.is_worse for change in (*gone, *cut, *new))
 
 
 def test_a_measurement_that_is_gone_is_worse():

@@ -204,6 +204,18 @@ class TablesReader:
         except (JournalError, ValueError, TypeError):
             return None
 
+    def shaken(self, first: int) -> Worn | None:
+        """All tosses from the record `first` on, whatever dice were in the compartment."""
+        try:
+            with self._opened() as db:
+                tosses, turns, shaken_s = db.execute(
+                    "SELECT count(*), total(turns), total(in_band_s) FROM toss WHERE sequence >= ?",
+                    (first,),
+                ).fetchone()
+            return Worn(int(tosses), float(turns), float(shaken_s))
+        except (JournalError, ValueError, TypeError):
+            return None
+
     def rounds(self, count: int, before: int | None = None) -> list[EndedRound] | None:
         """The newest ended rounds, newest first, of numbers below `before` where it is given."""
         limit = volume_file.LARGEST if before is None else before

@@ -5,6 +5,7 @@ Owns the device. Must not know what is said on it. One thread uses an open port.
 
 from __future__ import annotations
 
+import errno
 import select
 
 import serial
@@ -85,6 +86,8 @@ def _reason(error: Exception) -> str:
     text = str(error).split(": [Errno", maxsplit=1)[0]
     if "Could not exclusively lock" in str(error):
         return "another program has it open"
+    if number == errno.EISDIR or "Inappropriate ioctl" in str(error):
+        return "it is no serial device"
     return {2: "there is no such device", 13: "permission denied", 16: "it is busy"}.get(
         number or 0, text or type(error).__name__
     )

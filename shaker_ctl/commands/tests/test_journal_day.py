@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from datetime import date, time
 from pathlib import Path
 from time import tzset
 
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.commands.journal import app, gaming_day
+from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal_day import LINE, WIDTH
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.worn import Worn
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
@@ -103,15 +105,35 @@ def test_a_day_without_a_record_says_so(journal: Path) -> None:
     assert "No record of this day." in run("2026-05-01", journal=journal)
 
 
-@pytest.mark.parametrize("words", [("yesterday",), ("--begins", "dawn")])
-def test_what_is_no_day_and_no_time_is_refused(journal: Path, words: tuple[str, ...]) -> None:
+def test_what_is_no_day_is_refused(journal: Path) -> None:
     with pytest.raises(RefusedError):
-        run(*words, journal=journal)
+        run("yesterday", journal=journal)
 
 
-def test_a_gaming_day_begins_in_the_morning() -> None:
-    assert gaming_day("2026-03-03T05:59:59+00:00", time(6)) == date(2026, 3, 2)
-    assert gaming_day("2026-03-03T06:00:00+00:00", time(6)) == date(2026, 3, 3)
+def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Path) -> None:
+    """The first records of a day still lie in the volume of the day before."""
+    parted = SqliteJournal(tmp_path / "parted.sqlite")
+    head = parted.head()
+    source = SqliteJournal(journal, read_only=True)
+    begun = 0
+    for record in source.read():
+        plain = record.plain
+        begun += plain["wall"] > "2026-03-03"
+        entries = [Entry("step", {"event": plain["event"], "decision": plain["decision"]})]
+        if begun == 5:
+            entries.insert(0, parted.next_volume("2026-03-03", {}))
+        for entry in entries:
+            again = link(head, entry, monotonic_s=0.0, wall=plain["wall"], digests={})
+            parted.write([again])
+            head = Head(again.sequence, again.hash)
+    source.close()
+    assert parted.volume == 2
+    parted.close()
+    for day in ("2026-03-02", "2026-03-03"):
+        whole = json.loads(run(day, "--json", journal=journal))
+        sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.sqlite"))
+        for name in ("rounds", "endings", "meters", "faults", "acts", "exceptions"):
+            assert sheet[name] == whole[name], (day, name)
 
 
 def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
@@ -121,3 +143,34 @@ def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
     for number, event in enumerate([asked, opened, opened], start=1):
         sheet.take({"sequence": number, "wall": "w", "kind": "step", "event": event})
     assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]
+
+
+def test_a_part_is_to_be_replaced_at_the_end_of_its_life_and_told_of_before() -> None:
+    p = PartsParameters(motor_hours=10, cam_strokes=1000, dice_tosses=100)
+    worn = Worn(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
+    assert list(lives(p, worn, worn, worn)) == [
+        "motor: 9 of 10 hours of shaking: replace it soon",
+        "cam: 899 of 1,000 strokes",
+        "dice: 100 of 100 tosses: REPLACE IT",
+    ]
+    assert list(lives(PartsParameters(), worn, worn, worn)) == []
+
+
+def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
+    journal: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text(
+        f'[service]\ntable_name = "Pit 3"\n[journal]\npath = "{journal}"\n'
+        "[parts]\ncam_strokes = 150\ncam_fitted = 2026-03-01\n"
+    )
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "DAY SHEET  Pit 3, pa-625a" in shown.output
+    assert "not counted" in shown.output, "nobody has made the tables yet"
+    store = SqliteJournal(journal, read_only=True)
+    tables = RecordTables(place(journal), store.identity)
+    tables.fold(list(store.read()))
+    tables.close()
+    store.close()
+    shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output

@@ -168,3 +168,10 @@ def test_the_stop_script_never_asks_the_gpio_daemon(tools: Tools):
     status, called, said = tools.run()
     assert (status, called) == (1, [])
     assert "raspi-utils" in said
+
+
+def test_a_stick_that_is_mounted_keeps_its_owner():
+    """systemd-tmpfiles runs at each upgrade, while the second journal's medium is in use."""
+    lines = (shipped() / "shaker-ctl.tmpfiles").read_text("utf-8").splitlines()
+    (stick,) = [line.split() for line in lines if line.startswith("d /media/")]
+    assert all(word.startswith(":") for word in stick[2:5])

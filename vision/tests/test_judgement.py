@@ -5,9 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.cube_outlines.foreground import Foreground
-from vision.cube_outlines.reader import SecondReading
-from vision.parameters import ReadingThresholds
 from vision.reading import (
     DieEvidence,
     Kind,
@@ -15,16 +12,20 @@ from vision.reading import (
     ModelVote,
     NoRoll,
     Reason,
+    Scene,
     SecondVote,
     Unreadable,
 )
-from vision.table.opinion import Judge
+from vision.table.judgement import judge
+from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, heard, side_of
 from vision.tests.drawing import TABLE
 
 EDGE = TABLE.die_mm
 
 
-def evidence(x_mm: float, y_mm: float = 0.0, above: float = 0.0, odds: float = 4.0) -> DieEvidence:
+def evidence(
+    x_mm: float, y_mm: float = 0.0, above: float = 0.0, near_p: float = 0.95, sides: float = 2.0
+) -> DieEvidence:
     half = EDGE / 2
     square = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
     points = np.c_[square + np.array((x_mm, y_mm)), np.full(4, EDGE)]
@@ -34,30 +35,22 @@ def evidence(x_mm: float, y_mm: float = 0.0, above: float = 0.0, odds: float = 4
         x_mm=x_mm,
         y_mm=y_mm,
         turn_deg=0.0,
-        model=ModelVote(3, 0.99, 0.8, 0.9, near_p=0.95, near_lean_deg=1.0),
-        second=SecondVote(3, 0.9, None, support=0.9),
-        measured=Measured(EDGE, 0.01, 2.0, 1.2 + above, above),
-        not_flat=(),
-        kind=None,
-        network_odds=odds,
-        outline_odds=1.0,
-    )
+        model=ModelVote(3, 0.99, 0.8, 0.9, near_p=near_p, near_lean_deg=1.0),
+        second=SecondVote(
+            3, 0.9, support=0.9, sides=sides, spread_mm=0.15, beyond_mm=1.0, offset=0.01,
+            contrast=150.0,
+        ),
+        measured=Measured(EDGE, 0.01, 2.0, 1.2 + above),
+    )  # fmt: skip
 
 
 def judged(*dice: DieEvidence, wanted: int | None = 3):
-    floor = Foreground(
-        distance=np.zeros((8, 8), np.float32),
-        mask=np.zeros((8, 8), np.uint8),
-        inside=np.ones((8, 8), bool),
-        origin=(0, 0),
-        scale=1.0,
-    )
-    reading = SecondReading((), 0.0, 0.0, 2.0, floor)
-    return Judge(TABLE, ReadingThresholds()).judge(dice, reading, wanted)
+    scene = Scene(wanted, EDGE, TABLE.die_px, 2.0, 0.0, 0.0)
+    return judge(heard(dice, scene), scene)
 
 
 FLOOR = evidence(-25.0)
-RAISED = evidence(10.0, above=1.0, odds=1.0)
+RAISED = evidence(10.0, above=1.0)
 
 
 def test_two_of_three_dice_and_one_of_them_higher_is_a_stack():
@@ -71,10 +64,9 @@ def test_two_of_three_dice_and_one_of_them_higher_is_a_stack():
     "other",
     [
         evidence(10.0),
-        evidence(10.0, above=0.7, odds=1.0),
-        evidence(10.0, above=1.0, odds=6.0),
+        evidence(10.0, above=0.7),
     ],
-    ids=["as high", "hardly higher", "flat by both sums"],
+    ids=["as high", "hardly higher"],
 )
 def test_two_dice_on_the_floor_are_a_wrong_count(other):
     verdict = judged(FLOOR, other)
@@ -97,9 +89,9 @@ def test_what_the_second_reader_sees_alone_must_lie_under_the_raised_die():
 @pytest.mark.parametrize(
     ("vote", "reason"),
     [
-        (SecondVote(1, 0.9, None, support=0.9, offset=0.02), Reason.READERS_DISAGREE),
-        (SecondVote(1, 0.9, None, support=0.9, offset=0.45), Reason.FOREIGN_OBJECT),
-        (SecondVote(None, 0.0, None, support=0.9), Reason.FOREIGN_OBJECT),
+        (SecondVote(1, 0.9, support=0.9, offset=0.02), Reason.READERS_DISAGREE),
+        (SecondVote(1, 0.9, support=0.9, offset=0.45), Reason.FOREIGN_OBJECT),
+        (SecondVote(None, 0.0, support=0.9), Reason.FOREIGN_OBJECT),
     ],
     ids=["a die that the model misses", "a spot at its edge", "no face"],
 )
@@ -111,14 +103,44 @@ def test_what_only_the_second_reader_sees_is_a_die_if_its_pips_are_where_it_is(v
     assert verdict.reason is reason
 
 
+ASKEW = ModelVote(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0)
+
+
+def leaning(**changes) -> DieEvidence:
+    return replace(replace(evidence(10.0, sides=-6.0), model=ASKEW), **changes)
+
+
+OTHERS = (FLOOR, evidence(0.0, y_mm=25.0))
+
+
 @pytest.mark.parametrize(("above", "verdict"), [(2.0, NoRoll), (2.5, Unreadable)])
 def test_a_top_face_higher_than_three_dice_are_proves_nothing(above, verdict):
-    die = replace(
-        evidence(10.0, above=above, odds=-9.0),
-        model=ModelVote(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0),
-        outline_odds=-6.0,
-    )
-    judgement = judged(FLOOR, evidence(0.0, y_mm=25.0), die)
+    die = leaning(measured=Measured(EDGE, 0.01, 2.0, 1.2 + above))
+    judgement = judged(*OTHERS, die)
     assert isinstance(judgement, verdict)
     if isinstance(judgement, Unreadable):
         assert judgement.reason is Reason.NOT_FLAT_DOUBTFUL
+
+
+def test_a_no_roll_needs_both_sides():
+    assert isinstance(judged(*OTHERS, leaning()), NoRoll)
+    by_looks = leaning(second=evidence(10.0).second)
+    by_sides = leaning(model=evidence(10.0).model)
+    for alone, witness in ((by_looks, "looks"), (by_sides, "side faces")):
+        verdict = judged(*OTHERS, alone)
+        assert isinstance(verdict, Unreadable)
+        assert verdict.reason is Reason.NOT_FLAT_DOUBTFUL
+        assert f"by {witness};" in verdict.detail
+
+
+def test_looks_and_top_face_prove_a_stack_of_which_an_outline_knows_nothing():
+    die = replace(evidence(10.0, above=1.0), model=ASKEW)
+    found = heard((*OTHERS, die), Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0))[2]
+    assert side_of(found, SECOND) > 0 > side_of(found, NETWORKS)
+    assert side_of(found, (LOOKS,)) < 0 > side_of(found, (TOP,))
+    verdict = judged(*OTHERS, die)
+    assert isinstance(verdict, NoRoll)
+    assert verdict.kind is Kind.STACKED
+    assert [cue.rpartition(" ")[0] for cue in verdict.cues] == [
+        "looks", "top face", "outline", "pips", "side faces", "contact",
+    ]  # fmt: skip

@@ -1,0 +1,168 @@
+"""The newest release of each library that decides, tried beside the locked one: what changes?
+
+    python -m hil_tests.reader.newest [--only NAME ...] [--pictures 60]
+
+For each of `shaker_ctl.libraries.DECIDING`: the newest release goes into a folder of its own,
+before all others on the path, whatever ceiling `pyproject.toml` sets. The reader then reads the
+same stored pictures with both, and the library's own contracts are run with the newest. Prints one
+row each; status 1 where a verdict differs or a contract fails. The lock is not changed: `make lock
+LOCK=--upgrade` does that, once a ceiling has been raised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hil_tests.reader.cases import Case, rig_cases
+from hil_tests.reader.outcomes import examine
+from shaker_ctl.libraries import DECIDING, locked
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.table.reader import TableReader
+
+HERE = Path(__file__).resolve().parents[2]
+
+READS = frozenset({"numpy", "onnxruntime", "opencv-python"})
+"""Those that turn a picture into a reading."""
+
+CONTRACTS = {
+    "numpy": ("vision/tests/test_second_reader.py", "vision/tests/test_consensus.py"),
+    "onnxruntime": ("vision/tests/test_classifier.py", "models/tests/test_same_everywhere.py"),
+    "opencv-python": ("vision/tests/test_second_reader.py", "vision/tests/test_quality.py"),
+    "pigpio": ("hil_tests/contracts/test_motor.py", "hil_tests/contracts/test_interlock.py"),
+    "pymodbus": ("hil_tests/contracts/test_lamp_contract.py",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A stored picture: the same bytes for every release."""
+
+    image: np.ndarray
+
+    def __call__(self) -> np.ndarray:
+        return self.image
+
+
+def store(file: Path, count: int, seed: int) -> None:
+    """Render `count` cases of the rig with the locked libraries and keep them."""
+    cases = [replace(case, shoot=Picture(case.shoot())) for case in rig_cases(count, seed, set())]
+    file.write_bytes(pickle.dumps(cases))
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Read the stored cases with the libraries of this process; one row each."""
+    cases: list[Case] = pickle.loads(file.read_bytes())  # our own file, of a moment ago
+    finder = DieFinder()
+    rows = []
+    for case in cases:
+        reader = TableReader(finder, case.calibration)
+        observation = reader.read(Frame(case.shoot(), 0.0, 0))
+        figures = repr((observation.quality, observation.dice, observation.opinion))
+        rows.append(
+            {
+                **asdict(examine(reader, case)),
+                "figures": hashlib.sha256(figures.encode()).hexdigest(),
+            }
+        )
+    return rows
+
+
+def differences(
+    before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]
+) -> dict[str, int]:
+    """Count the pictures in which something differs: verdict, a reader alone, any figure."""
+    pairs = list(zip(before, after, strict=True))
+    return {
+        "pictures": len(pairs),
+        "verdicts": sum(a["said"] != b["said"] for a, b in pairs),
+        "readers": sum((a["model"], a["second"]) != (b["model"], b["second"]) for a, b in pairs),
+        "figures": sum(a["figures"] != b["figures"] for a, b in pairs),
+    }
+
+
+def fetch(name: str, folder: Path) -> str:
+    """Put the newest release of a library into `folder`; return its version."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"]
+    subprocess.run([*pip, "--only-binary=:all:", "--target", str(folder), name], check=True)
+    (about,) = folder.glob(f"{name.replace('-', '_')}-*.dist-info")
+    return about.name.removesuffix(".dist-info").rpartition("-")[2]
+
+
+def _readings(file: Path, first_on_path: Path | None) -> list[dict[str, Any]]:
+    words = [sys.executable, "-m", "hil_tests.reader.newest", "--read", str(file)]
+    ran = subprocess.run(words, env=_environment(first_on_path), check=True, capture_output=True)
+    rows: list[dict[str, Any]] = json.loads(ran.stdout)
+    return rows
+
+
+def _contracts_hold(name: str, first_on_path: Path) -> bool:
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CONTRACTS[name]]
+    ran = subprocess.run(words, cwd=HERE, env=_environment(first_on_path), capture_output=True)
+    if ran.returncode != 0:
+        print(ran.stdout.decode()[-2000:])  # noqa: T201 - the reason
+    return ran.returncode == 0
+
+
+def _environment(first_on_path: Path | None) -> dict[str, str]:
+    folders = [str(first_on_path)] if first_on_path else []
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, str(HERE)])}
+
+
+def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
+    """Try each; print a row each; return whether nothing that decides changed."""
+    is_same = True
+    print("| library | locked | newest | pictures | verdicts | readers | figures | contracts |")  # noqa: T201
+    print("|---|---|---|---|---|---|---|---|")  # noqa: T201
+    with tempfile.TemporaryDirectory(prefix="newest-") as kept:
+        file = Path(kept) / "cases"
+        before: list[dict[str, Any]] = []
+        for name in names:
+            folder = Path(kept) / name
+            version = fetch(name, folder)
+            if version == locked()[name]:
+                print(f"| {name} | {version} | the same | | | | | |", flush=True)  # noqa: T201
+                continue
+            counts: dict[str, int] = {}
+            if name in READS:
+                if not before:
+                    store(file, pictures, seed)
+                    before = _readings(file, None)
+                counts = differences(before, _readings(file, folder))
+            is_kept = _contracts_hold(name, folder)
+            is_same &= is_kept and not counts.get("verdicts")
+            shown = [str(counts.get(k, "")) for k in ("pictures", "verdicts", "readers", "figures")]
+            row = [name, locked()[name], version, *shown, "hold" if is_kept else "FAIL"]
+            print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201
+    return is_same
+
+
+def main() -> int:
+    """Command line: see the module's docstring."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=DECIDING, default=list(DECIDING))
+    parser.add_argument("--pictures", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=29)
+    parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.read is not None:
+        print(json.dumps(read(given.read)))  # noqa: T201
+        return 0
+    return 0 if try_newest(given.only, given.pictures, given.seed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""A newer library is judged by what it changes on the very same pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hil_tests.reader import newest
+from shaker_ctl.libraries import DECIDING
+
+ROW = {"said": "right", "model": "right", "second": "unsure", "figures": "a"}
+
+
+def test_each_library_that_decides_has_its_contracts() -> None:
+    assert set(newest.CONTRACTS) == set(DECIDING)
+    for files in newest.CONTRACTS.values():
+        assert [name for name in files if not (newest.HERE / name).exists()] == []
+
+
+def test_a_changed_verdict_reader_and_figure_are_counted_apart() -> None:
+    after = [ROW, {**ROW, "figures": "b"}, {**ROW, "second": "right"}, {**ROW, "said": "no roll"}]
+    assert newest.differences([ROW] * 4, after) == {
+        "pictures": 4,
+        "verdicts": 1,
+        "readers": 1,
+        "figures": 1,
+    }
+
+
+def test_the_same_libraries_read_stored_pictures_the_same(tmp_path: Path) -> None:
+    newest.store(tmp_path / "cases", 2, 5)
+    assert newest.differences(newest.read(tmp_path / "cases"), newest.read(tmp_path / "cases")) == {
+        "pictures": 2,
+        "verdicts": 0,
+        "readers": 0,
+        "figures": 0,
+    }

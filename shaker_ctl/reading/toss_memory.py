@@ -1,0 +1,98 @@
+"""How the dice of earlier tosses lay: no motor brings three dice back into the poses of a toss.
+
+Owns: the memory of poses, and what counts as the poses of an earlier toss, rotated, shifted or
+mirrored as a whole included. Must not know pictures, verdicts or lights.
+
+A recording that is relit, rotated or shifted shows other pixels, but the three dice keep their
+distances from each other, their turns against the lines between them, and their values. By chance
+two tosses agree in all of it less than once in 10^9 pairs of tosses of dice that lie free.
+The memory begins anew with the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+
+from shaker_ctl.reading.messages import DiePose
+from vision.table.motion import is_same_pose
+
+_DICE = 3
+_NEAR_MM, _NEAR_DEG = 0.6, 2.0
+"""Largest difference of two distances, and of two turns. A resting die's pose scatters by 0.2 mm
+and 0.8° between frames; a lens bends a distance by 0.3 mm where a picture is shifted as a whole."""
+_KEPT = 50_000
+"""Tosses kept: some weeks of play, 4 MB."""
+_ORDERS = tuple(permutations(range(_DICE)))
+
+
+class TossMemory:
+    """The tosses that one camera process has seen."""
+
+    def __init__(self) -> None:
+        self._shapes = np.full((_KEPT, 9), np.inf)
+        self._rounds = np.full(_KEPT, -1, np.int64)
+        self._sums = np.full(_KEPT, np.inf)
+        """Of the three lengths: one comparison of it leaves one toss of fifty."""
+        self._count = 0
+        self._newest: tuple[DiePose, ...] = ()
+
+    def seen_before(self, toss_id: int, poses: Sequence[DiePose]) -> int | None:
+        """The earlier toss that had these poses, up to a motion of all three dice as one; None if
+        none had. Dice that have not moved at all since the newest toss are another matter
+        (`toss_session.is_unchanged`), and so is the same toss read again."""
+        if not _are_known(poses) or _are_same(poses, self._newest):
+            return None
+        total = _shape(poses, False)[:3].sum()
+        near = (np.abs(self._sums - total) < 3 * _NEAR_MM) & (self._rounds != toss_id)
+        known, rounds = self._shapes[near], self._rounds[near]
+        for is_mirrored in (False, True):
+            for order in _ORDERS:
+                away = np.abs(known - _shape([poses[i] for i in order], is_mirrored))
+                turns = np.minimum(away[:, 3:6], 90.0 - away[:, 3:6])
+                is_same = (
+                    (away[:, :3].max(axis=1, initial=0) < _NEAR_MM)
+                    & (turns.max(axis=1, initial=0) < _NEAR_DEG)
+                    & (away[:, 6:].max(axis=1, initial=0) == 0)
+                )
+                if is_same.any():
+                    return int(rounds[is_same.argmax()])
+        return None
+
+    def keep(self, toss_id: int, poses: Sequence[DiePose]) -> None:
+        """Remember how the dice of a toss lie, where both readers read all three."""
+        if not _are_known(poses):
+            return
+        at = self._count % _KEPT
+        self._shapes[at] = _shape(poses, False)
+        self._sums[at] = self._shapes[at, :3].sum()
+        self._rounds[at] = toss_id
+        self._count += 1
+        self._newest = tuple(poses)
+
+
+def _are_known(poses: Sequence[DiePose]) -> bool:
+    return len(poses) == _DICE and all(pose.value is not None for pose in poses)
+
+
+def _are_same(poses: Sequence[DiePose], others: Sequence[DiePose]) -> bool:
+    return bool(others) and all(
+        any(
+            is_same_pose((a.x_mm, a.y_mm, a.turn_deg), (b.x_mm, b.y_mm, b.turn_deg)) for b in others
+        )
+        for a in poses
+    )
+
+
+def _shape(poses: Sequence[DiePose], is_mirrored: bool) -> np.ndarray:
+    """(9,) What a motion of all dice as one leaves alone: the lengths of the three lines between
+    them, mm; the turn of each die against the line to the next, degrees, 0 to 90; the values."""
+    sign = -1.0 if is_mirrored else 1.0
+    places = np.array([(sign * pose.x_mm, pose.y_mm) for pose in poses])
+    lines = np.roll(places, -1, axis=0) - places
+    headings = np.degrees(np.arctan2(lines[:, 1], lines[:, 0]))
+    turns = np.array([sign * pose.turn_deg for pose in poses])
+    values = [float(pose.value or 0) for pose in poses]
+    return np.array([*np.hypot(*lines.T), *((turns - headings) % 90.0), *values])

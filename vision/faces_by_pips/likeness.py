@@ -1,0 +1,81 @@
+"""Whether the middle of a face looks as the rest of that face lets expect.
+
+Owns: the comparison of the middle pip of a three or five with its outer pips, and of the empty
+middle of a two or four with the plain face. Must not know how the pips were found.
+
+A speck or a highlight changes a legal face into another legal one at one place alone: the middle
+turns 2 into 3 and 4 into 5, or back. So the middle must look like what the face says is there. From
+the middle and from each outer pip the colour is read along rays, as a mean for each distance: one
+profile shows colour, size and softness at once. What the die's own material does to its face, the
+far pips that shine through a clear one above all, is in its `grain` and widens both limits.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+_TURNS = np.arange(16) * (2 * np.pi / 16)
+_RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
+_DISTANCES = np.linspace(0.0, 1.0, 14)
+"""Of the samples along a ray, in diameters of a pip: half of them lie on it."""
+_PAIRS = (((-1, -1), (1, 1)), ((1, -1), (-1, 1)))
+_CORNERS = (((-1, -1), (1, -1), (-1, 1), (1, 1)),)
+_OUTER = {2: _PAIRS, 3: _PAIRS, 4: _CORNERS, 5: _CORNERS}
+"""Where the outer pips of a face can be, on its lattice."""
+
+_PIP_DIFFERS, _PIP_GRAIN = 0.04, 1.95
+_PLAIN_STEP, _STEP_GRAIN = 0.002, 1.2
+"""Limits, in contrasts of the face's own pips: what the middle pip's profile may differ from the
+outer pips' by, and the steepest step that an empty middle's profile may have; and how much each
+grows with the grain."""
+
+
+def oddity(
+    lab: np.ndarray, value: int, middle: np.ndarray, spacing: float, diameter: float, grain: float
+) -> str:
+    """What is odd about the middle of a face, in words; empty: nothing.
+
+    `lab` is the face, (size, size, 3) float32 in Lab colours; `middle`, `spacing` and `diameter`
+    say where its pips are, in shares of its edge; `grain` is the unevenness of the face itself, as
+    a share of the contrast of its pips.
+    """
+    if value not in _OUTER:
+        return ""
+    own, pips = max(
+        (_profiles(lab, middle, spacing, diameter, outer) for outer in _OUTER[value]),
+        key=lambda found: float(np.linalg.norm(found[1][0] - found[1][-1])),
+    )
+    contrast = max(float(np.linalg.norm(pips[0] - pips[-1])), 1.0)
+    if value in (3, 5):
+        differs = float(np.linalg.norm(own - pips, axis=1).max()) / contrast
+        if differs > _PIP_DIFFERS + _PIP_GRAIN * grain:
+            return f"the spot in the middle differs from the other pips by {differs:.2f}"
+        return ""
+    step = float(np.linalg.norm(np.diff(own, axis=0), axis=1).max()) / contrast
+    if step > _PLAIN_STEP + _STEP_GRAIN * grain:
+        return f"the middle is not as plain as the rest of the face, by {step:.2f}"
+    return ""
+
+
+def _profiles(
+    lab: np.ndarray,
+    middle: np.ndarray,
+    spacing: float,
+    diameter: float,
+    outer: tuple[tuple[int, int], ...],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Colour by distance, each (14, 3): from the middle, and from the usual outer pip."""
+    size = len(lab)
+    places = (middle + 0.5 + np.array([(0, 0), *outer], float) * spacing) * size - 0.5
+    reach = (_DISTANCES * diameter * size)[:, None]
+    at = places[:, None, None] + _RAYS[:, None] * reach
+    rays = cv2.remap(
+        lab,
+        at[..., 0].reshape(-1, len(_DISTANCES)).astype(np.float32),
+        at[..., 1].reshape(-1, len(_DISTANCES)).astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    means = rays.reshape(len(places), len(_RAYS), len(_DISTANCES), 3).mean(axis=1)
+    return means[0], np.median(means[1:], axis=0)

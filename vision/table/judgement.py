@@ -1,0 +1,323 @@
+"""From the evidence of a frame to what it proves: values, no roll, or the reason for neither.
+
+Owns: the rules of a verdict and their order. Must not know pictures, nor how evidence is made.
+
+Values are stated only if (a) the model and (b) the second reader each see exactly the same dice
+with the same values and (c) every die lies flat: all witnesses together say so clearly, and neither
+reader's side says the contrary. A no roll is stated only if both readers' sides say so of one die,
+each by itself; or, as an outline knows nothing of height, if the looks of a die and its measured
+top face both do. Fewer dice in sight than there are, and one top face
+higher than the other, prove a no roll as well. Everything else is unreadable; the reason names the
+witness that refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from vision.parameters import LIMITS, Limits
+from vision.reading import (
+    DieEvidence,
+    Kind,
+    NoRoll,
+    Reason,
+    Scene,
+    SecondVote,
+    Unreadable,
+    Verdict,
+    Verified,
+)
+from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, farthest_below, side_of
+
+_DOUBTS_OF_CONTACT = (
+    Reason.READERS_DISAGREE,
+    Reason.NO_LEGAL_FACE,
+    Reason.UNKNOWN_STYLE,
+    Reason.NOT_FLAT_DOUBTFUL,
+    Reason.DOUBTFUL,
+)
+"""What a neighbour may be the cause of: its edge taken for the die's own, its pips for its own."""
+
+
+def judge(
+    dice: Sequence[DieEvidence],
+    scene: Scene,
+    limits: Limits = LIMITS,
+    *,
+    is_lie_granted: bool = False,
+) -> Verdict:
+    """What the evidence of all dice of a frame proves. Of several reasons to refuse, the one that
+    explains the others comes first. With `is_lie_granted`, as if every die lay flat."""
+    if scene.foreground > limits.blocked_dice:
+        return blocked(scene)
+    return _Judgement(dice, scene, limits, is_lie_granted).verdict()
+
+
+def blocked(scene: Scene) -> Unreadable:
+    """The refusal where a hand, a cloth or the like hides the compartment."""
+    return Unreadable(
+        Reason.BLOCKED, f"{scene.foreground:.1f} dice' worth of something covers the floor"
+    )
+
+
+def passes(networks: float, second: float, contact: float = 0.0, limits: Limits = LIMITS) -> bool:
+    """True if these odds of both sides make a flat die."""
+    least = limits.flat_each
+    return networks >= least and second >= least and networks + second + contact > limits.flat
+
+
+def fails(networks: float, second: float, limits: Limits = LIMITS) -> bool:
+    """True if both sides say not flat, each by itself."""
+    return (
+        networks + second < limits.no_roll
+        and networks < limits.no_roll_networks
+        and second < limits.no_roll_second
+    )
+
+
+def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
+    """True if the witnesses leave no doubt that a die lies flat on the floor."""
+    if die.second is None or die.second.value is None or die.measured is None:
+        return False
+    networks, second = side_of(die, NETWORKS), side_of(die, SECOND)
+    contact = die.odds - networks - second
+    return die.measured.above < limits.above_dice and passes(networks, second, contact, limits)
+
+
+class _Judgement:
+    """The rules on one frame."""
+
+    def __init__(
+        self, dice: Sequence[DieEvidence], scene: Scene, limits: Limits, is_lie_granted: bool
+    ) -> None:
+        self._dice, self._scene, self._limits = dice, scene, limits
+        self._is_lie_granted = is_lie_granted
+        self._seen = sum(die.model is not None for die in dice)
+
+    def verdict(self) -> Verdict:
+        return (
+            self._too_many()
+            or self._no_roll()
+            or self._on_a_hidden_die()
+            or self._of_another_style()
+            or self._too_few()
+            or self._doubtful(self._foreign())
+            or _verified(self._dice)
+        )
+
+    def _too_many(self) -> Unreadable | None:
+        """The refusal where the model sees more dice than there must be."""
+        wanted = self._scene.wanted
+        if wanted is None or self._seen <= wanted:
+            return None
+        read = [die for die in self._dice if die.model and die.second and die.second.value]
+        if len(read) == wanted:
+            return Unreadable(Reason.FOREIGN_OBJECT, "a thing that the model takes for a die")
+        return Unreadable(Reason.COUNT, f"{self._seen} dice")
+
+    def _no_roll(self) -> NoRoll | None:
+        """No roll by the die that surely leans most."""
+        lying = [
+            (i, die)
+            for i, die in enumerate(self._dice)
+            if not self._is_lie_granted and self._is_proved_not_flat(die)
+        ]
+        if not lying:
+            return None
+        index, die = max(lying, key=lambda pair: self._lean_deg(pair[1]))
+        assert die.measured is not None
+        is_stacked = die.measured.layer > self._limits.stacked_layer_dice
+        kind = Kind.STACKED if is_stacked else Kind.TILTED
+        return NoRoll(index, kind, self._lean_deg(die), tuple(map(str, die.witnesses)))
+
+    def _is_proved_not_flat(self, die: DieEvidence) -> bool:
+        """True if two independent witnesses prove that a die does not lie flat."""
+        limits = self._limits
+        if die.model is None or die.measured is None or self._scene.die_px < limits.die_px:
+            return False
+        if die.model.near_p is not None and die.model.near_p > limits.seems_flat_p:
+            return False
+        if die.measured.above > limits.highest_dice:
+            return False
+        looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
+        is_askew = side_of(die, (TOP,)) < limits.askew_top
+        if die.beside:  # a hidden seam spoils both sides, but never so much
+            return networks < limits.seam_networks and (second < limits.seam_second or is_askew)
+        return fails(networks, second, limits) or (looks < limits.askew_looks and is_askew)
+
+    def _on_a_hidden_die(self) -> NoRoll | None:
+        """No roll by a stack seen from straight above: fewer dice than there are, and the top face
+        of one higher than the other's. How it looks says nothing: it lies flat.
+
+        A die that only the second reader sees must be that hidden one, and lie under the other.
+        """
+        wanted, limits = self._scene.wanted, self._limits
+        if wanted is None or not 2 <= self._seen < wanted or len(self._dice) > wanted:
+            return None
+        missed = [die for die in self._dice if die.model is None]
+        nearest = limits.under_edges * self._scene.die_mm
+        for index, die in enumerate(self._dice):
+            if (
+                die.model is not None
+                and die.measured is not None
+                and die.measured.above > limits.on_another_dice
+                and not is_flat(die, limits)
+                and all(
+                    math.hypot(die.x_mm - other.x_mm, die.y_mm - other.y_mm) < nearest
+                    for other in missed
+                )
+            ):
+                cues = (
+                    f"{self._seen} of {wanted} dice are in sight",
+                    f"its top face is {die.measured.above:.1f} dice above the other's",
+                )
+                return NoRoll(index, Kind.STACKED, 0.0, cues)
+        return None
+
+    def _of_another_style(self) -> Unreadable | None:
+        """The refusal where most faces are of no kind that the second reader knows."""
+        dice = self._dice
+        strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
+        # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
+        is_style = not all(die.beside for die in strange)
+        is_missed = not self._seen and len(dice) > 1 and bool(strange)
+        if is_missed or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
+            note = strange[0].second.note if strange[0].second is not None else ""
+            return Unreadable(
+                Reason.UNKNOWN_STYLE, f"{len(strange)} faces of an unknown kind: {note}"
+            )
+        return None
+
+    def _too_few(self) -> Unreadable | None:
+        """The refusal where the model sees fewer dice than there must be, or none."""
+        wanted, seen = self._scene.wanted, self._seen
+        if wanted is not None and seen < wanted == len(self._dice):
+            missed = next(die for die in self._dice if die.model is None)
+            if missed.beside:
+                return Unreadable(Reason.TOUCHING, "the model misses a die beside another")
+        if wanted is not None and seen != wanted:
+            return Unreadable(Reason.COUNT, f"{seen} dice, all at floor height")
+        return None if seen else Unreadable(Reason.COUNT, "no dice")
+
+    def _foreign(self) -> Unreadable | None:
+        """The refusal where something that is no die lies in the compartment."""
+        scene, limits = self._scene, self._limits
+        is_free = scene.unexplained > limits.foreign_dice
+        if not is_free and scene.unexplained_at_wall <= limits.foreign_at_wall_dice:
+            return None
+        size = scene.unexplained if is_free else scene.unexplained_at_wall
+        return Unreadable(
+            Reason.FOREIGN_OBJECT, f"something beside the dice, {size:.2f} of a die large"
+        )
+
+    def _doubtful(self, foreign: Unreadable | None) -> Unreadable | None:
+        """The refusal where a die proves nothing, or something beside the dice is `foreign`."""
+        doubts = [
+            (bool(die.beside), number, die, doubt)
+            for number, die in enumerate(self._dice, 1)
+            if (doubt := self._doubt(die)) is not None
+        ]
+        # What lies beside an upright die may look like its lean.
+        if not doubts or (foreign is not None and all(map(_is_upright_but_doubted, doubts))):
+            return foreign
+        # A die that lies free says more plainly what is wrong than one beside another, and least
+        # is said where an upright one only looks a little askew.
+        touches, number, die, doubt = min(
+            doubts, key=lambda found: (found[0], _is_upright_but_doubted(found), found[1])
+        )
+        detail = f"die {number} from the left: {doubt.detail}"
+        # Two odd faces side by side have lost their seam, one alone is odd by itself.
+        is_alone = not any(self._is_odd(self._dice[i]) for i in die.beside)
+        is_plain = doubt.reason is Reason.NO_LEGAL_FACE and is_alone and self._fits(die.second)
+        if doubt.reason in _DOUBTS_OF_CONTACT and die.is_there and touches and not is_plain:
+            return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
+        return Unreadable(doubt.reason, detail)
+
+    def _doubt(self, die: DieEvidence) -> Unreadable | None:
+        """Why this die's value cannot be stated, if it cannot."""
+        limits = self._limits
+        if die.model is None:
+            if self._is_odd(die) and die.second is not None:
+                return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
+            return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
+        is_flat_by_all = self._is_lie_granted or is_flat(die, limits)
+        if not is_flat_by_all and fails(die.odds, die.odds, limits):
+            return _not_flat_doubtful(die, limits)
+        if die.second is None:
+            return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
+        if die.second.value is None:
+            strange = die.second.face_is_strange
+            reason = Reason.UNKNOWN_STYLE if strange else Reason.NO_LEGAL_FACE
+            return Unreadable(reason, die.second.note)
+        if die.second.value != die.model.value:
+            return Unreadable(
+                Reason.READERS_DISAGREE,
+                f"the model reads {die.model.value}, the second reader {die.second.value}",
+            )
+        if not is_flat_by_all:
+            return _not_flat_doubtful(die, limits)
+        if die.second.oddity:
+            return Unreadable(Reason.DOUBTFUL, f"a speck or a highlight: {die.second.oddity}")
+        if die.model.value_p < limits.value_p or die.model.score < limits.score:
+            return Unreadable(
+                Reason.DOUBTFUL,
+                f"the model is {die.model.value_p:.2f} sure of {die.model.value}",
+            )
+        if die.second.confidence < limits.pip_confidence:
+            return Unreadable(
+                Reason.DOUBTFUL, f"pips stand out by {die.second.confidence:.2f} only"
+            )
+        return None
+
+    def _lean_deg(self, die: DieEvidence) -> float:
+        """By the side faces if they show a lean: they err by half a degree, the network by 3°."""
+        vote, limits = die.second, self._limits
+        if (
+            vote is not None
+            and vote.sides < limits.sides_lean
+            and vote.sides_beyond_mm > limits.sides_beyond_mm
+        ):
+            return vote.sides_lean_deg
+        return die.measured.lean_deg if die.measured is not None else 0.0
+
+    def _is_odd(self, die: DieEvidence) -> bool:
+        """True if the second reader reads no face there, or one that is not where the die is."""
+        vote = die.second
+        return vote is None or vote.value is None or vote.offset > self._limits.off_face_edges
+
+    def _fits(self, vote: SecondVote | None) -> bool:
+        """True if an upright cube has this outline wherever it was seen: then a neighbour spoils
+        nothing of what is inside it."""
+        return (
+            vote is not None
+            and vote.spread_mm < self._limits.plain_fit_mm
+            and vote.support > self._limits.plain_support
+        )
+
+
+def _verified(dice: Sequence[DieEvidence]) -> Verified:
+    """What dice show of which nothing is doubted."""
+    confidence = min(
+        min(die.model.value_p, die.model.flat_p, die.model.score, die.second.confidence)
+        for die in dice
+        if die.model and die.second
+    )
+    return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _not_flat_doubtful(die: DieEvidence, limits: Limits) -> Unreadable:
+    """The refusal by the witness that is farthest from what it says of a flat die."""
+    witness = farthest_below(die, limits)
+    says = ", ".join(map(str, die.witnesses))
+    return Unreadable(
+        Reason.NOT_FLAT_DOUBTFUL,
+        f"flat is not certain, by {witness.name}; log-odds of flat {die.odds:+.1f} "
+        f"(needed {limits.flat:+.1f}): {says}",
+    )
+
+
+def _is_upright_but_doubted(doubted: tuple[bool, int, DieEvidence, Unreadable]) -> bool:
+    """True if only the networks doubt how a die lies, and the second reader sees it upright."""
+    _, _, die, doubt = doubted
+    return doubt.reason is Reason.NOT_FLAT_DOUBTFUL and side_of(die, SECOND) > 0

@@ -1,0 +1,159 @@
+"""What each witness says of how a die lies, as log-odds of flat against not flat.
+
+Owns: the measurements that count, and how they become odds. Must not know frames, rules of a
+verdict, or how anything was measured. The weights stand in `vision.parameters`.
+
+Five witnesses and a bounded sixth. `looks`: how the die looks to both networks. `top face`:
+squareness and height of its top face, from edges in the picture. `outline`: whether an upright cube
+fits the die. `pips`: whether they are in the middle of that cube's top. `side faces`: whether they
+show as much as an upright cube's. `contact`: whether anything in sight could hold the die up.
+
+Looks and top face are the networks' side, the next three the second reader's; the sides share
+nothing but the picture. Each side's weights come from a logistic regression of its own
+(`hil_tests.reader.flatness`), without dice that lean by 14° and more, which any weights find. An
+outline is worth as much as the die stands out from the floor, so each of its measurements has two
+weights: for a die in full contrast and for one without any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vision.parameters import LIMITS, Limits
+from vision.quads import gap_px
+from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote, Witness
+
+LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT = (
+    "looks", "top face", "outline", "pips", "side faces", "contact",
+)  # fmt: skip
+NETWORKS, SECOND = (LOOKS, TOP), (OUTLINE, PIPS, SIDES)
+NETWORK_FEATURES = (
+    "looks", "skew", "above others", "looks, near", "lean, near", "below others",
+)  # fmt: skip
+OUTLINE_FEATURES = (
+    "spread, seen well", "beyond, seen well", "pips off, seen well", "sides, seen well",
+    "spread, unsure", "beyond, unsure", "pips off, unsure", "sides, unsure",
+    "seen well", "both directions",
+)  # fmt: skip
+_NETWORK_SAYS = (LOOKS, LOOKS, TOP, TOP, LOOKS, LOOKS, TOP)
+_OUTLINE_SAYS = (
+    OUTLINE, OUTLINE, OUTLINE, PIPS, SIDES, OUTLINE, OUTLINE, PIPS, SIDES, OUTLINE, SIDES,
+)  # fmt: skip
+"""Whose witness each weight is, the constants' first."""
+
+_FULL_CONTRAST = 120.0
+"""Grey levels between top face and floor from which an outline is worth all it can be."""
+_MAX_LOOKS = 3.0
+"""A `flat_p` of 0.95: what a network says beyond, even a broken one, counts no more."""
+_EVEN, _SHORT = 0.2, 0.3
+"""How far above, and below, the others a flat die may seem, in dice, by nothing but noise. Of 4,592
+flat dice of the rig 0.5 % seem 0.3 below; a face that leans is foreshortened and seems to lie
+deeper: half of 196 dice at 16° to 25° seem 0.46 below or more."""
+
+
+def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
+    """(6,) What the networks' views of a die and the geometry of its top face say. Without a near
+    look the first look stands for it."""
+    looks = _log_odds(model.flat_p)
+    skew = min(measured.skew, 0.3) / 0.1
+    height = min(max(measured.above - _EVEN, 0.0), 2.0)
+    short = min(max(-measured.above - _SHORT, 0.0), 1.5)
+    near = looks if model.near_p is None else _log_odds(model.near_p)
+    lean_deg = measured.lean_deg if model.near_lean_deg is None else model.near_lean_deg
+    return np.array([looks, skew, height, near, min(lean_deg, 20.0) / 5.0, short])
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 1e-3), 1 - 1e-3)
+    return min(max(math.log(p / (1 - p)), -_MAX_LOOKS), _MAX_LOOKS)
+
+
+def outline_features(vote: SecondVote) -> np.ndarray:
+    """(10,) What the second reader measured of a die."""
+    stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
+    outline = stands_out * min(vote.support, 1.0)
+    spread = math.log(min(max(vote.spread_mm, 0.05), 4.0) / 0.3)
+    beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
+    off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02)
+    side = min(max(vote.sides, -8.0), 8.0) / 4.0
+    seen = np.array([spread, beyond, off]) * outline
+    unsure = np.array([spread, beyond, off]) * (1 - outline)
+    return np.array(
+        [*seen, side * stands_out, *unsure, side * (1 - stands_out),
+         outline, float(vote.directions == 2)]
+    )  # fmt: skip
+
+
+def heard(
+    dice: Sequence[DieEvidence], scene: Scene, limits: Limits = LIMITS
+) -> tuple[DieEvidence, ...]:
+    """The dice of a picture with their neighbours, their heights beside each other's, and all six
+    witnesses on each."""
+    heights = sorted(die.measured.layer for die in dice if die.measured is not None)
+    usual = heights[(len(heights) - 1) // 2] if heights else 0.0
+    nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
+    is_bare = scene.unexplained < limits.contact_foreign_dice
+    full = []
+    for die in dice:
+        beside = tuple(
+            i
+            for i, other in enumerate(dice)
+            if other is not die and gap_px(die.corners, other.corners) < nearest
+        )
+        is_seen = die.second is not None and die.second.support > limits.contact_seen
+        measured = die.measured
+        if measured is not None:
+            measured = replace(measured, above=measured.layer - usual)
+        is_free = is_seen and is_bare and not beside
+        placed = replace(die, measured=measured, beside=beside, is_free=is_free)
+        full.append(replace(placed, witnesses=_hear(placed, limits)))
+    return tuple(full)
+
+
+def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
+    odds = dict.fromkeys((LOOKS, TOP, OUTLINE, PIPS, SIDES), 0.0)
+    if die.model is not None and die.measured is not None:
+        _add(odds, _NETWORK_SAYS, limits.network, network_features(die.model, die.measured))
+    vote = die.second
+    if vote is not None and vote.value is not None:
+        _add(odds, _OUTLINE_SAYS, limits.outline, outline_features(vote))
+        if vote.spread_mm > limits.no_fit_mm:
+            odds[OUTLINE] = min(odds[OUTLINE], limits.no_fit - odds[PIPS] - odds[SIDES])
+    elif vote is None and die.is_there:
+        odds[OUTLINE] = limits.no_cube
+    # Without a value, there is no die whose lie the second reader could judge.
+    witnesses = [Witness(name, value) for name, value in odds.items()]
+    return with_contact(witnesses, die.is_free, limits)
+
+
+def with_contact(
+    witnesses: Sequence[Witness], is_free: bool, limits: Limits = LIMITS
+) -> tuple[Witness, ...]:
+    """The five witnesses and the sixth: contact says nothing where any of them is against flat."""
+    is_heard = is_free and all(
+        witness.odds > usual - limits.contact_below
+        for witness, usual in zip(witnesses, limits.usual, strict=True)
+    )
+    return (*witnesses, Witness(CONTACT, limits.contact if is_heard else 0.0))
+
+
+def _add(
+    odds: dict[str, float], says: Sequence[str], weights: Sequence[float], features: np.ndarray
+) -> None:
+    for name, weight, feature in zip(says, weights, (1.0, *features), strict=True):
+        odds[name] += weight * float(feature)
+
+
+def side_of(die: DieEvidence, names: Sequence[str]) -> float:
+    """Odds of some of a die's witnesses together."""
+    return sum(witness.odds for witness in die.witnesses if witness.name in names)
+
+
+def farthest_below(die: DieEvidence, limits: Limits = LIMITS) -> Witness:
+    """The witness that is farthest below what it says of a usual flat die."""
+    pairs = list(zip(die.witnesses, limits.usual, strict=False))  # contact is none of them
+    return min(pairs, key=lambda pair: pair[0].odds - pair[1])[0]

@@ -1,0 +1,47 @@
+"""A speck or a highlight in the middle of a face is told from a pip and from plain face."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+from vision.tests.drawing import ASIAN, RED, WHITE, _texture
+
+LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}
+PIP_PX = 0.2 * FACE_PX / 2
+
+
+def face(name: str, value: int, spot: tuple[float, int, float] | None = None) -> Face:
+    """A drawn face, with a spot of (radius in pips, grey, softness in pixels) on its middle."""
+    patch = cv2.resize(_texture(LOOKS[name], value), (FACE_PX, FACE_PX)).astype(np.float32)
+    patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), 0.8))
+    if spot is not None:
+        radius, grey, soft = spot
+        y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+        cover = np.clip((radius * PIP_PX - np.hypot(x, y)) / soft + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + grey * cover
+    noise = np.random.default_rng(1).normal(0, 1.5, patch.shape)
+    return read_face(np.clip(np.rint(patch + noise), 0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("value", [1, 2, 3, 4, 5, 6])
+def test_a_clean_face_has_nothing_odd(name, value):
+    seen = face(name, value)
+    assert (seen.value, seen.oddity) == (value, "")
+
+
+@pytest.mark.parametrize("value", [2, 4])
+@pytest.mark.parametrize("spot", [(0.8, 30, 1.0), (0.9, 90, 1.0), (1.0, 30, 6.0), (1.25, 28, 1.0)])
+def test_a_dark_speck_between_pips_is_no_pip(value, spot):
+    seen = face("white", value, spot)
+    assert seen.value in (value, None) or "differs from the other pips" in seen.oddity
+
+
+@pytest.mark.parametrize("value", [3, 5])
+@pytest.mark.parametrize(
+    "spot", [(1.1, 245, 1.0), (1.3, 215, 2.0), (1.5, 250, 5.0), (0.5, 250, 1.0)]
+)
+def test_a_highlight_on_a_pip_leaves_no_plain_face(value, spot):
+    seen = face("white", value, spot)
+    assert seen.value is None or seen.oddity

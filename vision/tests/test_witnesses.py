@@ -1,0 +1,129 @@
+"""What each witness says of a die: each measurement pulls its own way, and no side decides."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vision.parameters import LIMITS
+from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote
+from vision.table.judgement import fails, passes
+from vision.table.witnesses import (
+    CONTACT,
+    LOOKS,
+    NETWORKS,
+    OUTLINE,
+    PIPS,
+    SECOND,
+    SIDES,
+    TOP,
+    heard,
+    side_of,
+)
+
+MODEL = ModelVote(3, 0.99, 0.95, 0.9, near_p=0.95, near_lean_deg=1.0)
+MEASURED = Measured(edge_mm=16.0, skew=0.01, lean_deg=2.0, layer=1.2)
+VOTE = SecondVote(
+    3, 0.9, support=0.95, sides=3.0, directions=2, spread_mm=0.15, beyond_mm=1.0,
+    offset=0.01, contrast=160.0,
+)  # fmt: skip
+SCENE = Scene(3, 16.0, 74.0, 2.0, 0.05, 0.0)
+
+
+def die(model=MODEL, vote=VOTE, measured=MEASURED, scene=SCENE, at=200.0):
+    """The second of three dice: the others are flat, so that its height is beside theirs."""
+
+    def placed(x, model, vote, measured):
+        corners = ((x, 0.0), (x + 70.0, 0.0), (x + 70.0, 70.0), (x, 70.0))
+        return DieEvidence(corners, x / 4.4, 0.0, 0.0, model, vote, measured)
+
+    flat = [placed(x, MODEL, VOTE, MEASURED) for x in (0.0, 500.0)]
+    return heard([flat[0], placed(at, model, vote, measured), flat[1]], scene)[1]
+
+
+def odds(of: DieEvidence, *names: str) -> float:
+    return side_of(of, names)
+
+
+def test_a_plain_flat_die_is_flat_and_a_plain_cocked_one_is_not():
+    plain = die()
+    assert passes(odds(plain, *NETWORKS), odds(plain, *SECOND))
+    cocked = die(
+        replace(MODEL, flat_p=0.05, near_p=0.02, near_lean_deg=15.0),
+        replace(VOTE, sides=-8.0, spread_mm=1.5, beyond_mm=4.0),
+        replace(MEASURED, lean_deg=18.0, skew=0.06),
+    )
+    assert fails(odds(cocked, *NETWORKS), odds(cocked, *SECOND))
+
+
+@pytest.mark.parametrize(
+    ("worse", "by"),
+    [
+        (die(replace(MODEL, flat_p=0.1)), LOOKS),
+        (die(replace(MODEL, near_p=0.4)), LOOKS),
+        (die(replace(MODEL, near_lean_deg=6.0)), LOOKS),
+        (die(measured=replace(MEASURED, skew=0.2)), TOP),
+        (die(measured=replace(MEASURED, layer=2.2)), TOP),
+        (die(measured=replace(MEASURED, layer=0.4)), TOP),
+        (die(vote=replace(VOTE, beyond_mm=4.0)), OUTLINE),
+        (die(vote=replace(VOTE, spread_mm=1.5)), OUTLINE),
+        (die(vote=replace(VOTE, offset=0.1)), PIPS),
+        (die(vote=replace(VOTE, sides=-4.0)), SIDES),
+    ],
+)
+def test_each_measurement_speaks_through_its_own_witness(worse, by):
+    assert odds(worse, by) < odds(die(), by) - 0.3
+    others = {LOOKS, TOP, OUTLINE, PIPS, SIDES} - {by}
+    assert all(odds(worse, other) == pytest.approx(odds(die(), other)) for other in others)
+
+
+def test_side_faces_weigh_less_where_they_look_like_the_floor():
+    def pull(contrast):
+        clear = replace(VOTE, contrast=contrast)
+        return odds(die(vote=clear), SIDES) - odds(die(vote=replace(clear, sides=-4.0)), SIDES)
+
+    assert pull(150.0) > 1.1 * pull(15.0)
+
+
+def test_neither_side_decides_alone():
+    sure = 20.0
+    assert not passes(LIMITS.flat_each - 0.1, sure)
+    assert not passes(sure, LIMITS.flat_each - 0.1)
+    assert not fails(-sure, LIMITS.no_roll_second + 0.1)
+    assert not fails(LIMITS.no_roll_networks + 0.1, -sure)
+
+
+def test_contact_speaks_for_a_free_die_and_outvotes_no_witness():
+    assert odds(die(), CONTACT) == LIMITS.contact
+    assert odds(die(at=75.0), CONTACT) == 0.0  # beside the first die
+    assert odds(die(vote=replace(VOTE, support=0.8)), CONTACT) == 0.0
+    assert odds(die(scene=replace(SCENE, unexplained=0.15)), CONTACT) == 0.0
+    for against in (
+        die(replace(MODEL, near_p=0.1)),
+        die(vote=replace(VOTE, sides=-4.0)),
+        die(vote=replace(VOTE, offset=0.2)),
+        die(vote=replace(VOTE, beyond_mm=5.0)),
+        die(measured=replace(MEASURED, layer=2.2)),
+    ):
+        assert odds(against, CONTACT) == 0.0
+
+
+def test_an_outline_that_no_cube_fits_speaks_against_one():
+    faint = replace(VOTE, contrast=10.0, offset=0.11, sides=4.0, beyond_mm=0.0)
+    assert odds(die(vote=faint), *SECOND) > 0
+    spread = die(vote=replace(faint, spread_mm=2.5))
+    assert odds(spread, *SECOND) == pytest.approx(LIMITS.no_fit)
+    assert odds(die(vote=None), *SECOND) == LIMITS.no_cube
+
+
+def test_no_number_is_too_wild_for_a_sum():
+    wild = SecondVote(
+        3, 0.9, support=9.0, sides=-1e6, directions=1, spread_mm=1e9, beyond_mm=-1e9, contrast=1e9
+    )
+    sums = [
+        die(replace(MODEL, flat_p=p), wild, Measured(16.0, 9.0, 90.0, layer)).odds
+        for p in (0.0, 1.0)
+        for layer in (-1e6, 1e6)
+    ]
+    assert np.isfinite(sums).all()
+    assert max(map(abs, sums)) < 100

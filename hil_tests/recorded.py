@@ -31,6 +31,7 @@ from shaker_ctl.adapters.camera.dice_reader import in_the_rules_words
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
+from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
 from shaker_ctl.reading.kept_picture import kept
@@ -64,7 +65,7 @@ TOM = Person("tom", Role.TECHNICIAN)
 
 PLAN = TossPlan(720.0, 3.0, "steady")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
-PACED = frozenset({Timer.BETTING, Timer.SETTLING, Timer.PAYOUT, Timer.LEAST_ROUND})
+PACED = frozenset({Timer.LOOK, Timer.BETTING, Timer.SETTLING, Timer.PAYOUT, Timer.LEAST_ROUND})
 """Times that only let people do their part; nobody needs them here."""
 
 BAD_CYCLES = "inspection-cycles"
@@ -183,7 +184,11 @@ class RecordedTable:
         post(events.Restarted(False, False, False))
         installed = datetime.now(UTC) - timedelta(hours=1)
         post(events.DiceChanged(TOM, ("1", "2", "3"), installed))
-        post(events.InspectionRequested(FAY))
+        self._inspect()
+
+    def _inspect(self) -> None:
+        self._entries = iter(ENTRIES)
+        self._state.post(events.InspectionRequested(FAY))
 
     def _journal_failed(self, error: JournalError) -> None:
         self._failure = error
@@ -247,10 +252,17 @@ class RecordedTable:
         """What a floorperson or dealer does on hearing this."""
         post, number = self._state.post, occasion.number
         match notice:
-            case Notice.LAMPS_SEEN:
+            case Notice.LAMP_VALUES:
+                chosen = next(self._entries, None)
+                post(events.LampValuesEntered(FAY, chosen) if chosen else events.WalkRequested(FAY))
+            case Notice.SAY_SEEN | Notice.LAMPS_SEEN:
                 post(events.LampsSeen(FAY))
+            case Notice.CYCLE:
+                post(events.CycleRequested(FAY))
+            case Notice.CYCLE_SEEN:
+                post(events.CycleJudged(FAY, tossed=True))
             case Notice.SIGN:
-                post(events.Signed(FAY))
+                post(events.Signed(FAY, datetime.now(UTC)))
             case Notice.INSPECTED:
                 post(events.OpenRequested(FAY))
             case Notice.OUT_OF_SERVICE if self._fault == (FaultKind.SHAKER, BAD_CYCLES):
@@ -270,7 +282,7 @@ class RecordedTable:
         post = self._state.post
         post(events.FaultCleared(TOM, FaultKind.SHAKER))
         post(events.ReturnRequested(TOM))
-        post(events.InspectionRequested(FAY))
+        self._inspect()
 
     def _read(self) -> tuple[Verdict, Pictures]:
         """As the camera process reads a toss at rest: frames until enough of them agree."""

@@ -11,12 +11,11 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 
 from hil_tests.demo.session import Session
 from shaker_ctl.adapters.lines.serial_port import SerialPort
-from shaker_ctl.console.client import Console, Reply
+from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.service.status_socket import read_status
 
@@ -134,17 +133,10 @@ class People:
 
     def _inspect_shift(self, console: Console) -> None:
         """Where the rules ask for it (`ma` 5(b)): the supervisor's three cycles and signature."""
-        console.login("supervisor", "sue", self._session.passphrases["sue"])
-        if "shift start" not in console.status()["allowed"]:
-            console.logout()
-            return
-        for line in ("shift start", "inspect shift", "sign"):
-            verb = line.split()[0] if line != "shift start" else line
-            status = console.wait(partial(_may_or_faults, verb), timeout_s=60)
-            if status["faults"]:
-                raise ScriptedPersonError(f"shift inspection: {status['says']}")
-            self._tell("sue", console, line)
-        console.logout()
+        sue = Floorperson(
+            console, "sue", self._session.passphrases["sue"], self._said, role="supervisor"
+        )
+        sue.inspect_shift()
 
     def _deal(self) -> None:
         """Enter what the eye sees where the reader could not read: the attended way."""
@@ -174,10 +166,6 @@ class People:
         else:
             line = f"no-roll {number}"
         self._tell("dan", console, line)
-
-
-def _may_or_faults(verb: str, status: Reply) -> bool:
-    return verb in status["allowed"] or bool(status["faults"])
 
 
 def last_line(path: Path) -> str:

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Values
-from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.vocabulary import (
     Condition,
     FaultKind,
@@ -33,6 +32,7 @@ from shaker_ctl.rules.vocabulary import (
     TossProof,
     Unreadable,
     Verified,
+    WalkStep,
 )
 
 NOW, BEFORE = 2, 1
@@ -48,6 +48,8 @@ UNREADABLE = Unreadable("representative")
 VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
 
 PEOPLE = tuple(Person(role.value, role) for role in Role)
+ANOTHER = Person("another", Role.FLOORPERSON)
+"""A floorperson who did not make the inspection in hand."""
 BOTH_TRADES = Person(Role.DEALER.value, Role.FLOORPERSON)
 """The dealer by name, logged in as a floorperson: one person is never both sides of a duty."""
 OCCASIONS = (
@@ -93,7 +95,7 @@ def _answers(table: Table, o: Occasion) -> list[ev.Event]:
         ev.EachLampProved(o, areas),
         ev.EachLampProved(o, areas[1:]),
         *(ev.ReadingMade(o, verdict) for verdict in VERDICTS),
-        *(ev.LampsShown(o, values) for values in (*INSPECTION_ENTRIES, READ, OTHER)),
+        *(ev.LampsShown(o, values) for values in (READ, OTHER)),
         *(ev.TimerExpired(timer, o) for timer in Timer),
         ev.MultipliersDrawn(o, LAWFUL),
         ev.MultipliersDrawn(o, UNLAWFUL),
@@ -153,18 +155,33 @@ def _facts(present: Occasion) -> list[ev.Event]:
     ]
 
 
+def _seen_and_signed(who: Person, day: datetime) -> list[ev.Event]:
+    """What only the person who makes an inspection may say."""
+    return [
+        *(ev.LampValuesEntered(who, values) for values in (READ, OTHER)),
+        ev.LampsSeen(who),
+        *(ev.CycleJudged(who, tossed) for tossed in (True, False)),
+        *(ev.Signed(who, at) for at in (day, day - timedelta(days=8))),
+    ]
+
+
 def _acts(day: datetime) -> list[ev.Event]:
     steps = frozenset(RetireStep)
     found: list[ev.Event] = []
     found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
+    found += _seen_and_signed(ANOTHER, day)
     for who in PEOPLE:
         found += [
             ev.OpenRequested(who),
             ev.CloseRequested(who),
             *(ev.InspectionRequested(who, part) for part in Part),
             ev.InspectionAbandoned(who),
-            ev.LampsSeen(who),
-            ev.Signed(who),
+            ev.LampSeenWrong(who, "small"),
+            ev.LampSeenWrong(who, "no such area"),
+            ev.WalkRequested(who),
+            *(ev.WalkSteered(who, step) for step in WalkStep),
+            ev.CycleRequested(who),
+            *_seen_and_signed(who, day),
             ev.ShiftBegan(who),
             ev.ShiftInspectionRequested(who),
             ev.TimeConfirmed(who),

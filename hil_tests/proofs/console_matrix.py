@@ -44,7 +44,12 @@ LINES: dict[str, tuple[str, ...]] = {
     "no-roll": ("no-roll 12",),
     "in-view": ("in-view 12 yes", "in-view 12 no"),
     "decide": ("decide 12 3 4 5", "decide 12 no-roll"),
-    "inspect": tuple(f"inspect {what}" for what in ("lamps", "shaker", "all", "seen", "shift")),
+    "inspect": (
+        *("inspect lamps", "inspect shaker", "inspect all", "inspect shift"),
+        *("inspect enter 1 4 4", "inspect seen", "inspect wrong small", "inspect walk"),
+        *("inspect pause", "inspect on", "inspect back", "inspect again"),
+        *("inspect cycle", "inspect tossed", "inspect not-tossed"),
+    ),
     "dice changed": ("dice changed A1 A2 A3",),
     "out-of-order": (
         "out-of-order",
@@ -90,7 +95,7 @@ def states(rules: Rulebook) -> Iterator[TableState]:
     for phase in Phase:
         if phase in PASSING:
             continue
-        state = replace(base, phase=phase, inspector=inspector, part=Part.ALL)
+        state = replace(base, phase=phase, inspector=inspector, part=Part.ALL, entry=3)
         yield state
         for purpose in _OTHERWISE.get(phase, ()):
             yield replace(state, purpose=purpose)
@@ -101,7 +106,7 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             yield replace(state, reading=Verified(READ), entered=(1, 1, 1))
         if phase is Phase.OUT_OF_SERVICE:
             yield replace(state, faults=frozenset({FaultKind.SHAKER}))
-        if phase in (Phase.LAMPS_TO_BE_SEEN, Phase.TO_BE_SIGNED):
+        if phase in phases.INSPECTION:
             for signer in rules.opening_signers | rules.shift_signers:
                 by = Person("x", signer)
                 yield replace(state, purpose=Purpose.INSPECTION, inspector=by)

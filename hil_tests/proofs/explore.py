@@ -38,10 +38,11 @@ def first(table: Table) -> Node:
 
 
 def normal(state: TableState) -> TableState:
-    """Bring a state to round 2 and serial 2, and forget names and reasons.
+    """Bring a state to round 2 and serial 2, and forget who signed and reasons.
 
     Sound, and tested as such: rows compare numbers with those of events and count them on, nothing
-    else; who signed, and why something was unreadable, is recorded and never decides.
+    else; who signed, and why something was unreadable, is recorded and never decides. Who makes an
+    inspection does decide, and stays.
     """
     reading = state.reading
     if isinstance(reading, Unreadable):
@@ -49,14 +50,11 @@ def normal(state: TableState) -> TableState:
     if (
         state.round == NOW
         and state.serial == NOW
-        and state.inspector is None
         and state.signed_by is None
         and reading == state.reading
     ):
         return state
-    return dataclasses.replace(
-        state, round=NOW, serial=NOW, inspector=None, signed_by=None, reading=reading
-    )
+    return dataclasses.replace(state, round=NOW, serial=NOW, signed_by=None, reading=reading)
 
 
 @dataclass

@@ -7,7 +7,6 @@ explained: then either a property is missing, or the row does nothing.
 from __future__ import annotations
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    ("inspector_named", "a name that is recorded and never decides; the exploration forgets names"),
     (
         "part_asked",
         "the part is asked again at the next request; only a re-run of one part differs",

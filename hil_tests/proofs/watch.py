@@ -75,8 +75,12 @@ class Watch(NamedTuple):
     in_view: frozenset[Person] = frozenset()
     """Who has said, since the newest restart, that the locked compartment stayed in view."""
     # inspections
-    entries: frozenset[int] = frozenset()
-    """Distinct values per lamp entry seen lit: 1 triple, 2 pair, 3 all different."""
+    entries: int = 0
+    """Lamp entries that their inspector said to have seen lit; three are enough."""
+    looked: bool = False
+    """The entry in hand has been lit for as long as a look takes."""
+    inspector: Person | None = None
+    """Who asked for the inspection in hand."""
     each: bool = False
     seen: bool = False
     cycles: int = 0
@@ -88,7 +92,8 @@ class Watch(NamedTuple):
 
 SUPERVISED = frozenset(
     {
-        *(P.OPENING, P.ADMITTING, P.PACING, P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP),
+        *(P.OPENING, P.ADMITTING, P.PACING, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT),
+        *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP),
         *(P.LAMP_TRIAL, P.JOGGING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING),
         *(P.COMING_TO_REST, P.READING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
         *(P.PUSHING, P.CLEARING),
@@ -149,7 +154,7 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
 
 
 def _waits(phase: Phase) -> bool:
-    return phase in SUPERVISED or phase is P.SETTLED_LIT
+    return phase in SUPERVISED or phase in (P.SETTLED_LIT, P.WALK_PAUSED)
 
 
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
@@ -165,12 +170,14 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     if phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.CLOSED):
         w = _disturbed(w)._replace(posed=False, lit=False, hidden=True)
     elif phase is P.INSPECTION_DUE:
-        w = _disturbed(w) if isinstance(event, ABANDONS) else w
+        w = _disturbed(w) if isinstance(event, ABANDONS) or left is P.OPENING else w
         w = w._replace(posed=False, lit=False, good_so_far=False, hidden=True)
-        if not (w.entries == {1, 2, 3} and w.each and w.seen):
-            w = w._replace(entries=frozenset(), each=False, seen=False)
+        if not (w.entries == 3 and w.each and w.seen):
+            w = w._replace(entries=0, each=False, seen=False)
         if w.cycles < 3:
             w = w._replace(cycles=0)
+        if not (w.seen or w.cycles):
+            w = w._replace(inspector=None)
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
@@ -187,14 +194,20 @@ def _darkens(step: Step) -> bool:
 
 LIGHTING = frozenset(
     {
-        *(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMP_TRIAL),
+        *(P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN, P.LAMP_ENTRY_CLEARING),
+        *(P.EACH_LAMP, P.WALK_PAUSED, P.LAMP_TRIAL),
         *(P.PUSHING, P.COLLECTING, P.PAYING, P.SETTLED_LIT, P.CLEARING),
     }
 )
 """Phases in which lamps are meant to be lit, or not yet proved dark."""
 
 
-_STILL: dict[Phase, type[do.Command]] = {P.TOSSING: do.StartToss, P.READING: do.StartReading}
+_STILL: dict[Phase, type[do.Command]] = {
+    P.TOSSING: do.StartToss,
+    P.READING: do.StartReading,
+    P.EACH_LAMP: do.ProveEachLamp,
+    P.WALK_PAUSED: do.ProveEachLamp,
+}
 """Phases in which the second answer to a command is still to come."""
 
 
@@ -259,11 +272,16 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             if isinstance(event, ev.EachLampProved):
                 w = w._replace(each=set(event.areas) == set(table.rules.areas))
         case ev.LampsShown():
-            w = w._replace(lamps=Lamps.LIT)
-            if event.occasion.purpose is Purpose.INSPECTION:
-                w = w._replace(entries=w.entries | {len(set(event.values))})
-        case ev.LampsSeen():
+            w = w._replace(lamps=Lamps.LIT, looked=False)
+        case ev.LampsSeen() if state.phase is P.LAMPS_TO_BE_SEEN:
             w = w._replace(seen=True)
+        case ev.LampsSeen():
+            w = w._replace(entries=min(w.entries + 1, 3), looked=False)
+        case ev.LampSeenWrong():
+            w = _disturbed(w._replace(faults=w.faults | {FaultKind.LAMP}))
+        case ev.CycleJudged():
+            good = w.good_so_far and event.tossed
+            w = w._replace(cycles=min(w.cycles + 1, 3) if good else 0, good_so_far=False)
         case ev.TossStarted():
             w = w._replace(posed=False)
         case ev.TossNotStarted():
@@ -289,13 +307,16 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
                 w = _verdict(table, w, event)
             else:
                 good = w.good_so_far and isinstance(event.verdict, Verified)
-                w = w._replace(cycles=min(w.cycles + 1, 3) if good else 0, good_so_far=False)
+                waits = good and state.purpose is not Purpose.TRIAL
+                w = w._replace(cycles=w.cycles if waits else 0, good_so_far=waits)
         case ev.TimerExpired():
             w = w._replace(timer=None)
             if not w.playing and event.timer in (Timer.REST, Timer.READING):
                 w = w._replace(cycles=0, good_so_far=False)
             elif event.timer in (Timer.REST, Timer.READING):
                 w = w._replace(verdict="unreadable")
+            elif event.timer is Timer.LOOK:
+                w = w._replace(looked=True)
             w = _silence(w, state, event.timer)
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
@@ -312,17 +333,20 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.WagersSettled():
             w = w._replace(paid=True)
         case ev.InspectionRequested():
+            if w.inspector != event.person:
+                w = _disturbed(w)
+            w = w._replace(inspector=event.person)
             if event.part is not Part.SHAKER:
-                w = w._replace(entries=frozenset(), each=False, seen=False)
+                w = w._replace(entries=0, each=False, seen=False)
             if event.part is not Part.LAMPS:
                 w = w._replace(cycles=0)
         case ev.ShiftInspectionRequested():
-            w = w._replace(cycles=0)
+            w = w._replace(cycles=0, inspector=event.person)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
-                w = w._replace(shift_due=False)
+                w = w._replace(shift_due=False, cycles=0, inspector=None)
             else:
                 w = _disturbed(w)._replace(valid=True)
         case ev.FaultCleared():
@@ -430,7 +454,9 @@ NO_ROUND: dict[str, Any] = {
 
 NOTHING_INSPECTED: dict[str, Any] = {
     name: Watch._field_defaults[name]
-    for name in ("entries", "each", "seen", "cycles", "good_so_far", "valid")
+    for name in (
+        *("entries", "looked", "each", "seen", "inspector", "cycles", "good_so_far", "valid"),
+    )
 }
 """Whatever was inspected has to be inspected again."""
 

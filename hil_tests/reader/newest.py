@@ -1,12 +1,12 @@
 """The newest release of each library that decides, tried beside the locked one: what changes?
 
-    python -m hil_tests.reader.newest [--only NAME ...] [--pictures 60]
+    python -m hil_tests.reader.newest [--only NAME[==VERSION] ...] [--pictures 60]
 
 For each of `shaker_ctl.libraries.DECIDING`: the newest release goes into a folder of its own,
 before all others on the path, whatever ceiling `pyproject.toml` sets. The reader then reads the
 same stored pictures with both, and the library's own contracts are run with the newest. Prints one
 row each; status 1 where a verdict differs or a contract fails. The lock is not changed: `make lock
-LOCK=--upgrade` does that, once a ceiling has been raised.
+LOCK=--upgrade` does that, once a ceiling has been raised. A release that is named is tried instead.
 """
 
 from __future__ import annotations
@@ -94,10 +94,11 @@ def differences(
     }
 
 
-def fetch(name: str, folder: Path) -> str:
-    """Put the newest release of a library into `folder`; return its version."""
+def fetch(wanted: str, folder: Path) -> str:
+    """Put a library, the newest release or `NAME==VERSION`, into `folder`; return its version."""
+    name = wanted.partition("==")[0]
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"]
-    subprocess.run([*pip, "--only-binary=:all:", "--target", str(folder), name], check=True)
+    subprocess.run([*pip, "--only-binary=:all:", "--target", str(folder), wanted], check=True)
     (about,) = folder.glob(f"{name.replace('-', '_')}-*.dist-info")
     return about.name.removesuffix(".dist-info").rpartition("-")[2]
 
@@ -130,9 +131,10 @@ def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
     with tempfile.TemporaryDirectory(prefix="newest-") as kept:
         file = Path(kept) / "cases"
         before: list[dict[str, Any]] = []
-        for name in names:
+        for wanted in names:
+            name = wanted.partition("==")[0]
             folder = Path(kept) / name
-            version = fetch(name, folder)
+            version = fetch(wanted, folder)
             if version == locked()[name]:
                 print(f"| {name} | {version} | the same | | | | | |", flush=True)  # noqa: T201
                 continue
@@ -153,7 +155,7 @@ def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
 def main() -> int:
     """Command line: see the module's docstring."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=DECIDING, default=list(DECIDING))
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=list(DECIDING))
     parser.add_argument("--pictures", type=int, default=60)
     parser.add_argument("--seed", type=int, default=29)
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
@@ -161,6 +163,9 @@ def main() -> int:
     if given.read is not None:
         print(json.dumps(read(given.read)))  # noqa: T201
         return 0
+    unknown = {wanted.partition("==")[0] for wanted in given.only} - set(DECIDING)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))} decides nothing; give any of {DECIDING}")
     return 0 if try_newest(given.only, given.pictures, given.seed) else 1
 
 

@@ -404,7 +404,7 @@ class Rig:
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,
-                "lid_flag_fallen": outputs.lid_flag_fallen,
+                "lid flag": outputs.lid_flag_fallen,
                 "cover": outputs.cover_open,
                 "e-stop": outputs.estop_pressed,
                 "button": outputs.button_pressed,

@@ -126,7 +126,7 @@ def picture(addresses: Status, status: Status) -> RenderableType:
 
 CONTACTS = {
     "compartment": ("compartment closed", "compartment open"),
-    "lid_flag_fallen": ("lid flag up", "LID FLAG FALLEN"),
+    "lid flag": ("lid flag up", "LID FLAG FALLEN"),
     "cover": ("cover closed", "cover open"),
     "e-stop": ("e-stop out", "E-STOP PRESSED"),
     "button": ("button up", "button pressed"),

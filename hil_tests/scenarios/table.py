@@ -161,13 +161,14 @@ class Table:
         finally:
             console.logout()
 
-    def floorperson(self) -> Floorperson:
-        """Fay, who opens the table at the technician's port."""
+    def floorperson(self, name: str = "fay", role: str = "floorperson") -> Floorperson:
+        """Fay, who opens the table at the technician's port; or somebody else there."""
         return Floorperson(
             self.console("technician"),
-            "fay",
-            self.session.passphrases["fay"],
+            name,
+            self.session.passphrases[name],
             self._said,
+            role=role,
             serials=SERIALS,
         )
 

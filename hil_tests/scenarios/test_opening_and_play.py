@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -11,6 +12,8 @@ from hil_tests.scenarios.table import Table, all_flat, events_of, monotonic_of
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
 
+LOOK_S, WALK_S = 2.0, 0.5
+"""Least seconds that an inspection's entry, and each lamp of its walk, are lit."""
 LAMPS = 50
 ROUNDS = 4
 
@@ -28,6 +31,13 @@ def test_nobody_plays_before_every_lamp_was_seen_three_cycles_passed_and_a_signa
         change["areas"][0] for change in table.lamp_changes() if len(change["areas"]) == 1
     )
     measure("lamps lit alone", len(alone), "lamps", lower=LAMPS, upper=LAMPS)
+    shown = [pair for pair in pairwise(table.lamp_changes()) if not pair[0]["round"]]
+    lit_s = [(len(one["areas"]), after["t"] - one["t"]) for one, after in shown if one["areas"]]
+    walk = [seconds for areas, seconds in lit_s if areas == 1]
+    measure("shortest lamp of the walk", min(walk), "s", lower=WALK_S)
+    entries = [seconds for areas, seconds in lit_s if areas > 1]
+    measure("entries lit", len(entries), "entries", lower=3)
+    measure("shortest entry", min(entries), "s", lower=LOOK_S)
     cycles = [toss for toss in table.tosses() if all_flat(toss)]
     measure("cycles with three flat dice", len(cycles), "tosses", lower=3)
     inspection = table.console("technician").ask("inspection")["inspection"]

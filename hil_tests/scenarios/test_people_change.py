@@ -29,16 +29,11 @@ def test_a_new_shift_begins_with_three_cycles_and_the_supervisors_signature(
 
 def shift(table: Table) -> None:
     """The supervisor begins a shift, has the shaker run three cycles, and signs."""
-    table.act("technician", "supervisor", "sue", "shift start")
     before = table.tosses()
-    table.act("technician", "supervisor", "sue", "inspect shift")
-    table.wait(
-        "the shift's inspection waits for its signature",
-        lambda seen: (seen["pending"] or {}).get("kind") == "sign",
-    )
+    signed = table.floorperson("sue", "supervisor").inspect_shift()
+    table.story.expect("the supervisor signed the shift's inspection", signed)
     cycles = [toss for toss in table.tosses()[len(before) :] if all_flat(toss)]
     table.story.expect("three cycles were truly run", len(cycles) >= 3, len(cycles))
-    table.act("technician", "supervisor", "sue", "sign")
 
 
 def play_one_round(table: Table, number: int) -> None:

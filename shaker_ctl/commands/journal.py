@@ -32,6 +32,8 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
@@ -81,13 +83,13 @@ def last(
         for row in rounds:
             values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
             table.add_row(
-                str(row["round"]),
-                row["began"][:19].replace("T", " "),
-                values,
-                row["source"] or "-",
-                row["ending"] or Text("unfinished", "yellow"),
-                row["wagers"] or "-",
-                row["cause"] or "-",
+                visible(row["round"]),
+                visible(row["began"][:19].replace("T", " ")),
+                visible(values),
+                visible(row["source"] or "-"),
+                visible(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                visible(row["wagers"] or "-"),
+                visible(row["cause"] or "-"),
             )
         screen.print(table)
 
@@ -145,14 +147,16 @@ def _draw_round(number: int, records: list[Record], folder: Path) -> None:
         pictures += [saved["file"] for saved in plain["pictures"].values()]
     screen.print(table)
     for name, digest in sorted(records[-1].plain["digests"].items()):
-        screen.print(f"{name:10} {digest}")
+        screen.print(visible(f"{name:10} {digest}"))
     for name in pictures:
         path = folder / name
-        screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+        kept = "" if path.exists() else " (no longer kept)"
+        screen.print(f"picture    {visible(path)}{kept}")
     for act in disputes:
         if act.round == number:
             what = "opened" if act.is_open else "settled"
-            screen.print(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            screen.print(said, soft_wrap=True)
 
 
 def _worded(plain: dict[str, Any]) -> str:
@@ -162,7 +166,7 @@ def _worded(plain: dict[str, Any]) -> str:
         for key, value in plain.items()
         if key not in ("type", "occasion") and value not in (None, "", [])
     )
-    return f"{plain.get('type', '')} {fields}".strip()
+    return visible(f"{plain.get('type', '')} {fields}".strip())
 
 
 def _short(value: Any) -> str:
@@ -447,6 +451,7 @@ def dispute(
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         is_known = bool(book.store.read_round(number))
+    become_owner_of(parameters.path.parent)
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -487,6 +492,7 @@ def rebuild(
     source, target = copies if main else copies[::-1]
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 

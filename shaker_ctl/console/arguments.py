@@ -103,6 +103,25 @@ def one_of(name: str, *choices: str, default: str | None = None) -> Reader:
     return read
 
 
+_INSPECTION = (
+    *("all", "lamps", "shaker", "shift"),
+    *("seen", "walk", "pause", "on", "back", "again", "cycle", "tossed", "not-tossed"),
+)
+_STEPS = ", ".join((*_INSPECTION[:4], "enter A B C", "seen", "wrong AREA", *_INSPECTION[5:]))
+
+
+def inspection(words: Sequence[str]) -> Arguments:
+    """One step of an inspection: a word, `enter` with three values, or `wrong` with an area."""
+    what = words[0].lower() if words else ""
+    if what == "enter":
+        return {"what": what, "values": values(words[1:])}
+    if what == "wrong":
+        return {"what": what, "area": _area(_only(words[1:], "AREA"))}
+    if len(words) != 1 or what not in _INSPECTION:
+        raise ArgumentsError(f"STEP is one of {_STEPS}")
+    return {"what": what}
+
+
 def count(words: Sequence[str]) -> Arguments:
     word = _at_most_one(words, "N")
     return {"count": 10 if word is None else integer(word, "N", 1, JOURNAL_MOST)}
@@ -144,9 +163,13 @@ def jog(words: Sequence[str]) -> Arguments:
 
 def area(words: Sequence[str]) -> Arguments:
     word = _at_most_one(words, "AREA")
-    if word is not None and word.lower() not in AREAS:
+    return {"area": None if word is None else _area(word)}
+
+
+def _area(word: str) -> str:
+    if word.lower() not in AREAS:
         raise ArgumentsError("AREA is a name such as small, pair-2-5, total-10; `lamps` shows them")
-    return {"area": None if word is None else word.lower()}
+    return word.lower()
 
 
 def level(words: Sequence[str]) -> Arguments:

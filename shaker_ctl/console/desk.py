@@ -53,9 +53,10 @@ class Request:
         `presence` round: int · `lid`
         `in-view` round: int, stayed: bool (the dealer, too)
         `decide` round: int, values: Values | None (None: no roll)
-        `inspect` what: "lamps" | "shaker" | "all" | "seen" | "shift"
-        (`seen`: the person says that they saw every lamp lit and dark; `shift`: run the shift
-        inspection, where the profile has one)
+        `inspect` what: "lamps" | "shaker" | "all" begin the opening inspection, "shift" that of a
+        shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
+        area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
+        steer the walk over every lamp
         `dice changed` serials: tuple[str, str, str]
     technician, floorperson, supervisor
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
@@ -217,10 +218,14 @@ class InspectionView:
     """How far the opening (or shift) inspection has come."""
 
     stage: str = ""
-    """`due`, `lamp entries`, `lamp walk`, `seen?`, `cycles`, `signature?`, `signed`."""
+    """`due`, `values?`, `lamp entries`, `seen?`, `lamp walk`, `walk paused`, `cycle?`, `cycles`,
+    `tossed?`, `signature?`, `signed`."""
     reasons: tuple[str, ...] = ()
     """Why one is due."""
-    entries: tuple[Values, ...] = ()
+    entries_seen: int = 0
+    entries_of: int = 3
+    unseen: tuple[str, ...] = ()
+    """What no entry has shown yet, in words: the house's care."""
     lamps_proved: int = 0
     lamps_of: int = 0
     lamps_seen_by: str = ""
@@ -250,7 +255,7 @@ class PendingView:
 
     kind: str
     """`confirm`, `enter`, `in-view`, `decide`, `presence`, `settled`, `lamps-off`, `sign`,
-    `seen`."""
+    `values`, `seen`, `on`, `cycle`, `tossed`."""
     round_id: int | None
     values: Values | None = None
     """The reading to be confirmed, where there is one."""

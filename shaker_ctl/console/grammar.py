@@ -149,9 +149,9 @@ FORMS: tuple[Form, ...] = (
     _act(
         _FLOOR,
         "inspect",
-        "run an inspection, or say that you saw every lamp",
-        "lamps|shaker|all|seen|shift",
-        args.one_of("what", "lamps", "shaker", "all", "seen", "shift"),
+        "make an inspection; `inspect` alone names the steps",
+        "STEP [A B C|AREA]",
+        args.inspection,
     ),
     _act(_FLOOR, "open", "open the table for play"),
     _act(_FLOOR, "close", "close the table after the round in hand"),

@@ -252,12 +252,14 @@ def dice_set(view: TableView, style: Style) -> Lines:
 
 def inspection(view: TableView, _style: Style) -> Lines:
     now = view.inspection
-    entries = "; ".join(dice(entry) for entry in now.entries)
+    entries = f"{now.entries_seen} of {now.entries_of} seen"
+    if now.unseen:
+        entries += f"; not seen yet: {', '.join(now.unseen)} (the house's care)"
     signed = f"{now.signed_by} ({now.signer_role})" if now.signed_by else "no"
     return pairs(
         ("stage", now.stage or "?"),
         ("due because", "; ".join(now.reasons) or "-"),
-        ("lamp entries", entries or "none yet"),
+        ("lamp entries", entries),
         ("each lamp", f"{now.lamps_proved} of {now.lamps_of} proved"),
         ("seen by", now.lamps_seen_by or "nobody yet"),
         ("cycles", f"{now.cycles_good} of {now.cycles_of} good in a row"),

@@ -59,9 +59,13 @@ class _Person:
         return status
 
 
+ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (3, 4, 6))
+"""What a scripted floorperson enters: a triple; a pair, Small; three different values, Big."""
+
+
 @dataclass
 class Floorperson(_Person):
-    """Runs and watches the opening inspection, signs it, opens the table."""
+    """Makes the opening inspection as a person does, quickly but not blindly; opens the table."""
 
     role: str = "floorperson"
     serials: Sequence[str] = ()
@@ -92,14 +96,67 @@ class Floorperson(_Person):
         if self.serials and not self.console.ask("dice")["dice"]["serials"]:
             self._act("dice changed " + " ".join(self.serials))
 
+    def inspect_shift(self, *, timeout_s: float = 180.0) -> bool:
+        """Make the inspection of a new shift and sign it; False where the rules know none.
+
+        Raises `ScriptedPersonError` when a fault stops it or `timeout_s` passes.
+        """
+        deadline = time.monotonic() + timeout_s
+        self.console.login(self.role, self.name, self.passphrase)
+        try:
+            if "shift start" not in self.console.status()["allowed"]:
+                return False
+            self._act("shift start")
+            while True:
+                status = self._look(deadline)
+                if status["faults"]:
+                    raise ScriptedPersonError(f"shift inspection: {status['says']}")
+                line = self._step(status)
+                if line is None and status["life"] == "open" and _may(status, "inspect"):
+                    line = "inspect shift"
+                if line and self._act(line) and line == "sign":
+                    return True
+        finally:
+            self.console.logout()
+
     def _next(self, status: Reply) -> str | None:
-        waits_for = (status["pending"] or {}).get("kind")
-        if waits_for == "seen":
-            return "inspect seen"
-        if waits_for == "sign":
-            return "sign"
         # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
-        return next((verb for verb in ("open", "inspect all") if _may(status, verb)), None)
+        if step := self._step(status):
+            return step
+        if status["life"] == "inspection due":
+            return "inspect all" if _may(status, "inspect all") else None
+        return "open" if _may(status, "open") else None
+
+    def _step(self, status: Reply) -> str | None:
+        """What the inspection in hand waits for this person to do."""
+        match (status["pending"] or {}).get("kind"):
+            case "values":
+                return self._enter()
+            case "seen":
+                return self._look_at_lamps()
+            case "on":
+                return "inspect on"
+            case "cycle":
+                return "inspect cycle"
+            case "tossed":
+                return "inspect tossed"
+            case "sign":
+                return "sign"
+        return None
+
+    def _enter(self) -> str:
+        """The next entry; the walk, once as many were seen as the profile asks for."""
+        seen = self.console.ask("inspection")["inspection"]
+        if seen["entries_seen"] >= seen["entries_of"]:
+            return "inspect walk"
+        chosen = ENTRIES[seen["entries_seen"] % len(ENTRIES)]
+        return "inspect enter " + " ".join(map(str, chosen))
+
+    def _look_at_lamps(self) -> str:
+        """Compare what glows with what was asked for, and name the first lamp that differs."""
+        lamps = self.console.ask("lamps")["lamps"]
+        wrong = set(lamps["commanded"]) ^ set(lamps["measured"] or ())
+        return f"inspect wrong {min(wrong)}" if wrong else "inspect seen"
 
 
 @dataclass

@@ -26,6 +26,7 @@ from shaker_ctl.rules.vocabulary import (
     Timer,
     TossPlan,
     WagersDo,
+    WalkStep,
 )
 
 
@@ -256,10 +257,23 @@ class DarkenLamps(Command):
 @recorded
 @dataclass(frozen=True, slots=True)
 class ProveEachLamp(Command):
-    """Light each area alone, then dark, reading back and measuring. Answer `EachLampProved`."""
+    """Light each area alone for `dwell_s`, then dark, reading back and measuring both.
+
+    Answer `EachLampProved`.
+    """
 
     occasion: Occasion
     areas: tuple[Area, ...]
+    dwell_s: float
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class SteerWalk(Command):
+    """Pause the walk with its lamp lit, go on, or light a lamp once more. No answer."""
+
+    occasion: Occasion
+    step: WalkStep
 
 
 @recorded
@@ -286,6 +300,8 @@ class Announce(Command):
     """With no roll, void and not started: what happens to the wagers."""
     cause: Cause | None = None
     values: Values | None = None
+    areas: tuple[Area, ...] = ()
+    """What the values win, where people have to see it or settle by it."""
 
 
 @recorded

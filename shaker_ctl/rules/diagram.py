@@ -50,7 +50,9 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         "inspection, trials",
         INSPECT_COLOUR,
         (
-            *(P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMPS_TO_BE_SEEN, P.CYCLE_DONE),
+            *(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN),
+            *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.WALK_PAUSED, P.LAMPS_TO_BE_SEEN),
+            *(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.CYCLE_DONE),
             *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
         ),
     ),

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
-from shaker_ctl.rules.outcome import Toss
+from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
-from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES
 from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -23,6 +22,7 @@ from shaker_ctl.rules.vocabulary import (
     Notice,
     Part,
     Purpose,
+    Shown,
     ShownPhase,
     Source,
     Unreadable,
@@ -85,9 +85,11 @@ def nothing_passed(_: Context) -> Changes:
     return {
         "passed": frozenset(),
         "signed_by": None,
+        "signed_at": None,
         "inspector": None,
         "part": None,
         "entry": 0,
+        "shown": frozenset(),
         "good": 0,
         "bad": 0,
         "reading": None,
@@ -135,21 +137,46 @@ def next_number(c: Context) -> Changes:
     return {"serial": c.state.serial + 1, "reading": None, "plan": None, "retried": False}
 
 
+def cycle_forgotten(_: Context) -> Changes:
+    """Nothing of a judged cycle reaches the next one."""
+    return {"reading": None, "plan": None, "retried": False}
+
+
 def inspector_named(c: Context) -> Changes:
-    return {"inspector": c.event.person, "good": 0, "bad": 0}
+    """Who saw is who signs: what another person saw before has to be seen again."""
+    kept = c.state.passed if c.state.inspector == c.event.person else frozenset()
+    return {"inspector": c.event.person, "passed": kept, "good": 0, "bad": 0}
 
 
 def part_asked(c: Context) -> Changes:
     return {"part": c.event.part}
 
 
-def first_entry(_: Context) -> Changes:
-    return {"entry": 0, "values": INSPECTION_ENTRIES[0]}
+def no_entry(_: Context) -> Changes:
+    return {"entry": 0, "shown": frozenset(), "values": None}
 
 
-def next_entry(c: Context) -> Changes:
-    entry = c.state.entry + 1
-    return {"entry": entry, "values": INSPECTION_ENTRIES[entry]}
+def values_chosen(c: Context) -> Changes:
+    return {"values": c.event.values}
+
+
+def entry_seen(c: Context) -> Changes:
+    """One more entry was seen lit; what it showed is kept, for the house's suggestions."""
+    values = c.state.values
+    assert values is not None
+    different = len(set(values))
+    shown = {{1: Shown.TRIPLE, 2: Shown.PAIR}.get(different)} - {None}
+    if different > 1:
+        shown.add(Shown.SMALL if sum(values) <= 10 else Shown.BIG)
+    return {
+        "entry": min(c.state.entry + 1, c.rules.lamp_entries),
+        "shown": c.state.shown | shown,
+        "values": None,
+    }
+
+
+not_tossed = sets("reading", Unreadable("the inspecting person saw no proper toss"))
+signature_used = sets("signed_at", None)
 
 
 def one_more_good(c: Context) -> Changes:
@@ -167,7 +194,12 @@ def no_cycles_left(_: Context) -> Changes:
 
 def passed(part: Part) -> Note:
     def note(c: Context) -> Changes:
-        return {"passed": c.state.passed | {part}, "values": None, "entry": 0}
+        return {
+            "passed": c.state.passed | {part},
+            "values": None,
+            "entry": 0,
+            "shown": frozenset(),
+        }
 
     note.__name__ = f"{part.value} passed"
     return note
@@ -176,6 +208,7 @@ def passed(part: Part) -> Note:
 def signed(c: Context) -> Changes:
     return {
         "signed_by": c.event.person,
+        "signed_at": c.event.at,
         "inspector": None,
         "part": None,
         "passed": frozenset(),
@@ -383,18 +416,25 @@ def push_lamps(c: Context) -> do.Command:
     """Light what wins with the values in the state: a round's, or an inspection entry's."""
     values = c.state.values
     assert values is not None
+    return do.PushLamps(c.state.occasion, values, _won(c, values))
+
+
+def _won(c: Context, values: Values) -> tuple[Area, ...]:
     won = Toss(values).areas(c.rules.layout)
-    areas = tuple(area for area in c.rules.areas if area in won)
-    return do.PushLamps(c.state.occasion, values, areas)
+    return tuple(area for area in c.rules.areas if area in won)
 
 
 def prove_each_lamp(c: Context) -> do.Command:
     areas = getattr(c.event, "areas", ()) or c.rules.areas
-    return do.ProveEachLamp(c.state.occasion, tuple(areas))
+    return do.ProveEachLamp(c.state.occasion, tuple(areas), c.rules.parameters.each_lamp_s)
 
 
 def prove_every_lamp(c: Context) -> do.Command:
-    return do.ProveEachLamp(c.state.occasion, c.rules.areas)
+    return do.ProveEachLamp(c.state.occasion, c.rules.areas, c.rules.parameters.each_lamp_s)
+
+
+def steer_walk(c: Context) -> do.Command:
+    return do.SteerWalk(c.state.occasion, c.event.step)
 
 
 def show(phase: ShownPhase) -> Act:
@@ -451,6 +491,19 @@ VOID_CITES: dict[Cause | None, str] = {
     Cause.READER: "reader_fault.unattended",
 }
 """The words of the texts are about the shaker; any other void rests on a reading."""
+
+
+def announce_won(notice: Notice, cites: str) -> Act:
+    """Tell people the values of the round or entry, and which areas they win."""
+
+    def act(c: Context) -> do.Command:
+        values = c.state.values
+        assert values is not None
+        clause = c.rules.cite(cites).clause
+        return do.Announce(c.state.occasion, notice, clause, values=values, areas=_won(c, values))
+
+    act.__name__ = f"announce {notice.value} with areas"
+    return act
 
 
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:

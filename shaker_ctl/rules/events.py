@@ -29,6 +29,7 @@ from shaker_ctl.rules.vocabulary import (
     TossPlan,
     TossProof,
     Verdict,
+    WalkStep,
 )
 
 
@@ -350,18 +351,71 @@ class InspectionAbandoned(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class LampValuesEntered(Event):
+    """Three values of the inspecting person's own choice, to see what they light."""
+
+    person: Person
+    values: Values
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class LampsSeen(Event):
-    """The inspecting person saw each lamp lit and dark with their own eyes."""
+    """The inspecting person saw the lamps with their own eyes: those of an entry, or each one."""
 
     person: Person
 
 
 @recorded
 @dataclass(frozen=True, slots=True)
-class Signed(Event):
-    """The inspecting person signs the inspection that has just passed."""
+class LampSeenWrong(Event):
+    """The inspecting person saw that the lamp of this area is not as it should be."""
 
     person: Person
+    area: Area
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class WalkRequested(Event):
+    """The inspecting person has entered enough: every lamp is lit alone, one after the other."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class WalkSteered(Event):
+    """The inspecting person steers the walk over every lamp."""
+
+    person: Person
+    step: WalkStep
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CycleRequested(Event):
+    """The inspecting person starts one cycle of the shaker."""
+
+    person: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CycleJudged(Event):
+    """The inspecting person looked: whether the dice were properly tossed."""
+
+    person: Person
+    tossed: bool
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Signed(Event):
+    """The inspecting person signs the inspection that has just passed. `at`: wall time."""
+
+    person: Person
+    at: datetime
 
 
 @recorded

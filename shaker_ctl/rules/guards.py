@@ -13,7 +13,7 @@ from shaker_ctl.rules.phases import timer_of
 from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard
-from shaker_ctl.rules.rulebook import BAD_CYCLES, INSPECTION_ENTRIES
+from shaker_ctl.rules.rulebook import BAD_CYCLES
 from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -22,8 +22,10 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Purpose,
     Role,
+    TimeTrust,
     Unreadable,
     Verified,
+    WalkStep,
 )
 
 
@@ -96,6 +98,11 @@ def technician_or_in_charge(c: Context) -> bool:
 def may_sign(c: Context) -> bool:
     shift = c.state.purpose is Purpose.SHIFT
     return c.event.person.role in (c.rules.shift_signers if shift else c.rules.opening_signers)
+
+
+@guard("the profile has another role make the opening inspection")
+def may_inspect(c: Context) -> bool:
+    return c.event.person.role in c.rules.opening_signers
 
 
 @guard("the profile has another role inspect at the start of a shift")
@@ -381,9 +388,42 @@ def decides_no_roll(c: Context) -> bool:
 # ── Where is the inspection? ────────────────────────────────────────────────
 
 
+@guard("it takes the person who makes this inspection")
+def is_inspector(c: Context) -> bool:
+    """Who saw is who signs."""
+    return bool(c.event.person == c.state.inspector)
+
+
 @guard("more lamp entries are to come")
-def last_entry(c: Context) -> bool:
-    return c.state.entry == len(INSPECTION_ENTRIES) - 1
+def enough_entries(c: Context) -> bool:
+    return c.state.entry >= c.rules.lamp_entries
+
+
+@guard("this table has no such area")
+def of_this_layout(c: Context) -> bool:
+    return c.event.area in c.rules.areas
+
+
+def steers(step: WalkStep) -> Guard:
+    """The person asks for this step of the walk."""
+    words = f"another step than `{step.value}` was asked for"
+    return Guard(f"steers {step.value}", lambda c: c.event.step is step, words)
+
+
+@guard("it was seen that the dice were not properly tossed")
+def properly_tossed(c: Context) -> bool:
+    return bool(c.event.tossed)
+
+
+@guard("the wall clock is not trusted")
+def time_is_trusted(c: Context) -> bool:
+    return c.event.trust is not TimeTrust.NONE and not c.event.behind_last_record
+
+
+@guard("the signature still holds")
+def signature_aged(c: Context) -> bool:
+    signed_at = c.state.signed_at
+    return signed_at is None or c.event.now >= c.rules.signature_end(signed_at)
 
 
 @guard("not every lamp was tested")

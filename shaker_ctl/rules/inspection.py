@@ -1,15 +1,16 @@
 """Opening inspection and shift inspection.
 
-Owns the rows from *inspection due* to the signature. The device runs lamps and cycles by itself, a
-person begins, looks and signs:
+Owns the rows from *inspection due* to the signature. A person inspects; the device shows, measures
+and keeps the record:
 
-1. three lamp entries that between them show a triple, a pair and three different values, each
-   read back lamp by lamp and cleared;
-2. every lamp alone, lit and dark, read back; then the person confirms having seen them;
-3. good shaker cycles in a row, as many as the profile says. Good: properly tossed by tachometer
-   and camera, and at rest flat and readable. Another cycle restarts the count; three of those in a
-   row are a shaker fault;
-4. the signature of a role that the profile names.
+1. lamp entries: three values of the person's own choice, as often as the profile says or oftener.
+   What they win is lit, read back, named, and stays lit until the person says `seen`, or which
+   lamp is wrong;
+2. every lamp alone, each for long enough to be seen; the person may pause, go back and repeat;
+3. cycles of the shaker, as many good ones in a row as the profile says. The person starts each and
+   says whether the dice were properly tossed. It is good when tachometer and camera say so, too,
+   and the dice lie flat. Another cycle restarts the count; three of those in a row are a fault;
+4. the signature. Who saw is who signs: nobody else may go on with an inspection in hand.
 
 Anything that opens, breaks or changes on the way begins it all again.
 """
@@ -23,7 +24,15 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, Part, Purpose, ShownPhase
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    FaultKind,
+    Notice,
+    Part,
+    Purpose,
+    ShownPhase,
+    WalkStep,
+)
 
 LAMPS_CITE = "opening_inspection.lamp_entries"
 CYCLES_CITE = "opening_inspection.cycles"
@@ -33,15 +42,14 @@ SHIFT_CITE = "shift_inspection.required"
 def _cycle(
     name: str,
     at: Phase,
-    on: type[ev.Event] | None,
+    on: type[ev.Event],
     cites: str,
     when: tuple[Guard, ...],
     notes: tuple[Note, ...],
-    do: tuple[Act, ...] = (),
 ) -> tuple[Row, Row]:
     """Rows that begin a shaker cycle: with the cover where one is fitted, or straight."""
-    covering: tuple[Act, ...] = (*do, fx.light_on, fx.note_poses, fx.close_cover)
-    straight: tuple[Act, ...] = (*do, fx.light_on, fx.note_poses, fx.draw_toss_plan)
+    covering: tuple[Act, ...] = (fx.light_on, fx.note_poses, fx.close_cover)
+    straight: tuple[Act, ...] = (fx.light_on, fx.note_poses, fx.draw_toss_plan)
     return (
         Row(f"{name}, under the cover", phases(at), on, cites, (*when, g.covered), P.COVERING,
             notes, covering),
@@ -49,57 +57,123 @@ def _cycle(
     )  # fmt: skip
 
 
+NEXT_CYCLE = fx.announce(Notice.CYCLE, CYCLES_CITE)
+
 ROWS: tuple[Row, ...] = (
     # ── lamps ──
+    # three numeric values are entered; all that they win must be seen to light
     Row(
         "inspection begins with the lamps",
         phases(P.INSPECTION_DUE),
         ev.InspectionRequested,
         LAMPS_CITE,
-        when=(g.in_charge, g.nothing_denies, g.with_lamps),
-        to=P.LAMP_ENTRY,
+        when=(g.may_inspect, g.nothing_denies, g.with_lamps),
+        to=P.LAMP_VALUES_AWAITED,
         notes=(
             fx.numbered(Purpose.INSPECTION),
             fx.inspector_named,
             fx.part_asked,
-            fx.first_entry,
-            fx.lamps_unknown,
+            fx.no_entry,
         ),
-        do=(fx.show(ShownPhase.INSPECTION), fx.push_lamps),
+        do=(
+            fx.show(ShownPhase.INSPECTION),
+            fx.announce(Notice.LAMP_VALUES, LAMPS_CITE),
+        ),
     ),
     Row(
-        "lamp entry illuminated",
+        "values of the person's choice are illuminated",
+        phases(P.LAMP_VALUES_AWAITED),
+        ev.LampValuesEntered,
+        LAMPS_CITE,
+        when=(g.is_inspector, g.possible_values),
+        to=P.LAMP_ENTRY,
+        notes=(fx.numbered(Purpose.INSPECTION), fx.values_chosen, fx.lamps_unknown),
+        do=(fx.push_lamps,),
+    ),
+    Row(
+        "lamp entry illuminated: look",
         phases(P.LAMP_ENTRY),
         ev.LampsShown,
         LAMPS_CITE,
         when=(g.of_this, g.same_values),
-        to=P.LAMP_ENTRY_CLEARING,
+        to=P.LAMP_ENTRY_LIT,
         notes=(fx.lamps_lit,),
+        do=(fx.announce_won(Notice.LOOK, LAMPS_CITE),),
+    ),
+    Row(
+        "lit for as long as a look takes",
+        phases(P.LAMP_ENTRY_LIT),
+        ev.TimerExpired,
+        LAMPS_CITE,
+        when=(g.of_this_phase, g.of_this),
+        to=P.LAMP_ENTRY_TO_BE_SEEN,
+        do=(fx.announce(Notice.SAY_SEEN, LAMPS_CITE),),
+    ),
+    Row(
+        "lamp entry seen",
+        phases(P.LAMP_ENTRY_TO_BE_SEEN),
+        ev.LampsSeen,
+        LAMPS_CITE,
+        when=(g.is_inspector,),
+        to=P.LAMP_ENTRY_CLEARING,
+        notes=(fx.entry_seen,),
         do=(fx.clear_lamps,),
     ),
     Row(
-        "lamp entries done",
+        "lamp entry dark again",
         phases(P.LAMP_ENTRY_CLEARING),
         ev.LampsDark,
         LAMPS_CITE,
-        when=(g.of_this, g.last_entry),
+        when=(g.of_this,),
+        to=P.LAMP_VALUES_AWAITED,
+        notes=(fx.lamps_dark,),
+        do=(fx.announce(Notice.LAMP_VALUES, LAMPS_CITE),),
+    ),
+    # "all winning combinations": every lamp is seen lit and dark
+    Row(
+        "the walk over every lamp begins",
+        phases(P.LAMP_VALUES_AWAITED),
+        ev.WalkRequested,
+        "opening_inspection.each_lamp",
+        when=(g.is_inspector, g.enough_entries),
         to=P.EACH_LAMP,
         notes=(fx.numbered(Purpose.INSPECTION), fx.lamps_unknown),
         do=(fx.prove_every_lamp,),
     ),
     Row(
-        "next lamp entry",
-        phases(P.LAMP_ENTRY_CLEARING),
-        ev.LampsDark,
-        LAMPS_CITE,
-        when=(g.of_this,),
-        to=P.LAMP_ENTRY,
-        notes=(fx.numbered(Purpose.INSPECTION), fx.next_entry, fx.lamps_unknown),
-        do=(fx.push_lamps,),
+        "the walk is paused",
+        phases(P.EACH_LAMP),
+        ev.WalkSteered,
+        "opening_inspection.each_lamp",
+        when=(g.is_inspector, g.steers(WalkStep.PAUSE)),
+        to=P.WALK_PAUSED,
+        do=(fx.steer_walk,),
     ),
     Row(
-        "every lamp proved",
-        phases(P.EACH_LAMP),
+        "the walk goes on",
+        phases(P.WALK_PAUSED),
+        ev.WalkSteered,
+        "opening_inspection.each_lamp",
+        when=(g.is_inspector, g.steers(WalkStep.ON)),
+        to=P.EACH_LAMP,
+        do=(fx.steer_walk,),
+    ),
+    *(
+        Row(
+            f"a lamp of the walk once more: {step.value}, {at.value.replace('_', ' ')}",
+            phases(at),
+            ev.WalkSteered,
+            "opening_inspection.each_lamp",
+            when=(g.is_inspector, g.steers(step)),
+            to=at,
+            do=(fx.steer_walk,),
+        )
+        for at in (P.EACH_LAMP, P.WALK_PAUSED)
+        for step in (WalkStep.BACK, WalkStep.AGAIN)
+    ),
+    Row(
+        "every lamp proved: has the person seen them?",
+        ph.WALK,
         ev.EachLampProved,
         "opening_inspection.each_lamp",
         when=(g.of_this, g.every_area),
@@ -107,20 +181,34 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.lamps_dark,),
         do=(fx.announce(Notice.LAMPS_SEEN, "opening_inspection.each_lamp"),),
     ),
-    *_cycle(
+    Row(
+        "the whole walk once more",
+        phases(P.LAMPS_TO_BE_SEEN),
+        ev.WalkSteered,
+        "opening_inspection.each_lamp",
+        when=(g.is_inspector, g.steers(WalkStep.AGAIN)),
+        to=P.EACH_LAMP,
+        notes=(fx.numbered(Purpose.INSPECTION), fx.lamps_unknown),
+        do=(fx.prove_every_lamp,),
+    ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
+    Row(
         "lamps seen: on to the shaker",
-        P.LAMPS_TO_BE_SEEN,
+        phases(P.LAMPS_TO_BE_SEEN),
         ev.LampsSeen,
         CYCLES_CITE,
-        (g.may_sign, g.whole_inspection),
-        (fx.passed(Part.LAMPS), fx.numbered(Purpose.INSPECTION)),
+        when=(g.is_inspector, g.whole_inspection),
+        to=P.CYCLE_AWAITED,
+        notes=(fx.passed(Part.LAMPS),),
+        do=(NEXT_CYCLE,),
     ),
+    # three numeric values are entered; all that they win must be seen to light
     Row(
         "lamps seen: both parts have passed",
         phases(P.LAMPS_TO_BE_SEEN),
         ev.LampsSeen,
         LAMPS_CITE,
-        when=(g.may_sign, g.shaker_passed),
+        when=(g.is_inspector, g.shaker_passed),
         to=P.TO_BE_SIGNED,
         notes=(fx.passed(Part.LAMPS),),
         do=(fx.announce(Notice.SIGN, "opening_inspection.signed_by"),),
@@ -130,29 +218,60 @@ ROWS: tuple[Row, ...] = (
         phases(P.LAMPS_TO_BE_SEEN),
         ev.LampsSeen,
         LAMPS_CITE,
-        when=(g.may_sign,),
+        when=(g.is_inspector,),
         to=P.INSPECTION_DUE,
         notes=(fx.passed(Part.LAMPS),),
         do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE)),
     ),
     # ── shaker ──
-    *_cycle(
+    # the shaker is operated three times, and the dice are seen to be properly tossed
+    Row(
         "inspection of the shaker begins",
-        P.INSPECTION_DUE,
+        phases(P.INSPECTION_DUE),
         ev.InspectionRequested,
         CYCLES_CITE,
-        (g.in_charge, g.nothing_denies),
-        (fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.part_asked),
-        (fx.show(ShownPhase.INSPECTION),),
+        when=(g.may_inspect, g.nothing_denies),
+        to=P.CYCLE_AWAITED,
+        notes=(fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.part_asked),
+        do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),
     ),
-    *_cycle(
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
+    Row(
         "shift inspection begins",
-        P.READY,
+        phases(P.READY),
         ev.ShiftInspectionRequested,
         SHIFT_CITE,
-        (g.may_inspect_shift, g.shift_due, g.nothing_denies),
-        (fx.numbered(Purpose.SHIFT), fx.inspector_named),
-        (fx.show(ShownPhase.INSPECTION),),
+        when=(g.may_inspect_shift, g.shift_due, g.nothing_denies),
+        to=P.CYCLE_AWAITED,
+        notes=(fx.numbered(Purpose.SHIFT), fx.inspector_named),
+        do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),
+    ),
+    *_cycle(
+        "a cycle is started",
+        P.CYCLE_AWAITED,
+        ev.CycleRequested,
+        CYCLES_CITE,
+        (g.is_inspector, g.nothing_denies),
+        (fx.next_number,),
+    ),
+    Row(
+        "seen: properly tossed",
+        phases(P.CYCLE_TO_BE_JUDGED),
+        ev.CycleJudged,
+        CYCLES_CITE,
+        when=(g.is_inspector, g.properly_tossed),
+        to=P.CYCLE_DONE,
+        do=(fx.announce_values(Notice.CYCLE_GOOD, CYCLES_CITE),),
+    ),
+    Row(
+        "seen: not properly tossed",
+        phases(P.CYCLE_TO_BE_JUDGED),
+        ev.CycleJudged,
+        CYCLES_CITE,
+        when=(g.is_inspector,),
+        to=P.CYCLE_DONE,
+        notes=(fx.not_tossed,),
+        do=(fx.announce(Notice.CYCLE_BAD, CYCLES_CITE),),
     ),
     Row(
         "trial toss finished",
@@ -164,6 +283,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.no_cycles_left,),
         do=(fx.show(ShownPhase.CLOSED),),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "last good cycle of a shift inspection",
         phases(P.CYCLE_DONE),
@@ -174,6 +294,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.no_cycles_left,),
         do=(fx.announce(Notice.SIGN, "shift_inspection.signed_by"),),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "last good cycle: both parts have passed",
         phases(P.CYCLE_DONE),
@@ -194,14 +315,17 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.no_cycles_left, fx.passed(Part.SHAKER)),
         do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, LAMPS_CITE)),
     ),
-    *_cycle(
+    Row(
         "good cycle",
-        P.CYCLE_DONE,
+        phases(P.CYCLE_DONE),
         None,
         CYCLES_CITE,
-        (g.read_verified,),
-        (fx.one_more_good, fx.next_number),
+        when=(g.read_verified,),
+        to=P.CYCLE_AWAITED,
+        notes=(fx.one_more_good, fx.cycle_forgotten),
+        do=(NEXT_CYCLE,),
     ),
+    # three operations, read as three good ones in a row
     Row(
         "three bad cycles in a row",
         phases(P.CYCLE_DONE),
@@ -216,21 +340,23 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.OUT_OF_SERVICE),
         ),
     ),
-    *_cycle(
+    Row(
         "bad cycle: the count restarts",
-        P.CYCLE_DONE,
+        phases(P.CYCLE_DONE),
         None,
         "opening_inspection.consecutive",
-        (),
-        (fx.one_more_bad, fx.next_number),
+        to=P.CYCLE_AWAITED,
+        notes=(fx.one_more_bad, fx.cycle_forgotten),
+        do=(NEXT_CYCLE,),
     ),
     # ── signature ──
+    # the floorperson inspects before the table opens
     Row(
         "opening inspection signed",
         phases(P.TO_BE_SIGNED),
         ev.Signed,
         "opening_inspection.signed_by",
-        when=(g.may_sign, g.opening_inspection),
+        when=(g.may_sign, g.is_inspector, g.opening_inspection),
         to=P.INSPECTED,
         notes=(fx.signed,),
         do=(
@@ -238,16 +364,18 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTED, "opening_inspection.signed_by"),
         ),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "shift inspection signed",
         phases(P.TO_BE_SIGNED),
         ev.Signed,
         "shift_inspection.signed_by",
-        when=(g.may_sign,),
+        when=(g.may_sign, g.is_inspector),
         to=P.READY,
         notes=(fx.shift_signed,),
         do=(fx.announce(Notice.INSPECTED, "shift_inspection.signed_by"),),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "a shift begins",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION | ph.IN_ROUND | ph.TRIALS,

@@ -43,12 +43,26 @@ ROWS: tuple[Row, ...] = (
         do=(fx.check_time,),
     ),
     Row(
+        "open: the signature has aged, an inspection is due",
+        phases(P.OPENING),
+        ev.TimeChecked,
+        "opening_inspection.signed_by",
+        when=(g.of_this, g.time_is_trusted, g.signature_aged),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
+    Row(
         "open: in force, dice young enough",
         phases(P.OPENING),
         ev.TimeChecked,
         "in_force.last_day",
         when=(g.of_this, g.admitted),
         to=P.READY,
+        notes=(fx.signature_used,),
         do=(fx.announce(Notice.OPEN, "in_force.effective_from"),),
     ),
     Row(

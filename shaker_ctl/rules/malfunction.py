@@ -393,6 +393,16 @@ DEADLINES: tuple[Row, ...] = (
     ),
     # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
+        "a lamp was seen to be wrong: out of service",
+        ph.ENTRY_LIT | ph.WALK | phases(P.LAMPS_TO_BE_SEEN),
+        ev.LampSeenWrong,
+        "opening_inspection.lamp_entries",
+        (g.is_inspector, g.of_this_layout),
+        P.OUT_OF_SERVICE,
+        (fx.nothing_passed, fx.broken(FaultKind.LAMP), fx.lamps_unknown),
+        (fx.darken_lamps, fx.raise_fault(FaultKind.LAMP, "lamp-seen-wrong"), *STOP_GAMING),
+    ),
+    Row(
         "jog does not end: out of service",
         phases(P.JOGGING),
         ev.TimerExpired,

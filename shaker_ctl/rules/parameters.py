@@ -10,6 +10,11 @@ from shaker_ctl.parameters import Parameters, bounded
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.vocabulary import Timer
 
+MOST_LAMPS = 52
+LAMP_SLACK_S = 1.0
+"""Seconds for one lamp of the walk beside the time that it is lit, before the box counts as silent.
+Lit, dark and both read back take 0.1 s."""
+
 
 class TableParameters(Parameters):
     """What a house chooses inside its profile, and the pace of play."""
@@ -93,9 +98,19 @@ class TableParameters(Parameters):
     Above the lamp exchange's own total deadline, so that its more exact fault comes first.
     """
 
-    each_lamp_s: float = bounded(60.0, at_least=5.0, at_most=300.0)
-    """Seconds for the inspection's pass over every lamp: 52 lamps, lit and dark, about half a
-    second each."""
+    look_s: float = bounded(2.0, at_least=0.5, at_most=30.0)
+    """Least seconds for which an entry of the opening inspection is lit before a person may say
+    that they saw it. It stays lit until they do. Shorter: nobody has looked. Estimate."""
+
+    each_lamp_s: float = bounded(0.5, at_least=0.5, at_most=10.0)
+    """Seconds for which the inspection's walk lights each lamp: long enough to be seen. The walk
+    can be paused, and a lamp repeated. At 0.5 the walk over 52 lamps takes half a minute."""
+
+    signature_h: float = bounded(24.0, at_least=0.5, at_most=168.0)
+    """Hours for which a signed opening inspection may open the table; then one is due again.
+
+    No text states a time. Longer: more can happen unseen between inspection and opening.
+    """
 
     toss_s: float = bounded(20.0, at_least=2.0, at_most=60.0)
     """Seconds for a toss to start, and again to settle. Above the longest approved shake."""
@@ -108,4 +123,6 @@ class TableParameters(Parameters):
 
     def seconds(self, timer: Timer) -> float:
         """Return the length of a timer in seconds."""
+        if timer is Timer.EACH_LAMP:
+            return MOST_LAMPS * (self.each_lamp_s + LAMP_SLACK_S)
         return float(getattr(self, f"{timer.value}_s"))

@@ -28,8 +28,15 @@ SHUT: Phases = phases(P.CLOSED, P.INSPECTION_DUE)
 STANDING: Phases = phases(P.INSPECTED, P.OPENING, P.PACING, P.READY, P.ADMITTING)
 """Inspected; no round in hand."""
 
-LAMP_INSPECTION: Phases = phases(
-    P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.LAMPS_TO_BE_SEEN
+ENTRY_LIT: Phases = phases(P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN)
+"""Lit and proved for values of the inspecting person's choice."""
+
+WALK: Phases = phases(P.EACH_LAMP, P.WALK_PAUSED)
+
+LAMP_INSPECTION: Phases = (
+    ENTRY_LIT
+    | WALK
+    | phases(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.LAMPS_TO_BE_SEEN)
 )
 
 TRIALS: Phases = phases(P.JOGGING, P.LAMP_TRIAL)
@@ -60,7 +67,7 @@ LIT: Phases = phases(P.COLLECTING, P.PAYING)
 
 BY_HAND: Phases = phases(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND)
 
-INSPECTION: Phases = LAMP_INSPECTION | phases(P.TO_BE_SIGNED)
+INSPECTION: Phases = LAMP_INSPECTION | phases(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.TO_BE_SIGNED)
 """Phases of an inspection outside of its cycles."""
 
 IN_ROUND: Phases = (
@@ -79,6 +86,7 @@ _TIMERS: dict[Phase, Timer] = {
     P.ADMITTING: Timer.TIME_CHECK,
     P.PACING: Timer.LEAST_ROUND,
     P.LAMP_ENTRY: Timer.LAMPS,
+    P.LAMP_ENTRY_LIT: Timer.LOOK,
     P.LAMP_ENTRY_CLEARING: Timer.LAMPS,
     P.EACH_LAMP: Timer.EACH_LAMP,
     P.LAMP_TRIAL: Timer.EACH_LAMP,

@@ -533,7 +533,7 @@ ROWS: tuple[Row, ...] = (
         to=P.SETTLING_BY_HAND,
         do=(
             fx.show(ShownPhase.SETTLE_BY_HAND),
-            fx.announce_values(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
+            fx.announce_won(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
         ),
     ),
     Row(

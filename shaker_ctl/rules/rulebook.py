@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import regulation
-from shaker_ctl.rules.outcome import Area, Layout, Values
+from shaker_ctl.rules.outcome import Area, Layout
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.regulation import (
     Attendance,
@@ -28,9 +28,6 @@ from shaker_ctl.rules.regulation import (
     ReaderFailedUnattended,
 )
 from shaker_ctl.rules.vocabulary import Barrier, DiceSet, RetireStep, Role, Timer, TimeTrust
-
-INSPECTION_ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (1, 3, 4))
-"""Lamp entries of an opening inspection: a triple, a pair, three different values."""
 
 BAD_CYCLES = 3
 """Bad cycles in a row that make a shaker fault."""
@@ -66,6 +63,7 @@ class Rulebook:
     demonstration: bool
     layout: Layout
     areas: tuple[Area, ...]
+    lamp_entries: int
     cycles: int
     shift_cycles: int
     opening_signers: frozenset[Role]
@@ -99,6 +97,10 @@ class Rulebook:
         if timer is Timer.LEAST_ROUND:
             return self.least_round_s
         return self.parameters.seconds(timer)
+
+    def signature_end(self, signed_at: datetime) -> datetime:
+        """Return the moment from which a signature opens no table any more."""
+        return signed_at + timedelta(hours=self.parameters.signature_h)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -193,6 +195,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         demonstration=parameters.as_demonstration,
         layout=layout,
         areas=layout.areas(),
+        lamp_entries=profile.opening_inspection.lamp_entries.value,
         cycles=profile.opening_inspection.cycles.value,
         shift_cycles=profile.shift_inspection.cycles.value,
         opening_signers=frozenset(profile.opening_inspection.signed_by.value),

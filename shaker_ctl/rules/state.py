@@ -10,6 +10,7 @@ A phase is where the table stands; phases marked *passing* are left again within
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import lru_cache
 
 from shaker_ctl.rules.outcome import Values
@@ -25,6 +26,7 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Person,
     Purpose,
+    Shown,
     Source,
     TossPlan,
     Verdict,
@@ -53,12 +55,23 @@ class Phase(Word):
     """The out-of-order procedure is done; a manual shaker is in use."""
 
     # opening and shift inspection
+    LAMP_VALUES_AWAITED = "lamp_values_awaited"
+    """The inspecting person chooses three values, or the walk once enough were seen."""
     LAMP_ENTRY = "lamp_entry"
     """Inspection values were sent to the lamps."""
+    LAMP_ENTRY_LIT = "lamp_entry_lit"
+    """Lit and proved, and not yet for as long as a person needs to look."""
+    LAMP_ENTRY_TO_BE_SEEN = "lamp_entry_to_be_seen"
     LAMP_ENTRY_CLEARING = "lamp_entry_clearing"
     EACH_LAMP = "each_lamp"
     """Every lamp is being lit alone."""
+    WALK_PAUSED = "walk_paused"
+    """The lamp in hand stays lit until the person goes on."""
     LAMPS_TO_BE_SEEN = "lamps_to_be_seen"
+    CYCLE_AWAITED = "cycle_awaited"
+    """The inspecting person starts the next cycle."""
+    CYCLE_TO_BE_JUDGED = "cycle_to_be_judged"
+    """Tossed, at rest, flat and read: the inspecting person says whether properly tossed."""
     CYCLE_DONE = "cycle_done"
     """*Passing*: a cycle counts, or does not."""
     TO_BE_SIGNED = "to_be_signed"
@@ -164,15 +177,19 @@ class TableState:
     passed: frozenset[Part] = frozenset()
     """Parts of the opening inspection that have passed and are not signed yet."""
     entry: int = 0
-    """Index of the lamp entry in hand."""
+    """Lamp entries that were seen lit, counted up to as many as the profile asks for."""
+    shown: frozenset[Shown] = frozenset()
+    """What those entries showed."""
     good: int = 0
     """Consecutive good cycles."""
     bad: int = 0
     """Consecutive bad cycles."""
     inspector: Person | None = None
-    """Who started the inspection in hand."""
+    """Who makes the inspection in hand: the only one who may see, judge and sign it."""
     signed_by: Person | None = None
     """Who signed the inspection that is valid now."""
+    signed_at: datetime | None = None
+    """When, while the table has not been opened on it."""
 
     # the world
     compartment_open: bool = False

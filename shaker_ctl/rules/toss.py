@@ -230,10 +230,19 @@ ROWS: tuple[Row, ...] = (
     ),
     # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
-        "cycle read flat",
+        "cycle read flat: was it properly tossed?",
         phases(P.READ),
         None,
         "opening_inspection.cycles",
+        when=(g.inspecting, g.read_verified),
+        to=P.CYCLE_TO_BE_JUDGED,
+        do=(fx.announce_values(Notice.CYCLE_SEEN, "opening_inspection.cycles"),),
+    ),
+    Row(
+        "trial toss read flat",
+        phases(P.READ),
+        None,
+        "technician's trial, table shut",
         when=(g.negated(g.in_play), g.read_verified),
         to=P.CYCLE_DONE,
         do=(fx.announce_values(Notice.CYCLE_GOOD, "opening_inspection.cycles"),),

@@ -267,6 +267,27 @@ class Part(Word):
     ALL = "all"
 
 
+class Shown(Word):
+    """What a lamp entry of an inspection shows; the house sees each of them lit at least once."""
+
+    TRIPLE = "triple"
+    PAIR = "pair"
+    SMALL = "small"
+    BIG = "big"
+
+
+class WalkStep(Word):
+    """How a person steers the walk over every lamp."""
+
+    PAUSE = "pause"
+    """The lamp in hand stays lit."""
+    ON = "on"
+    BACK = "back"
+    """The lamp before it once more."""
+    AGAIN = "again"
+    """The lamp in hand once more, or the whole walk when it is over."""
+
+
 class Condition(Word):
     """Something under which the last inspection was made, and that has changed."""
 
@@ -290,6 +311,8 @@ class Timer(Word):
     DRAW = "draw"
     COVER = "cover"
     LAMPS = "lamps"
+    LOOK = "look"
+    """Least time for which an inspection's lamp entry is lit before a person may say `seen`."""
     EACH_LAMP = "each_lamp"
     TOSS = "toss"
     REST = "rest"
@@ -359,8 +382,18 @@ class Notice(Word):
     BARRED = "barred"
     """No round starts; the state's `barred` says why."""
     INSPECTION_DUE = "inspection_due"
+    LAMP_VALUES = "lamp_values"
+    """The inspecting person is to enter three values of their own choice."""
+    LOOK = "look"
+    """Lit for these values: the inspecting person looks, then says `seen` or what is wrong."""
+    SAY_SEEN = "say_seen"
+    """The entry has been lit for long enough: the person says `seen`, or what is wrong."""
     LAMPS_SEEN = "lamps_seen"
     """The inspecting person is to confirm having seen every lamp lit and dark."""
+    CYCLE = "cycle"
+    """The inspecting person is to start a cycle of the shaker."""
+    CYCLE_SEEN = "cycle_seen"
+    """The inspecting person is to say whether the dice were properly tossed."""
     CYCLE_GOOD = "cycle_good"
     CYCLE_BAD = "cycle_bad"
     SIGN = "sign"

@@ -128,6 +128,7 @@ class Dispatch:
                 | commands.ClearLamps()
                 | commands.DarkenLamps()
                 | commands.ProveEachLamp()
+                | commands.SteerWalk()
                 | commands.ShowPhase()
                 | commands.ShowMultipliers()
                 | commands.HideMultipliers()

@@ -131,6 +131,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "look for a second controller on the lamp line; `shaker-ctl journal verify`, restart, then "
         "clear the fault",
     ),
+    "lamp-seen-wrong": (
+        "a person saw in the inspection that a lamp is not as it should be",
+        "the journal names the area; check its bulb, cover and wiring, then clear the fault",
+    ),
     "lamps-silent": (
         "the lamps' thread did not answer in time",
         "see `lamps` and the log, then clear the fault",

@@ -23,9 +23,13 @@ from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, P
 from shaker_ctl.ports import LampBox
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import Area, Values
-from shaker_ctl.rules.vocabulary import Multiplied, Occasion, Purpose, ShownPhase
+from shaker_ctl.rules.vocabulary import Multiplied, Occasion, Purpose, ShownPhase, WalkStep
 
 log = logging.getLogger(__name__)
+
+RENEW_S = 4.0
+"""A lamp that stays lit in a walk is asked for anew this often: the box ends a test that is not
+renewed for 10 s (REGISTERS.md, test life)."""
 
 WATCH_S = 0.2
 """Time between looks at the box: two of them lie within the 500 ms after which an answer is old."""
@@ -52,6 +56,7 @@ LampCommand = (
     | commands.ClearLamps
     | commands.DarkenLamps
     | commands.ProveEachLamp
+    | commands.SteerWalk
     | commands.ShowPhase
     | commands.ShowMultipliers
     | commands.HideMultipliers
@@ -89,6 +94,9 @@ class LampThread:
         self._anchor: Anchor | None = None
         self._is_stopping = False
         self._stop_trial = False
+        self._is_paused = False
+        self._again_from: int | None = None
+        """How a person has steered the walk since the lamp in hand was lit."""
         self._shown: tuple[int, Values] | None = None
         self._is_reported = False
         self.picture = LampPicture()
@@ -120,6 +128,10 @@ class LampThread:
         clearing ends a trial of lamps.
         """
         with self._wake:
+            if isinstance(command, commands.SteerWalk):
+                self._steer(command.step)
+                self._wake.notify()
+                return
             if isinstance(command, commands.DarkenLamps | commands.ClearLamps):
                 self._stop_trial = True
                 self._take_back(commands.ProveEachLamp)
@@ -206,8 +218,8 @@ class LampThread:
                 box.darken()
                 self._note(box.prove_dark(), self._now())
                 self._post(events.LampsDark(occasion))
-            case commands.ProveEachLamp(occasion, areas):
-                self._prove_each(occasion, areas)
+            case commands.ProveEachLamp(occasion, areas, dwell_s):
+                self._prove_each(occasion, areas, dwell_s)
             case commands.ShowPhase(phase, demonstration):
                 word = PHASES[phase] | (DEMONSTRATION if demonstration else 0)
                 self._picture(phase=phase)
@@ -218,26 +230,62 @@ class LampThread:
             case commands.HideMultipliers(occasion):
                 box.show_multipliers(_round(occasion), {})
 
-    def _prove_each(self, occasion: Occasion, areas: tuple[Area, ...]) -> None:
-        """Light each area alone, then dark, and prove both."""
-        tried: list[Area] = []
+    def _prove_each(self, occasion: Occasion, areas: tuple[Area, ...], dwell_s: float) -> None:
+        """Light each area alone for `dwell_s`, then dark, and prove both; a person may steer."""
+        at, proved = 0, set[Area]()
+        with self._wake:
+            self._is_paused, self._again_from = False, None
         try:
-            for area in areas:
+            while at < len(areas):
                 if self._stop_trial:
                     return
-                self._picture(commanded=frozenset({area}), tried=len(tried))
-                for wanted in (frozenset({area}), frozenset[Area]()):
-                    glowing = self._box.test_area(area if wanted else None)
-                    if glowing != wanted:
-                        raise LampError(
-                            f"lamp test: {sorted(wanted) or 'nothing'} should glow, "
-                            f"{sorted(glowing) or 'nothing'} does",
-                            remedy=f"check the bulb and wiring of {area}",
-                        )
-                tried.append(area)
+                area = areas[at]
+                self._picture(commanded=frozenset({area}), tried=len(proved))
+                self._light_alone(area, area)
+                again = self._dwell(area, dwell_s)
+                self._light_alone(None, area)
+                proved.add(area)
+                at = at + 1 if again is None else max(0, at + again)
         finally:
-            self._picture(commanded=frozenset(), tried=len(tried))
-        self._post(events.EachLampProved(occasion, tuple(tried)))
+            self._picture(commanded=frozenset(), tried=len(proved))
+        self._post(events.EachLampProved(occasion, areas))
+
+    def _light_alone(self, wanted: Area | None, under_test: Area) -> None:
+        """Light one area, or none, and prove it. Raises `LampError`."""
+        expected = frozenset({wanted} if wanted else ())
+        glowing = self._box.test_area(wanted)
+        if glowing != expected:
+            raise LampError(
+                f"lamp test: {sorted(expected) or 'nothing'} should glow, "
+                f"{sorted(glowing) or 'nothing'} does",
+                remedy=f"check the bulb and wiring of {under_test}",
+            )
+
+    def _dwell(self, area: Area, dwell_s: float) -> int | None:
+        """Keep the lamp lit so long, and for as long as the walk is paused.
+
+        Returns by how many lamps a person wants to go back, 0 for this one again; None: go on.
+        """
+        ends_at, renew_at = self._now() + dwell_s, self._now() + RENEW_S
+        while True:
+            with self._wake:
+                again, self._again_from = self._again_from, None
+                if self._stop_trial or again is not None:
+                    return again
+                if self._now() >= ends_at and not self._is_paused:
+                    return None
+                until = renew_at if self._is_paused else min(ends_at, renew_at)
+                self._wake.wait(timeout=max(0.0, until - self._now()))
+            if self._now() >= renew_at:
+                self._light_alone(area, area)
+                renew_at = self._now() + RENEW_S
+
+    def _steer(self, step: WalkStep) -> None:
+        """In the caller's thread, with the lock held: what `_dwell` looks at."""
+        if step in (WalkStep.PAUSE, WalkStep.ON):
+            self._is_paused = step is WalkStep.PAUSE
+        else:
+            self._again_from = -1 if step is WalkStep.BACK else 0
 
     def _write_anchor(self, anchor: Anchor) -> bool:
         """Return False where the line ailed: the watch, which then looks at once, reports that."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from shaker_ctl import libraries
+from shaker_ctl.table import Table
 from shaker_ctl.tests.installed_library import install_library
 
 ROOT = Path(libraries.__file__).parents[1]
@@ -29,8 +33,8 @@ def test_a_lock_holds_names_versions_and_hashes_and_nothing_else(lock: Path) -> 
 def test_no_library_stands_in_two_versions_in_the_locks() -> None:
     seen: dict[str, set[str]] = {}
     for lock in IN_TREE:
-        for name, version in libraries.locked(lock).items():
-            seen.setdefault(name, set()).add(version)
+        for name, pinned in libraries.locked(lock).items():
+            seen.setdefault(name, set()).add(pinned)
     assert {name: versions for name, versions in seen.items() if len(versions) > 1} == {}
 
 
@@ -82,3 +86,20 @@ def test_a_library_that_no_lock_names_is_not_looked_at(tmp_path: Path) -> None:
 def test_opencv_without_windows_decides_as_well(tmp_path: Path) -> None:
     install_library(tmp_path, "opencv_python_headless", "cv2.py", b"")
     assert list(libraries.deciding(tmp_path)) == ["opencv-python-headless"]
+
+
+def test_the_opening_record_names_what_decides_and_its_digests() -> None:
+    appended: dict[str, Any] = {}
+    table = Table.__new__(Table)
+    table._keeper = cast(Any, SimpleNamespace(append=lambda _kind, body: appended.update(body)))
+    table._settings = cast(Any, SimpleNamespace(service=SimpleNamespace(table_name="1")))
+    profile = SimpleNamespace(name="pa-625a")
+    table._rulebook = cast(Any, SimpleNamespace(profile=profile, marks=()))
+    table._sealed = cast(Any, SimpleNamespace(seal="unsealed"))
+    table._before = cast(Any, SimpleNamespace(value="stopped"))
+    table._boot = "b"
+    table._libraries = libraries.deciding(ROOT)
+    table._record_opening()
+    assert set(appended["libraries"]) == set(libraries.DECIDING)
+    for name, line in appended["libraries"].items():
+        assert re.fullmatch(rf"{re.escape(version(name))} sha256:[0-9a-f]{{64}}", line)

@@ -25,7 +25,9 @@ _TRIED: tuple[Request, ...] = (
     *(Request(verb) for verb in ("time confirm", "return-to-service", "test-toss", "lamp test")),
     *(Request(verb) for verb in ("no-roll", "out-of-order", "cancel", "lid")),
     *(Request("in-view", {"stayed": stayed}) for stayed in (True, False)),
-    *(Request("inspect", {"what": what}) for what in ("all", "seen", "shift")),
+    *(Request("inspect", {"what": what}) for what in ("all", "seen", "walk", "pause", "on")),
+    *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
+    Request("inspect", {"what": "enter", "values": (1, 2, 3)}),
     Request("decide", {"values": None}),
     Request("enter", {"values": (1, 2, 3)}),
     Request("dice changed", {"serials": ("a", "b", "c")}),
@@ -42,14 +44,17 @@ def allowed_verbs(
         tried.append(Request("confirm", {"values": state.reading.values}))
     tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
+    actors = [Actor("somebody", role, "trial") for role in Role]
+    if (inspector := state.inspector) is not None:  # only they go on with it
+        actors.append(Actor(inspector.name, inspector.role, "trial"))
     for request in tried:
         if request.verb in allowed:
             continue
-        for role in Role:
+        for actor in actors:
             try:
                 event = requests.to_event(
                     request,
-                    Actor("somebody", role, "trial"),
+                    actor,
                     state,
                     now=wall.now(),
                     kind_of_fault=faults.kind_of,

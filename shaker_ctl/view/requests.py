@@ -15,7 +15,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT, Values
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep
+from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep, WalkStep
 
 
 def person(actor: Actor) -> Person:
@@ -67,13 +67,13 @@ def to_event(
         case "presence":
             return events.PresenceGiven(who, number)
         case "sign":
-            return events.Signed(who)
+            return events.Signed(who, now)
         case "open":
             return events.OpenRequested(who)
         case "close":
             return events.CloseRequested(who)
         case "inspect":
-            return _inspect(str(given["what"]), who)
+            return _inspect(given, who)
         case "shift start":
             return events.ShiftBegan(who)
         case "time confirm":
@@ -104,11 +104,25 @@ def to_event(
     raise RefusedError(f"{request.verb!r} is no act at this table", remedy="see `help`")
 
 
-def _inspect(what: str, who: Person) -> events.Event:
-    if what == "seen":
-        return events.LampsSeen(who)
-    if what == "shift":
-        return events.ShiftInspectionRequested(who)
+def _inspect(given: Mapping[str, object], who: Person) -> events.Event:
+    what = str(given["what"])
+    match what:
+        case "enter":
+            return events.LampValuesEntered(who, _values(given))
+        case "seen":
+            return events.LampsSeen(who)
+        case "wrong":
+            return events.LampSeenWrong(who, str(given["area"]))
+        case "walk":
+            return events.WalkRequested(who)
+        case "pause" | "on" | "back" | "again":
+            return events.WalkSteered(who, WalkStep(what))
+        case "cycle":
+            return events.CycleRequested(who)
+        case "tossed" | "not-tossed":
+            return events.CycleJudged(who, what == "tossed")
+        case "shift":
+            return events.ShiftInspectionRequested(who)
     return events.InspectionRequested(who, Part(what))
 
 

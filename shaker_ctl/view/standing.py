@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaker_ctl.console.desk import InspectionView, PendingView
+from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.outcome import Values
-from shaker_ctl.rules.rulebook import INSPECTION_ENTRIES, Rulebook
+from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Unreadable, Verdict, Verified
+from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Shown, Unreadable, Verdict, Verified
 
 _LIFE = {
     Phase.CLOSED: "closed",
@@ -21,6 +22,8 @@ _LIFE = {
     Phase.OUT_OF_SERVICE: "out of service",
     Phase.SHAKER_RETIRED: "shaker retired",
 }
+
+IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 
 _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
     Phase.AWAITING_DEALER: ("confirm", frozenset({Role.DEALER}), "announce and confirm the values"),
@@ -34,10 +37,27 @@ _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
         frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
         "decide",
     ),
+    Phase.LAMP_VALUES_AWAITED: (
+        "values",
+        IN_CHARGE,
+        "three values of your own: inspect enter A B C",
+    ),
+    Phase.LAMP_ENTRY_TO_BE_SEEN: (
+        "seen",
+        IN_CHARGE,
+        "look at the layout, then: inspect seen, or inspect wrong AREA",
+    ),
+    Phase.WALK_PAUSED: ("on", IN_CHARGE, "inspect on, back or again; inspect wrong AREA"),
     Phase.LAMPS_TO_BE_SEEN: (
         "seen",
-        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
-        "say that you saw every lamp lit and dark: inspect seen",
+        IN_CHARGE,
+        "say that you saw every lamp lit and dark: inspect seen, again, or wrong AREA",
+    ),
+    Phase.CYCLE_AWAITED: ("cycle", IN_CHARGE, "start the shaker and watch it: inspect cycle"),
+    Phase.CYCLE_TO_BE_JUDGED: (
+        "tossed",
+        IN_CHARGE,
+        "were the dice properly tossed? inspect tossed, or inspect not-tossed",
     ),
     Phase.TO_BE_SIGNED: (
         "sign",
@@ -70,7 +90,7 @@ def life(state: TableState) -> str:
     """Return the table's life in the words of `TableView.life`."""
     if state.phase in _LIFE:
         return _LIFE[state.phase]
-    if state.purpose is Purpose.INSPECTION or state.phase is Phase.TO_BE_SIGNED:
+    if state.purpose is Purpose.INSPECTION:
         return "opening inspection"
     if state.purpose is Purpose.SHIFT:
         return "shift inspection"
@@ -95,6 +115,10 @@ def pending(state: TableState) -> PendingView | None:
             f"{said}dealer and floorperson, each: in-view {state.round} yes, where the locked "
             f"compartment stayed in your view; else in-view {state.round} no: the round is void"
         )
+    if state.phase is Phase.LAMP_VALUES_AWAITED:
+        text += _suggestion(state)
+    if state.inspector is not None and state.phase in ph.INSPECTION:
+        roles = frozenset({state.inspector.role})
     if state.phase is Phase.DISPUTED:
         text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; decide"
     return PendingView(
@@ -104,6 +128,25 @@ def pending(state: TableState) -> PendingView | None:
         roles=tuple(sorted(roles, key=lambda role: role.value)),
         text=text,
     )
+
+
+_UNSEEN = {
+    Shown.TRIPLE: "a triple",
+    Shown.PAIR: "a pair",
+    Shown.SMALL: "Small",
+    Shown.BIG: "Big",
+}
+
+
+def unseen(state: TableState) -> tuple[str, ...]:
+    """What no entry of this inspection has shown yet. Seeing it is the house's care, no text's."""
+    return tuple(words for shown, words in _UNSEEN.items() if shown not in state.shown)
+
+
+def _suggestion(state: TableState) -> str:
+    left = unseen(state)
+    care = f"; not seen yet: {', '.join(left)} (the house's care)" if left else ""
+    return f"{care}; {state.entry} seen; after three: inspect walk"
 
 
 def _seen(values: Values | None) -> str:
@@ -135,10 +178,16 @@ def next_step(state: TableState, faults: Sequence[str]) -> str:
 
 _INSPECTION_STAGES = {
     Phase.INSPECTION_DUE: "due",
+    Phase.LAMP_VALUES_AWAITED: "values?",
     Phase.LAMP_ENTRY: "lamp entries",
+    Phase.LAMP_ENTRY_LIT: "lamp entries",
+    Phase.LAMP_ENTRY_TO_BE_SEEN: "seen?",
     Phase.LAMP_ENTRY_CLEARING: "lamp entries",
     Phase.EACH_LAMP: "lamp walk",
+    Phase.WALK_PAUSED: "walk paused",
     Phase.LAMPS_TO_BE_SEEN: "seen?",
+    Phase.CYCLE_AWAITED: "cycle?",
+    Phase.CYCLE_TO_BE_JUDGED: "tossed?",
     Phase.TO_BE_SIGNED: "signature?",
     Phase.INSPECTED: "signed",
 }
@@ -162,13 +211,15 @@ def inspection(
     )
     are_lamps_done = Part.LAMPS in state.passed or (in_cycles and state.good > 0)
     walked = are_lamps_done or state.phase is Phase.LAMPS_TO_BE_SEEN
-    entered = state.entry if state.phase in _ENTERING else len(INSPECTION_ENTRIES) * walked
-    is_walking = state.phase in (Phase.EACH_LAMP, Phase.LAMP_TRIAL)
+    entered = rulebook.lamp_entries if are_lamps_done else state.entry
+    is_walking = state.phase in (*ph.WALK, Phase.LAMP_TRIAL)
     proved = tried if is_walking else len(rulebook.areas) * walked
     return InspectionView(
         stage=stage,
         reasons=(because,) if because and stage != "signed" else (),
-        entries=INSPECTION_ENTRIES[:entered],
+        entries_seen=entered,
+        entries_of=rulebook.lamp_entries,
+        unseen=unseen(state) if state.phase in ph.LAMP_INSPECTION else (),
         lamps_proved=proved,
         lamps_of=len(rulebook.areas),
         lamps_seen_by=state.inspector.name if are_lamps_done and state.inspector else "",
@@ -179,8 +230,6 @@ def inspection(
     )
 
 
-_ENTERING = frozenset({Phase.LAMP_ENTRY, Phase.LAMP_ENTRY_CLEARING})
-
 _SAYS: dict[Phase, str] = {
     Phase.CLOSED: "The table is closed.",
     Phase.INSPECTION_DUE: "An opening inspection is due.",
@@ -189,8 +238,14 @@ _SAYS: dict[Phase, str] = {
     Phase.READY: "Open; the next round may begin.",
     Phase.BETTING: "Bets are open.",
     Phase.NO_MORE_BETS: "No more bets; the shaker waits to be started.",
+    Phase.LAMP_VALUES_AWAITED: "The inspecting person enters three values of their own choice.",
     Phase.LAMP_ENTRY: "Inspection values are entered; the lamps are read back.",
+    Phase.LAMP_ENTRY_LIT: "What these values win is lit: look at the layout.",
+    Phase.LAMP_ENTRY_TO_BE_SEEN: "Lit until the inspecting person says: inspect seen.",
     Phase.LAMP_ENTRY_CLEARING: "Inspection values are cleared; the lamps are read back dark.",
+    Phase.WALK_PAUSED: "The walk over every lamp is paused; its lamp stays lit.",
+    Phase.CYCLE_AWAITED: "The inspecting person starts a cycle of the shaker: inspect cycle.",
+    Phase.CYCLE_TO_BE_JUDGED: "Flat and readable; the inspecting person says: inspect tossed.",
     Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
     Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; who saw it says: inspect seen.",
     Phase.TO_BE_SIGNED: "The inspection has passed; who inspected says: sign.",

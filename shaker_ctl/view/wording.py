@@ -33,7 +33,12 @@ _NOTICES = {
     Notice.CLOSED: "The table is closed.",
     Notice.BARRED: "No round starts.",
     Notice.INSPECTION_DUE: "An opening inspection is due.",
+    Notice.LAMP_VALUES: "Enter three values of your own choice: inspect enter A B C.",
+    Notice.LOOK: "Lit for",
+    Notice.SAY_SEEN: "Seen? Say: inspect seen, or inspect wrong AREA.",
     Notice.LAMPS_SEEN: "Every lamp was lit and dark alone: confirm that you saw it.",
+    Notice.CYCLE: "Start a cycle of the shaker and watch it: inspect cycle.",
+    Notice.CYCLE_SEEN: "Flat and readable",
     Notice.CYCLE_GOOD: "Good shaker cycle.",
     Notice.CYCLE_BAD: "This cycle does not count; three good ones in a row are needed.",
     Notice.SIGN: "The inspection has passed and waits for its signature.",
@@ -80,6 +85,10 @@ def announce(said: Announce) -> str:
     parts = [notice]
     if said.values is not None:
         parts[0] = f"{parts[0].rstrip('.')}: {' '.join(map(str, said.values))}."
+    if said.areas:
+        parts.append(f"Winning areas: {', '.join(said.areas)}.")
+    if said.notice is Notice.CYCLE_SEEN:
+        parts.append("Properly tossed? Say: inspect tossed, or inspect not-tossed.")
     if said.cause is not None:
         parts.append(f"Because {cause(said.cause)}.")
     if said.wagers is not None:

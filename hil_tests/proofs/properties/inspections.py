@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.state import Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Notice,
     Part,
@@ -36,23 +38,85 @@ def _shift_inspected(case: Case) -> bool | None:
     granted=(ev.Signed,),
 )
 def _signed_rightly(case: Case) -> bool | None:
+    looked = case.event.person == case.before.inspector and case.before.cycles == 3
     if case.state.purpose is Purpose.SHIFT:
-        return case.before.cycles == 3 and case.event.person.role in case.expected.shift
-    lamps = case.before.entries == {1, 2, 3} and case.before.each and case.before.seen
-    return lamps and case.before.cycles == 3 and case.event.person.role in case.expected.signs
+        return looked and case.event.person.role in case.expected.shift
+    lamps = case.before.entries == 3 and case.before.each and case.before.seen
+    return lamps and looked and case.event.person.role in case.expected.signs
 
 
-@proves("lamps are seen by a person who may sign", granted=(ev.LampsSeen,))
+@proves("lamps are seen by the inspecting person, who may sign", granted=(ev.LampsSeen,))
 def _seen_rightly(case: Case) -> bool | None:
-    if not (
-        case.before.each
-        and case.before.entries == {1, 2, 3}
-        and case.event.person.role in case.expected.signs
-    ):
+    who = case.event.person
+    if who != case.before.inspector or who.role not in case.expected.signs:
+        return False
+    if case.phase is not P.LAMPS_TO_BE_SEEN:
+        lit = case.before.lamps is Lamps.LIT and case.before.looked
+        return lit and case.to is P.LAMP_ENTRY_CLEARING
+    if not (case.before.each and case.before.entries == 3):
         return False
     if case.state.part is Part.ALL:
-        return case.to in (P.COVERING, P.PLANNING)
+        return case.to is P.CYCLE_AWAITED
     return case.to is (P.TO_BE_SIGNED if case.before.cycles == 3 else P.INSPECTION_DUE)
+
+
+STEPS = (
+    *(ev.LampValuesEntered, ev.LampsSeen, ev.LampSeenWrong, ev.WalkRequested, ev.WalkSteered),
+    *(ev.CycleRequested, ev.CycleJudged, ev.Signed),
+)
+
+
+@proves("an inspection is made by one person from its first step to the signature", granted=STEPS)
+def _one_person(case: Case) -> bool | None:
+    return case.event.person == case.before.inspector
+
+
+@proves("what a person enters is lit until they have looked and said so", accepted=True)
+def _stays_lit(case: Case) -> bool | None:
+    """No command of the machine's own darkens an entry that is lit and proved."""
+    lit = (P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN)
+    if case.phase not in lit or case.to not in (*lit, P.LAMP_ENTRY_CLEARING):
+        return None
+    dark = case.orders(do.ClearLamps, do.DarkenLamps)
+    return dark == (case.on(ev.LampsSeen) and case.before.looked)
+
+
+@proves("what a person enters is named with what it wins", granted=(ev.LampsShown,))
+def _named(case: Case) -> bool | None:
+    if case.event.occasion.purpose is not Purpose.INSPECTION:
+        return None
+    told = [each for each in case.commands if type(each) is do.Announce]
+    return len(told) == 1 and told[0].values == case.event.values and bool(told[0].areas)
+
+
+@proves("the walk lights every lamp, after enough entries", granted=(ev.WalkRequested,))
+def _walk(case: Case) -> bool | None:
+    walk = case.first(do.ProveEachLamp)
+    every = set(walk.areas) == set(case.rules.areas) and walk.dwell_s >= 0.5
+    return every and case.before.entries == 3
+
+
+@proves("in an inspection the shaker turns by its inspector's act", commands=(do.DrawTossPlan,))
+def _cycle_started(case: Case) -> bool | None:
+    if case.next.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
+        return None
+    started = case.on(ev.CycleRequested) and case.event.person == case.before.inspector
+    return started or case.phase is P.COVERING
+
+
+@proves("a lamp that a person saw to be wrong is a fault", granted=(ev.LampSeenWrong,))
+def _seen_wrong(case: Case) -> bool | None:
+    named = case.event.area in case.rules.areas
+    return named and case.to is P.OUT_OF_SERVICE and case.orders(do.DarkenLamps)
+
+
+@proves("no table opens on a signature that has aged", granted=(ev.TimeChecked,))
+def _aged(case: Case) -> bool | None:
+    signed_at = case.state.signed_at
+    if case.phase is not P.OPENING or signed_at is None:
+        return None
+    old = case.event.now - signed_at >= timedelta(hours=case.rules.parameters.signature_h)
+    return case.to in (P.INSPECTION_DUE, P.INSPECTED) if old else case.to is not P.INSPECTION_DUE
 
 
 @proves("three bad cycles in a row are a shaker fault, fewer are not", accepted=True)
@@ -71,6 +135,8 @@ def _bad_cycles(case: Case) -> bool | None:
 def _count(case: Case) -> bool | None:
     if case.state.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
         return None
+    if case.tells(Notice.CYCLE_SEEN):
+        return case.to is P.CYCLE_TO_BE_JUDGED and case.next.good == case.before.cycles
     if case.tells(Notice.CYCLE_GOOD):
         signing = case.to in (P.TO_BE_SIGNED, P.INSPECTION_DUE)
         lamps = (case.before.seen and case.before.each) or case.state.purpose is Purpose.SHIFT
@@ -91,7 +157,9 @@ def _cycle_told(case: Case) -> bool | None:
     if case.before.playing:
         return None
     good = isinstance(case.event.verdict, Verified)
-    told = case.tells(Notice.CYCLE_GOOD if good else Notice.CYCLE_BAD)
+    is_trial = case.state.purpose is Purpose.TRIAL
+    asked = Notice.CYCLE_GOOD if is_trial else Notice.CYCLE_SEEN
+    told = case.tells(asked if good else Notice.CYCLE_BAD)
     over = case.to in (P.INSPECTION_DUE, P.OUT_OF_SERVICE)
     return told and (over or case.state.purpose is not Purpose.TRIAL)
 
@@ -116,7 +184,7 @@ def _nothing_left(case: Case) -> bool | None:
     y = case.next
     if y.phase not in EMPTY_HANDED:
         return None
-    left = (y.entry, y.good, y.bad, y.reading, y.values, y.plan, y.retried)
+    left = (y.entry, y.shown, y.good, y.bad, y.reading, y.values, y.plan, y.retried)
     unproved = y.phase in (P.CLOSED, P.OUT_OF_SERVICE) and y.passed
     return not any(left) and not unproved
 
@@ -131,6 +199,8 @@ BEGUN = (P.READY, P.ADMITTING, P.BETTING, P.COVERING, P.PLANNING)
 )
 def _clock_admits(case: Case) -> bool | None:
     trusted = case.event.trust is not TimeTrust.NONE and not case.event.behind_last_record
+    if case.to is P.INSPECTION_DUE:
+        return trusted and case.phase is P.OPENING and case.tells(Notice.INSPECTION_DUE)
     good = trusted and case.event.now == case.table.day and case.state.dice is not None
     if good and case.phase is P.ADMITTING and (case.before.estop or case.before.shift_due):
         return case.to is P.READY

@@ -103,7 +103,11 @@ PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
     P.CLOSED: frozenset({ShownPhase.CLOSED}),
     P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
     P.INSPECTED: frozenset({ShownPhase.CLOSED}),
+    P.LAMP_VALUES_AWAITED: frozenset({ShownPhase.INSPECTION}),
     P.LAMP_ENTRY: frozenset({ShownPhase.INSPECTION}),
+    P.LAMP_ENTRY_LIT: frozenset({ShownPhase.INSPECTION}),
+    P.LAMP_ENTRY_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
+    P.CYCLE_AWAITED: frozenset({ShownPhase.INSPECTION}),
     P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
     P.TO_BE_SIGNED: frozenset({ShownPhase.INSPECTION}),
 }

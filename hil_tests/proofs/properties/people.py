@@ -12,7 +12,12 @@ P = Phase
 
 
 MUST_BE_TOLD: dict[Phase, Notice] = {
+    P.LAMP_VALUES_AWAITED: Notice.LAMP_VALUES,
+    P.LAMP_ENTRY_LIT: Notice.LOOK,
+    P.LAMP_ENTRY_TO_BE_SEEN: Notice.SAY_SEEN,
     P.LAMPS_TO_BE_SEEN: Notice.LAMPS_SEEN,
+    P.CYCLE_AWAITED: Notice.CYCLE,
+    P.CYCLE_TO_BE_JUDGED: Notice.CYCLE_SEEN,
     P.TO_BE_SIGNED: Notice.SIGN,
     P.INSPECTED: Notice.INSPECTED,
     P.READY: Notice.OPEN,
@@ -192,10 +197,18 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.ShakerRestored: tech} | (
                 {ev.FaultCleared: tech} if case.before.faults else {}
             )
-        case P.LAMP_ENTRY | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP:
+        case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
             return {ev.InspectionAbandoned: f}
-        case P.LAMPS_TO_BE_SEEN:
+        case P.LAMP_VALUES_AWAITED:
+            return {ev.LampValuesEntered: f, ev.InspectionAbandoned: f}
+        case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
+        case P.CYCLE_AWAITED:
+            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
+            return {ev.CycleRequested: who, ev.InspectionAbandoned: f}
+        case P.CYCLE_TO_BE_JUDGED:
+            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
+            return {ev.CycleJudged: who, ev.InspectionAbandoned: f}
         case P.TO_BE_SIGNED if case.state.purpose is Purpose.SHIFT:
             return {ev.Signed: Role.SUPERVISOR, ev.InspectionAbandoned: f}
         case P.TO_BE_SIGNED:
@@ -229,6 +242,7 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
 
 ACTS = (
     *(*DEALER_ACTS, *CHARGE_ACTS, *TECHNICIAN_ACTS, *EITHER_ACTS),
+    *(ev.LampValuesEntered, ev.CycleRequested, ev.CycleJudged),
     *(ev.LampsSeen, ev.Signed, ev.PresenceGiven, ev.PlayerPressed, ev.ShiftInspectionRequested),
 )
 
@@ -239,11 +253,18 @@ def _granted(case: Case) -> bool | None:
     person = getattr(case.event, "person", None)
     if role is None or (person is not None and person.role is not role) or not case.is_current:
         return None
+    if isinstance(case.event, OF_THE_INSPECTOR) and person != case.before.inspector:
+        return case.refused
     if case.on(ev.FaultCleared) and case.event.kind not in case.before.faults:
         return None
     if case.on(ev.ShakerRetired) and not case.event.steps:
         return case.refused
     return case.accepted
+
+
+OF_THE_INSPECTOR = (
+    *(ev.LampValuesEntered, ev.LampsSeen, ev.CycleRequested, ev.CycleJudged, ev.Signed),
+)
 
 
 GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
@@ -266,7 +287,12 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.JogRequested: frozenset({P.JOGGING}),
     ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.LampTrialRequested: frozenset({P.LAMP_TRIAL}),
-    ev.ShiftInspectionRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.ShiftInspectionRequested: frozenset({P.CYCLE_AWAITED}),
+    ev.InspectionRequested: frozenset({P.LAMP_VALUES_AWAITED, P.CYCLE_AWAITED}),
+    ev.CycleRequested: frozenset({P.COVERING, P.PLANNING}),
+    ev.LampValuesEntered: frozenset({P.LAMP_ENTRY}),
+    ev.WalkRequested: frozenset({P.EACH_LAMP}),
+    ev.WalkSteered: frozenset({P.EACH_LAMP, P.WALK_PAUSED}),
     ev.JogFinished: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND}),
     ev.TossPlanDrawn: frozenset({P.PROVING_DARK}),

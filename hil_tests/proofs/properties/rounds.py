@@ -185,9 +185,11 @@ def _pace(case: Case) -> bool | None:
         case P.CLEARING, ev.LampsDark():
             return case.first(do.RecordRound).ending is Ending.SETTLED
         case P.LAMP_ENTRY, ev.LampsShown():
-            return to is P.LAMP_ENTRY_CLEARING
+            return to is P.LAMP_ENTRY_LIT
+        case P.LAMP_ENTRY_LIT, ev.TimerExpired():
+            return to is P.LAMP_ENTRY_TO_BE_SEEN
         case P.LAMP_ENTRY_CLEARING, ev.LampsDark():
-            return to is (P.EACH_LAMP if len(case.before.entries) == 3 else P.LAMP_ENTRY)
+            return to is P.LAMP_VALUES_AWAITED
     return None
 
 

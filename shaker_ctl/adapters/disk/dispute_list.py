@@ -44,7 +44,8 @@ class DisputeList:
         line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(self._path, flags, 0o640), "ab") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -62,7 +63,7 @@ class DisputeList:
             return tuple(Dispute(**json.loads(line)) for line in lines if line)
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise JournalWriteError(
                 f"the list of disputes {self._path} cannot be read: {error}",
                 remedy="Mend or remove that line by hand; until then no picture is dropped",

@@ -16,6 +16,7 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     NoRoll,
     NoRollKind,
+    Part,
     Person,
     Role,
     Timer,
@@ -35,6 +36,8 @@ PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
 UNREADABLE = Unreadable("glare")
+ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (1, 3, 4))
+"""What a floorperson enters: a triple, a pair, three different values."""
 
 
 class Playing:
@@ -80,14 +83,25 @@ class Playing:
         self.do(ev.Restarted(False, False, False))
         return self.do(ev.DiceChanged(TECHNICIAN, ("1", "2", "3"), self.now - timedelta(hours=1)))
 
-    def lamps_inspected(self, seen_by: Person = FLOOR) -> Playing:
-        self.do(ev.InspectionRequested(seen_by))
-        for _ in range(3):
-            assert self.state.values is not None
-            self.do(ev.LampsShown(self.state.occasion, self.state.values))
+    def lamps_inspected(self, seen_by: Person = FLOOR, part: Part = Part.ALL) -> Playing:
+        self.do(ev.InspectionRequested(seen_by, part))
+        for values in ENTRIES:
+            self.lit_for(values, seen_by).do(ev.LampsSeen(seen_by))
             self.do(ev.LampsDark(self.state.occasion))
+        self.do(ev.WalkRequested(seen_by))
         self.do(ev.EachLampProved(self.state.occasion, self.rules.areas))
         return self.do(ev.LampsSeen(seen_by))
+
+    def lit_for(self, values: Values, who: Person = FLOOR) -> Playing:
+        """An inspection's entry of these values, lit for as long as a look takes."""
+        self.do(ev.LampValuesEntered(who, values))
+        self.do(ev.LampsShown(self.state.occasion, values))
+        return self.do(ev.TimerExpired(Timer.LOOK, self.state.occasion))
+
+    def cycled(self, by: Person = FLOOR, *, tossed: bool = True) -> Playing:
+        """One cycle that this person starts and judges."""
+        self.do(ev.CycleRequested(by)).tossed().at_rest().read(Verified((1, 2, 3)))
+        return self.do(ev.CycleJudged(by, tossed))
 
     def tossed(self) -> Playing:
         """From the drawn plan until settled."""
@@ -109,8 +123,8 @@ class Playing:
         """Lamps, three good cycles, signature."""
         self.locked().lamps_inspected(by)
         for _ in range(3):
-            self.tossed().at_rest().read(Verified((1, 2, 3)))
-        return self.do(ev.Signed(by))
+            self.cycled(by)
+        return self.do(ev.Signed(by, self.now))
 
     def open(self, by: Person = FLOOR) -> Playing:
         self.inspected(by).do(ev.OpenRequested(by))
@@ -118,8 +132,8 @@ class Playing:
         if self.state.shift_due and self.phase is Phase.READY:
             self.do(ev.ShiftInspectionRequested(SUPERVISOR))
             for _ in range(3):
-                self.tossed().at_rest().read(Verified((1, 2, 3)))
-            self.do(ev.Signed(SUPERVISOR))
+                self.cycled(SUPERVISOR)
+            self.do(ev.Signed(SUPERVISOR, self.now))
         return self
 
     def clock(self, trust: TimeTrust = TimeTrust.RTC) -> Playing:

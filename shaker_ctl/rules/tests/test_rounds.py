@@ -45,6 +45,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 READ = Verified((1, 4, 4))
+ANOTHER = Person("Fiona", Role.FLOORPERSON)
 COVERED = {"profile": "md", "cover_fitted": True, "cover_driven": True}
 HOUSE = {"profile": "house-auto", "attended": False, "autonomous": True}
 SUPER = {"profile": "pa-625b"}
@@ -104,11 +105,13 @@ def test_the_inspection_shows_a_triple_a_pair_and_three_different_values():
 def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
     t = Playing().locked().lamps_inspected()
     for verdict in (READ, READ, TILTED, READ, READ, READ):
-        t.tossed().at_rest().read(verdict)
+        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
+        if verdict is READ:
+            t.do(ev.CycleJudged(FLOOR, tossed=True))
     assert t.phase is Phase.TO_BE_SIGNED
     t = Playing().locked().lamps_inspected()
     for verdict in (TILTED, UNREADABLE, TILTED):
-        t.tossed().at_rest().read(verdict)
+        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
     assert t.phase is Phase.OUT_OF_SERVICE
     assert t.state.faults == {FaultKind.SHAKER}
 
@@ -116,10 +119,10 @@ def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
 def test_only_the_role_of_the_profile_signs():
     t = Playing().locked().lamps_inspected()
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
-    for person in (DEALER, TECHNICIAN, SUPERVISOR):
-        assert t.tell(ev.Signed(person)).refused
-    t.do(ev.Signed(FLOOR))
+        t.cycled()
+    for person in (DEALER, TECHNICIAN, SUPERVISOR, ANOTHER):
+        assert t.tell(ev.Signed(person, t.now)).refused
+    t.do(ev.Signed(FLOOR, t.now))
     md = Playing(**COVERED).inspected(SUPERVISOR)
     assert md.phase is Phase.INSPECTED
 
@@ -128,14 +131,9 @@ def test_the_two_parts_of_an_inspection_may_be_run_one_by_one():
     t = Playing().locked()
     t.do(ev.InspectionRequested(FLOOR, Part.SHAKER))
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
+        t.cycled()
     assert t.phase is Phase.INSPECTION_DUE
-    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS))
-    for _ in range(3):
-        assert t.state.values
-        t.do(ev.LampsShown(t.state.occasion, t.state.values), ev.LampsDark(t.state.occasion))
-    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas), ev.LampsSeen(FLOOR))
-    assert t.phase is Phase.TO_BE_SIGNED
+    assert t.lamps_inspected(part=Part.LAMPS).phase is Phase.TO_BE_SIGNED
 
 
 def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
@@ -144,8 +142,8 @@ def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
     assert t.tell(ev.ShiftInspectionRequested(FLOOR)).refused
     t.do(ev.ShiftInspectionRequested(SUPERVISOR))
     for _ in range(3):
-        t.tossed().at_rest().read(READ)
-    t.do(ev.Signed(SUPERVISOR), ev.BetsRequested(DEALER)).clock()
+        t.cycled(SUPERVISOR)
+    t.do(ev.Signed(SUPERVISOR, t.now), ev.BetsRequested(DEALER)).clock()
     t.do(ev.ShiftBegan(FLOOR))
     t.lit().cleared()
     assert t.tell(ev.BetsRequested(DEALER)).refused

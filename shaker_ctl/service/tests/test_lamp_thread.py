@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,8 @@ from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import AREAS, Area, Values
-from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
+from shaker_ctl.rules.vocabulary import Occasion, Purpose, WalkStep, play
+from shaker_ctl.service import lamp_thread
 from shaker_ctl.service.lamp_thread import LampThread
 
 pytestmark = pytest.mark.timed
@@ -85,7 +87,7 @@ def test_a_walk_of_the_lamps_ends_after_the_lamp_in_hand(
     bench: Bench, ending: commands.ClearLamps | commands.DarkenLamps
 ) -> None:
     thread, box, said = bench
-    thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
+    thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS), 0.0))
     box.turns.release(1)
     until(lambda: box.asked == ["test small"])
     thread.perform(ending)
@@ -99,7 +101,7 @@ def test_a_walk_of_the_lamps_ends_after_the_lamp_in_hand(
 def test_a_walk_that_was_ended_before_it_began_lights_no_lamp(bench: Bench) -> None:
     thread, box, said = bench
     thread.perform(commands.ClearLamps(TRIAL))
-    thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS)))
+    thread.perform(commands.ProveEachLamp(TRIAL, tuple(AREAS), 0.0))
     thread.perform(commands.ClearLamps(TRIAL))
     box.turns.release(10)
     until(lambda: len(said) == 2)
@@ -108,11 +110,11 @@ def test_a_walk_that_was_ended_before_it_began_lights_no_lamp(bench: Bench) -> N
 
 def test_the_walk_after_one_that_was_ended_is_whole(bench: Bench) -> None:
     thread, box, said = bench
-    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.0))
     box.turns.release(1)
     until(lambda: box.asked)
     thread.perform(commands.ClearLamps(TRIAL))
-    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big")))
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.0))
     box.turns.release(20)
     until(lambda: len(said) == 2)
     assert said == [events.LampsDark(TRIAL), events.EachLampProved(TRIAL, ("small", "big"))]
@@ -196,3 +198,56 @@ def test_an_anchor_that_waits_is_written_before_the_thread_ends(bench: Bench) ->
     box.turns.release(10)
     thread.stop()
     assert box.asked == ["clear", "anchor 1"]
+
+
+def steered(thread: LampThread, *steps: WalkStep) -> None:
+    for step in steps:
+        thread.perform(commands.SteerWalk(TRIAL, step))
+
+
+def test_each_lamp_of_a_walk_stays_lit_for_its_time(bench: Bench) -> None:
+    thread, box, said = bench
+    box.turns.release(20)
+    began = time.monotonic()
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.1))
+    until(lambda: said)
+    assert time.monotonic() - began >= 0.2
+    assert box.asked == ["test small", "test None", "test big", "test None"]
+
+
+def test_a_paused_walk_keeps_its_lamp_lit_until_it_goes_on(bench: Bench) -> None:
+    thread, box, said = bench
+    box.turns.release(20)
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.2))
+    until(lambda: box.asked == ["test small"])
+    steered(thread, WalkStep.PAUSE)
+    time.sleep(0.3)
+    assert box.asked == ["test small"]
+    steered(thread, WalkStep.ON)
+    until(lambda: said)
+    assert said == [events.EachLampProved(TRIAL, ("small", "big"))]
+
+
+def test_a_walk_goes_back_and_repeats_as_it_is_told(bench: Bench) -> None:
+    thread, box, said = bench
+    box.turns.release(40)
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.2))
+    until(lambda: box.asked[-1:] == ["test big"])
+    steered(thread, WalkStep.BACK)
+    until(lambda: box.asked[-1:] == ["test small"])
+    steered(thread, WalkStep.AGAIN)
+    until(lambda: said)
+    lit = [what for what in box.asked if what != "test None"]
+    assert lit == ["test small", "test big", "test small", "test small", "test big"]
+
+
+def test_a_paused_lamp_is_renewed_before_the_box_ends_its_test(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lamp_thread, "RENEW_S", 0.05)
+    thread, box, _said = bench
+    box.turns.release(40)
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small",), 0.2))
+    until(lambda: box.asked)
+    steered(thread, WalkStep.PAUSE)
+    until(lambda: box.asked.count("test small") >= 4)

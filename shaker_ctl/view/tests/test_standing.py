@@ -20,6 +20,7 @@ from shaker_ctl.rules.vocabulary import (
     Person,
     Purpose,
     Role,
+    Shown,
     Verdict,
     Verified,
 )
@@ -67,8 +68,29 @@ def test_an_inspection_that_waits_for_its_signature_shows_what_was_done() -> Non
     )
     shown = standing.inspection(state, RULES, because="the controller was started")
     assert (shown.cycles_good, shown.lamps_proved, shown.lamps_seen_by) == (3, 50, "fay")
-    assert len(shown.entries) == 3
+    assert (shown.entries_seen, shown.entries_of) == (3, 3)
     assert shown.reasons == ("the controller was started",)
+
+
+def test_what_no_entry_has_shown_is_suggested_as_the_house_s_care() -> None:
+    state = TableState(
+        Phase.LAMP_VALUES_AWAITED,
+        purpose=Purpose.INSPECTION,
+        inspector=FAY,
+        entry=1,
+        shown=frozenset({Shown.PAIR, Shown.SMALL}),
+    )
+    waits = standing.pending(state)
+    assert waits is not None
+    assert waits.roles == (Role.FLOORPERSON,)
+    assert "not seen yet: a triple, Big (the house's care)" in waits.text
+    assert standing.inspection(state, RULES).unseen == ("a triple", "Big")
+
+
+def test_only_the_inspecting_person_is_offered_the_next_step() -> None:
+    state = TableState(Phase.CYCLE_AWAITED, purpose=Purpose.INSPECTION, inspector=FAY)
+    assert "inspect" in verbs(state)
+    assert "inspect" not in verbs(replace(state, inspector=None))
 
 
 def test_the_walk_of_the_lamps_is_counted_lamp_by_lamp() -> None:

@@ -1,0 +1,245 @@
+"""The opening inspection is made by one person, who chooses, looks, judges and signs."""
+
+# mypy: disable-error-code="comparison-overlap"
+# The phase is asked for again after each act, which mypy takes for one and the same value.
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, SUPERVISOR, TECHNICIAN, Playing
+from shaker_ctl.rules.vocabulary import (
+    FaultKind,
+    Notice,
+    Part,
+    Person,
+    Purpose,
+    Role,
+    Shown,
+    Timer,
+    TimeTrust,
+    Verified,
+    WalkStep,
+)
+
+ANOTHER = Person("Fiona", Role.FLOORPERSON)
+
+
+def begun() -> Playing:
+    return Playing().locked().do(ev.InspectionRequested(FLOOR))
+
+
+def walking() -> Playing:
+    t = begun()
+    for values in ((6, 6, 6), (2, 2, 5), (4, 5, 6)):
+        t.lit_for(values).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
+    return t.do(ev.WalkRequested(FLOOR))
+
+
+# ── Lamp entries ────────────────────────────────────────────────────────────
+
+
+def test_the_floorperson_enters_values_of_their_own_choice_and_hears_what_they_win():
+    t = begun().do(ev.LampValuesEntered(FLOOR, (6, 5, 6)))
+    push = t.last_of(do.PushLamps)
+    assert push.values == (6, 5, 6)
+    t.do(ev.LampsShown(t.state.occasion, (6, 5, 6)))
+    told = t.last_of(do.Announce)
+    assert (told.notice, told.values, told.areas) == (Notice.LOOK, (6, 5, 6), push.areas)
+    assert "big" in told.areas
+
+
+def test_an_entry_stays_lit_until_the_person_has_looked_and_said_so():
+    t = begun().do(ev.LampValuesEntered(FLOOR, (1, 2, 3)))
+    t.do(ev.LampsShown(t.state.occasion, (1, 2, 3)))
+    assert do.ClearLamps not in t.commands
+    assert t.tell(ev.LampsSeen(FLOOR)).refused, "nobody has had time to look"
+    t.do(ev.TimerExpired(Timer.LOOK, t.state.occasion))
+    assert do.ClearLamps not in t.commands
+    assert t.rules.seconds(Timer.LOOK) >= 2.0
+    assert do.ClearLamps in t.do(ev.LampsSeen(FLOOR)).commands
+
+
+def test_the_walk_waits_for_three_entries_whatever_they_are():
+    t = begun()
+    for number in range(4):
+        assert (t.tell(ev.WalkRequested(FLOOR)).refused is None) == (number >= 3)
+        if number < 3:
+            t.lit_for((1, 1, 1)).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
+    assert t.phase is Phase.EACH_LAMP
+
+
+def test_a_person_may_enter_more_than_three_times():
+    t = begun()
+    for values in ((1, 1, 1), (2, 2, 2), (3, 3, 3), (1, 2, 4), (6, 6, 5)):
+        t.lit_for(values).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
+    assert t.state.entry == 3
+    assert t.state.shown == set(Shown)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((6, 6, 6), {Shown.TRIPLE}),
+        ((2, 2, 5), {Shown.PAIR, Shown.SMALL}),
+        ((5, 5, 1), {Shown.PAIR, Shown.BIG}),
+        ((1, 3, 4), {Shown.SMALL}),
+    ],
+)
+def test_what_was_seen_is_remembered_for_the_house_s_suggestions(values, shown):
+    t = begun().lit_for(values).do(ev.LampsSeen(FLOOR))
+    assert t.state.shown == shown
+
+
+@pytest.mark.parametrize("where", ["lit", "to be seen", "walk", "paused", "after the walk"])
+def test_a_lamp_that_a_person_saw_to_be_wrong_is_a_fault_of_the_lamps(where):
+    if where in ("lit", "to be seen"):
+        t = begun().do(ev.LampValuesEntered(FLOOR, (1, 2, 3)))
+        t.do(ev.LampsShown(t.state.occasion, (1, 2, 3)))
+        if where == "to be seen":
+            t.do(ev.TimerExpired(Timer.LOOK, t.state.occasion))
+    else:
+        t = walking()
+        if where == "paused":
+            t.do(ev.WalkSteered(FLOOR, WalkStep.PAUSE))
+        if where == "after the walk":
+            t.do(ev.EachLampProved(t.state.occasion, t.rules.areas))
+    assert t.tell(ev.LampSeenWrong(ANOTHER, "small")).refused
+    assert t.tell(ev.LampSeenWrong(FLOOR, "even")).refused, "this table has no such area"
+    t.do(ev.LampSeenWrong(FLOOR, "small"))
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.state.faults == {FaultKind.LAMP}
+    assert do.DarkenLamps in t.commands
+
+
+# ── The walk ────────────────────────────────────────────────────────────────
+
+
+def test_the_walk_lights_each_lamp_for_a_time_that_a_person_can_follow():
+    t = walking()
+    walk = t.last_of(do.ProveEachLamp)
+    assert walk.areas == t.rules.areas
+    assert walk.dwell_s >= 0.5
+    assert t.rules.seconds(Timer.EACH_LAMP) > len(walk.areas) * walk.dwell_s
+
+
+def test_the_walk_is_paused_goes_back_and_is_repeated_by_the_person():
+    t = walking().do(ev.WalkSteered(FLOOR, WalkStep.PAUSE))
+    assert t.phase is Phase.WALK_PAUSED
+    assert do.StartTimer not in t.commands, "a paused walk has no deadline"
+    t.do(ev.WalkSteered(FLOOR, WalkStep.BACK))
+    assert t.last_of(do.SteerWalk).step is WalkStep.BACK
+    t.do(ev.WalkSteered(FLOOR, WalkStep.ON), ev.WalkSteered(FLOOR, WalkStep.AGAIN))
+    assert do.StartTimer in t.commands, "who repeats a lamp has the whole time again"
+    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas))
+    before = t.state.occasion
+    t.do(ev.WalkSteered(FLOOR, WalkStep.AGAIN))
+    assert t.last_of(do.ProveEachLamp).occasion != before
+    assert t.tell(ev.WalkSteered(ANOTHER, WalkStep.PAUSE)).refused
+
+
+def test_a_walk_that_ends_while_it_is_being_paused_is_over():
+    t = walking().do(ev.WalkSteered(FLOOR, WalkStep.PAUSE))
+    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas))
+    assert t.phase is Phase.LAMPS_TO_BE_SEEN
+
+
+# ── Cycles ──────────────────────────────────────────────────────────────────
+
+
+def test_each_cycle_is_started_and_judged_by_the_person():
+    t = Playing().locked().lamps_inspected()
+    assert t.phase is Phase.CYCLE_AWAITED
+    assert do.DrawTossPlan not in t.commands
+    assert t.tell(ev.CycleRequested(ANOTHER)).refused
+    t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(Verified((1, 2, 3)))
+    assert t.phase is Phase.CYCLE_TO_BE_JUDGED
+    assert t.tell(ev.CycleJudged(ANOTHER, True)).refused
+    t.do(ev.CycleJudged(FLOOR, True))
+    assert (t.phase, t.state.good) == (Phase.CYCLE_AWAITED, 1)
+
+
+def test_a_cycle_that_the_person_saw_not_to_be_tossed_restarts_the_count():
+    t = Playing().locked().lamps_inspected().cycled().cycled()
+    assert t.cycled(tossed=False).state.good == 0
+    assert t.phase is Phase.CYCLE_AWAITED
+    t.cycled(tossed=False).cycled(tossed=False)
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.state.faults == {FaultKind.SHAKER}
+
+
+def test_no_cycle_is_started_with_the_e_stop_pressed():
+    t = Playing().locked().lamps_inspected().do(ev.EstopPressed())
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+# ── Persons and the signature ───────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("who", [DEALER, SUPERVISOR, TECHNICIAN])
+def test_only_a_role_that_may_sign_begins(who):
+    assert Playing().locked().tell(ev.InspectionRequested(who)).refused
+
+
+def test_who_saw_is_who_signs():
+    t = Playing().locked().lamps_inspected()
+    for _ in range(3):
+        t.cycled()
+    assert t.tell(ev.Signed(ANOTHER, t.now)).refused
+    assert t.do(ev.Signed(FLOOR, t.now)).state.signed_by == FLOOR
+
+
+def test_what_one_person_saw_another_has_to_see_again():
+    t = Playing().locked().lamps_inspected(part=Part.LAMPS)
+    assert t.state.passed == {Part.LAMPS}
+    t.do(ev.InspectionRequested(ANOTHER, Part.SHAKER))
+    for _ in range(3):
+        t.cycled(ANOTHER)
+    assert t.phase is Phase.INSPECTION_DUE, "the lamps are due again"
+    t = Playing().locked().lamps_inspected(part=Part.LAMPS)
+    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER))
+    for _ in range(3):
+        t.cycled()
+    assert t.phase is Phase.TO_BE_SIGNED
+
+
+def test_a_signature_ages_and_an_inspection_is_due_then():
+    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
+    t.now += timedelta(hours=8)
+    t.clock()
+    assert t.phase is Phase.INSPECTION_DUE
+    assert t.state.signed_by is None
+    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
+    t.now += timedelta(hours=7, minutes=59)
+    assert t.clock().phase is Phase.READY
+    assert t.state.signed_at is None, "an open table has used its signature"
+
+
+def test_a_clock_that_is_not_trusted_ages_no_signature():
+    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
+    t.now += timedelta(days=400)
+    assert t.clock(TimeTrust.NONE).phase is Phase.INSPECTED
+
+
+def test_the_shift_s_inspection_is_the_supervisor_s_from_cycle_to_signature():
+    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR))
+    assert (t.phase, t.state.purpose) == (Phase.CYCLE_AWAITED, Purpose.SHIFT)
+    assert t.tell(ev.CycleRequested(FLOOR)).refused
+    for _ in range(3):
+        t.cycled(SUPERVISOR)
+    other = Person("Sue", Role.SUPERVISOR)
+    assert t.tell(ev.Signed(other, t.now)).refused
+    assert t.do(ev.Signed(SUPERVISOR, t.now)).phase is Phase.READY
+
+
+def test_settling_by_hand_names_the_winning_areas():
+    t = Playing().open().awaiting_dealer(Verified((1, 4, 4)))
+    t.do(ev.LampFault(None, "bulb"), ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+    t.do(ev.PresenceGiven(FLOOR, 1))
+    assert "double-4" in t.last_of(do.Announce).areas

@@ -25,6 +25,9 @@ import numpy as np
 
 from vision.errors import VisionError
 
+MOST_PIXELS = 65_535
+"""Longest side of a picture; no camera makes a longer one, and JPEG has no room for it."""
+
 MOST_TILT_DEG = 10.0
 """A camera that leans more is mounted wrongly: near walls would hide dice."""
 
@@ -101,12 +104,14 @@ class Calibration:
         }
 
     def _check(self) -> None:
+        if not all(1 <= side <= MOST_PIXELS for side in self.image_size):
+            raise CalibrationError(
+                f"calibration: image_size must be 1 to {MOST_PIXELS} pixels a side"
+            )
         numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         for name, value in numbers.items():
             if not np.isfinite(value).all():
                 raise CalibrationError(f"calibration: {name} must be a number, not {value}")
-        if min(self.image_size) < 1:
-            raise CalibrationError(f"calibration: image_size must be pixels, not {self.image_size}")
         for name in ("floor_px_per_mm", "height_mm", "compartment_radius_mm", "die_mm"):
             if not getattr(self, name) > 0:
                 raise CalibrationError(f"calibration: {name} must be above 0")

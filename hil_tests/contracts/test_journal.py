@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from hil_tests.contracts import bytes_cut
 from hil_tests.contracts.bytes_cut import records_after
+from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
@@ -439,3 +441,26 @@ def test_a_changed_hash_is_told_from_a_changed_record(crashed: bytes_cut.Crashed
     store.close()
     _, findings = survey(parameters)
     assert "record 29: its hash is not the one" in findings[0].text
+
+
+# ── Planted links ───────────────────────────────────────────────────────────
+
+
+def test_a_planted_lock_is_not_followed(parameters: JournalParameters, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere"
+    parameters.path.with_name(parameters.path.name + ".lock").symlink_to(target)
+    with pytest.raises(JournalWriteError, match="cannot be locked"):
+        open_copies(parameters)
+    assert not target.exists()
+
+
+def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> None:
+    file = crashed.file("closed")
+    kept = volume_file.preserve(file, "one finding")
+    elsewhere = kept.with_name("elsewhere")
+    kept.rename(elsewhere)
+    kept.symlink_to(elsewhere)
+    (elsewhere / "why.txt").unlink()
+    with contextlib.suppress(FileExistsError):
+        volume_file.preserve(file, "another finding")
+    assert not (elsewhere / "why.txt").exists()

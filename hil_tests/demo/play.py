@@ -318,8 +318,9 @@ class _News:
                 self._round = ended["round"]
                 values = " ".join(map(str, ended["values"])) if ended["values"] else "–"
                 lit, self._lit = self._lit or "none", ""
+                ending = ended["ending"].replace("_", " ")
                 self._print(
-                    f"  round {ended['round']:4d}  {values:7s} {ended['ending']:16s}"
+                    f"  round {ended['round']:4d}  {values:7s} {ending:16s}"
                     f" {ended['cause'] or '':10s} lit: {lit}"
                 )
 

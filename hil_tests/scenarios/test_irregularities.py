@@ -125,7 +125,7 @@ def test_what_the_camera_cannot_read_the_dealer_enters(table: Table) -> None:
     )
     table.story.expect("nothing is lit yet", not table.lit_for(number), table.lit_for(number))
     table.heal()
-    dice = table.tosses()[-1]["dice"]
+    dice = table.toss_of(table.round(number))["dice"]
     values = " ".join(str(die["value"]) for die in dice)
     table.act("dealer", "dealer", "dan", f"enter {number} {values}")
     played = table.ended_round(number)

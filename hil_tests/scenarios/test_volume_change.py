@@ -31,13 +31,10 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
 ) -> None:
     """First the change, over a restart; then a closed volume that somebody writes into."""
     table.be_open()
-    table.session.stop_service()
     settings = table.session.folder / "settings.toml"
     text = settings.read_text("utf-8")
     settings.write_text(text.replace("[journal]", f"[journal]\nvolume_records = {SMALL}"), "utf-8")
-    table.leave_consoles()
-    table.give_power()
-    table.be_open()
+    restarted(table)
     parameters = journal_of(table)
     first = table.betting()
     while len(volume_numbers(parameters.path)) < 3:
@@ -55,10 +52,7 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
     table.story.expect("both copies verify", not findings, findings)
 
     # ── Over a restart: nothing of it is lost, and play goes on ──
-    table.betting()
-    table.cut_power("1 commit")
-    table.give_power()
-    table.be_open()
+    restarted(table)
     table.ended_round(table.betting())
     heads_now, findings = survey(parameters)
     table.story.expect("both copies verify again", not findings, findings)
@@ -87,6 +81,16 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
     table.story.expect("the break is on record", "journal_broken" in kinds, kinds)
     log = (table.session.folder / "service.log").read_text("utf-8")
     table.story.expect("one line says which volume", "journal.sqlite: record 5" in log)
+
+
+def restarted(table: Table) -> None:
+    """Kill the controller while a result burns, start it again, settle, and open the table."""
+    number = table.betting()
+    table.cut_power("1 commit")
+    table.give_power()
+    table.ended_round(number)
+    table.wait("the round is settled", lambda seen: seen["life"] != "open")
+    table.be_open()
 
 
 def second_follows(parameters: JournalParameters) -> bool:

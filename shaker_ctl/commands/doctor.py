@@ -7,8 +7,6 @@ is what the service will meet.
 from __future__ import annotations
 
 import json
-import os
-import pwd
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -19,10 +17,10 @@ from rich.text import Text
 
 from shaker_ctl import settings
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, Verdict
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.installation.places import USER
 
 screen = Console(highlight=False)
 
@@ -49,7 +47,7 @@ def doctor(
     """
     from shaker_ctl.doctor.examination import examine  # and with it every device's library
 
-    _become_the_service()
+    become_the_service()
     found = settings.load(config)
     if jog and not yes and not typer.confirm("The shaker turns for one second. Is it closed?"):
         raise RefusedError("nothing was looked at", remedy="Close it, or give --no-jog")
@@ -74,16 +72,3 @@ def _show(one: Finding, *, as_json: bool) -> None:
         screen.print(
             Text.assemble(" " * (5 + NAME_WIDTH), ("→ ", "dim"), one.remedy), soft_wrap=True
         )
-
-
-def _become_the_service() -> None:
-    """As root on an installed table: take the service's user, groups and rights."""
-    if os.geteuid() != 0:
-        return
-    try:
-        user = pwd.getpwnam(USER)
-    except KeyError:
-        return
-    os.initgroups(USER, user.pw_gid)
-    os.setgid(user.pw_gid)
-    os.setuid(user.pw_uid)

@@ -1,8 +1,9 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-Reads the files themselves; the service may run or not. Three commands write: `rebuild` a copy of
-the journal, which it refuses while a service runs; `dispute` a line of `disputes.jsonl`, beside the
-pictures; `export` the two files of its folder.
+Reads the files themselves; the service may run or not. Five commands write: `rebuild` a copy of
+the journal and `fetch` volumes of it, which they refuse while a service runs; `archive` files of
+its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the two files of its
+folder.
 
 What is read is held against the chain on the way: a record that does not fit is shown as far as it
 can be, and named in the error with which the command ends (status 65).
@@ -28,10 +29,14 @@ from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
+from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
@@ -81,13 +86,13 @@ def last(
         for row in rounds:
             values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
             table.add_row(
-                str(row["round"]),
-                row["began"][:19].replace("T", " "),
-                values,
-                row["source"] or "-",
-                row["ending"] or Text("unfinished", "yellow"),
-                row["wagers"] or "-",
-                row["cause"] or "-",
+                visible(row["round"]),
+                visible(row["began"][:19].replace("T", " ")),
+                visible(values),
+                visible(row["source"] or "-"),
+                visible(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                visible(row["wagers"] or "-"),
+                visible(row["cause"] or "-"),
             )
         screen.print(table)
 
@@ -145,14 +150,16 @@ def _draw_round(number: int, records: list[Record], folder: Path) -> None:
         pictures += [saved["file"] for saved in plain["pictures"].values()]
     screen.print(table)
     for name, digest in sorted(records[-1].plain["digests"].items()):
-        screen.print(f"{name:10} {digest}")
+        screen.print(visible(f"{name:10} {digest}"))
     for name in pictures:
         path = folder / name
-        screen.print(f"picture    {path}{'' if path.exists() else ' (no longer kept)'}")
+        kept = "" if path.exists() else " (no longer kept)"
+        screen.print(f"picture    {visible(path)}{kept}")
     for act in disputes:
         if act.round == number:
             what = "opened" if act.is_open else "settled"
-            screen.print(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            screen.print(said, soft_wrap=True)
 
 
 def _worded(plain: dict[str, Any]) -> str:
@@ -162,7 +169,7 @@ def _worded(plain: dict[str, Any]) -> str:
         for key, value in plain.items()
         if key not in ("type", "occasion") and value not in (None, "", [])
     )
-    return f"{plain.get('type', '')} {fields}".strip()
+    return visible(f"{plain.get('type', '')} {fields}".strip())
 
 
 def _short(value: Any) -> str:
@@ -447,6 +454,7 @@ def dispute(
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         is_known = bool(book.store.read_round(number))
+    become_owner_of(parameters.path.parent)
     disputes = DisputeList(parameters.pictures)
     if not settled and not is_known:
         raise RefusedError(
@@ -487,8 +495,49 @@ def rebuild(
     source, target = copies if main else copies[::-1]
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
+
+
+@app.command()
+def archive(
+    folder: Annotated[Path, typer.Argument(help="Folder on the medium that keeps the volumes.")],
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Bring every closed volume to another medium, read it back and verify it there.
+
+    Works while the table plays. Nothing is deleted here, and nothing is written over there.
+    """
+    parameters = _parameters(config, journal)
+    _require_there(parameters.path)
+    count = 0
+    for one in archive_volumes(parameters.path, folder):
+        count += 1
+        what = "brought and verified" if one.is_new else "there already, verified"
+        screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("no volume is closed yet; the open one stays at the table")
+
+
+@app.command()
+def fetch(
+    folder: Annotated[Path, typer.Argument(help="Folder of an archive, or of a whole copy.")],
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Put whole volumes from an archive where one of a copy is missing or broken.
+
+    The table must be stopped. A broken file is moved aside, never deleted.
+    """
+    parameters = settings_file.load(config).journal
+    become_owner_of(parameters.path.parent)
+    count = 0
+    for one in fetch_volumes(parameters, folder):
+        count += 1
+        screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("every closed volume of every copy is whole; nothing was fetched")
 
 
 # ── Which journal ───────────────────────────────────────────────────────────
@@ -580,6 +629,8 @@ def _opened(parameters: JournalParameters) -> Iterator[_Book]:
 
 
 def _require_there(path: Path) -> None:
+    if volume_numbers(path):
+        return
     try:
         path.stat()
     except PermissionError as error:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+from shaker_ctl.commands.plain_text import cell
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Record
 
@@ -97,7 +98,8 @@ def _fill(
         for closed in closings(plain):
             values = closed["values"] or ["", "", ""]
             rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
-            rows.writerow([closed["round"], plain["wall"], *values, *rest])
+            told = [closed["round"], plain["wall"], *values, *rest]
+            rows.writerow([cell(value) for value in told])
             rounds += 1
     return count, rounds
 

@@ -54,29 +54,34 @@ def layout(view: Mapping[str, Any]) -> RenderableType:
     top = _row(
         lit,
         [("small", "SMALL\n4–10")]
-        + ([("even", "EVEN\n")] if even_odd else [])
         + [(f"double-{n}", f"{n} {n}\n") for n in range(1, 4)]
         + [(f"triple-{n}", f"{n}{n}{n}\n") for n in range(1, 7)]
         + [("any-triple", "ANY\ntriple")]
         + [(f"double-{n}", f"{n} {n}\n") for n in range(4, 7)]
-        + ([("odd", "ODD\n")] if even_odd else [])
         + [("big", "BIG\n11–17")],
     )
-    totals = _row(lit, [(f"total-{n}", f"{n}\n") for n in range(4, 18)])
+    totals = _row(lit, [(f"total-{n}", str(n)) for n in range(4, 18)])
     pairs = _row(lit, [(a, f"{a[5]}·{a[7]}") for a in AREAS if a.startswith("pair-")])
-    ones = _row(lit, [(f"one-{n}", f"{'⚀⚁⚂⚃⚄⚅'[n - 1]}  {n}") for n in range(1, 7)])
+    ones = _row(
+        lit,
+        ([("even", "EVEN")] if even_odd else [])
+        + [(f"one-{n}", f"{'⚀⚁⚂⚃⚄⚅'[n - 1]}  {n}") for n in range(1, 7)]
+        + ([("odd", "ODD")] if even_odd else []),
+    )
     title = "lamps" if measured is not None else "lamps: no answer"
-    return Panel(Group(top, totals, pairs, ones), title=title, box=box.ROUNDED, padding=(0, 1))
+    return Panel(Group(top, totals, pairs, ones), title=title, box=box.ROUNDED, padding=0)
 
 
 def _row(lit: frozenset[str], cells: Iterable[tuple[str, str]]) -> Table:
-    row = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    """Lit areas stand in brackets, so that a screen without colour tells them from dark ones."""
+    row = Table.grid(expand=True)
     texts = []
     for area, label in cells:
-        lines = label.split("\n")
-        widest = max(map(len, lines))
+        head, *below = label.split("\n")
+        lines = [f"[{head}]" if area in lit else head, *below]
+        widest = max(len(head) + 2, *map(len, lines))
         # Beside a ratio, Rich takes the width for the least: no label is cut in 80 columns.
-        row.add_column(justify="center", ratio=widest + 2, width=widest)
+        row.add_column(justify="center", ratio=widest, width=widest)
         texts.append(Text("\n".join(lines), style=LIT if area in lit else DARK, justify="center"))
     row.add_row(*[Align.center(text, style=text.style) for text in texts])
     return row
@@ -104,7 +109,7 @@ def _middle(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> Re
     grid = Table.grid(expand=True)
     grid.add_column(ratio=4)
     grid.add_column(ratio=4)
-    grid.add_column(ratio=5)  # "settled_by_hand" beside its round, in 80 columns
+    grid.add_column(ratio=5)  # "settled by hand" beside its round, in 80 columns
     grid.add_row(_motor(view["motor"]), _reading(view), _results(results))
     return grid
 
@@ -145,7 +150,7 @@ def curve(values: Sequence[float], width: int, height: int) -> list[str]:
 
 def _reading(view: Mapping[str, Any]) -> RenderableType:
     values = view["last_result"]
-    body: list[RenderableType] = [_dice(values) if values else Text("\n\n")]
+    body: list[RenderableType] = [_dice(values) if values else Text("\n\n\n")]
     body.append(Text(view["camera"]["last_reading"] or "no reading yet", style="grey70"))
     return Panel(Group(*body), title="last reading", box=box.ROUNDED, height=8, padding=(0, 1))
 
@@ -155,6 +160,7 @@ def _dice(values: Sequence[int]) -> Table:
     for _ in values:
         dice.add_column()
     dice.add_row(*[Text("\n".join(PIPS[v]), style="bold black on white") for v in values])
+    dice.add_row(*[Text(str(v), justify="center") for v in values])
     return dice
 
 
@@ -167,7 +173,9 @@ def _results(results: Sequence[Mapping[str, Any]]) -> RenderableType:
         read = result.get("values")
         style = "green" if result["ending"] == "settled" else "yellow"
         words = " ".join(map(str, read)) if read else "– – –"
-        table.add_row(str(result["round"]), words, Text(result["ending"], style=style))
+        table.add_row(
+            str(result["round"]), words, Text(result["ending"].replace("_", " "), style=style)
+        )
     return Panel(table, title="last rounds", box=box.ROUNDED, height=8, padding=(0, 1))
 
 

@@ -88,7 +88,7 @@ def load(path: Path) -> tuple[Account, ...]:
         raise SettingsError(
             f"cannot read the users file {path}: {error.strerror}", remedy=remedy
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, nested too deep
         raise SettingsError(
             f"the users file {path} is not valid TOML: {error}", remedy=remedy
         ) from error

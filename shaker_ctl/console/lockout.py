@@ -1,8 +1,9 @@
 """How long a console refuses logins after wrong passphrases. Pure; time is handed in.
 
-Owns the delays. Two counts per console: of wrong passphrases for one name, which only that name's
-own success ends, and of all in a row, so that trying many names is slowed as well. Counts are per
-console, so that someone at the dealer's terminal cannot lock the technician out of theirs.
+Owns the delays. A name is locked out by wrong passphrases for that name alone: a stranger at a
+terminal cannot lock everybody out by inventing names. Wrong passphrases in a row, of whatever name,
+delay the whole console, but briefly: trying many names is slowed, and people can still work. Counts
+are per console, so that someone at the dealer's terminal cannot lock the technician out of theirs.
 """
 
 from __future__ import annotations
@@ -16,37 +17,47 @@ LOCKED_AFTER = 5
 MOST_NAMES = 64
 
 
+LONGEST_FOR_ALL_S = 8.0
+"""Longest delay, in seconds, for names that nobody got wrong. A guess costs an attacker this long;
+a dealer who has to log in now waits no longer."""
+
+
 class Lockout:
     """The memory of one console."""
 
     def __init__(self) -> None:
         self._in_a_row = 0
         self._by_name: dict[str, int] = {}
-        self._until = float("-inf")
+        self._until: dict[str, float] = {}
+        self._until_for_all = float("-inf")
 
-    def remaining_s(self, now: float) -> float:
-        """Seconds until the next attempt is looked at; 0 when it is now."""
-        return max(0.0, self._until - now)
+    def remaining_s(self, name: str, now: float) -> float:
+        """Seconds until the next attempt for this name is looked at; 0 when it is now."""
+        return max(0.0, max(self._until_for_all, self._until.get(name, 0.0)) - now)
 
     def wrong(self, name: str, now: float) -> float:
-        """Count a wrong passphrase; return the delay that follows."""
+        """Count a wrong passphrase; return the delay that follows for this name."""
         if name not in self._by_name and len(self._by_name) >= MOST_NAMES:
             # Names are only as many as a patient attacker types; the oldest makes room.
-            del self._by_name[next(iter(self._by_name))]
+            oldest = next(iter(self._by_name))
+            del self._by_name[oldest]
+            self._until.pop(oldest, None)
         self._by_name[name] = self._by_name.get(name, 0) + 1
         self._in_a_row += 1
-        delay = delay_s(self.failures(name))
-        self._until = now + delay
-        return delay
+        self._until[name] = now + delay_s(self._by_name[name])
+        self._until_for_all = now + min(LONGEST_FOR_ALL_S, delay_s(self._in_a_row))
+        return self.remaining_s(name, now)
 
     def right(self, name: str) -> None:
         """A person logged in."""
         self._by_name.pop(name, None)
+        self._until.pop(name, None)
         self._in_a_row = 0
-        self._until = float("-inf")
+        self._until_for_all = float("-inf")
 
     def failures(self, name: str) -> int:
-        return max(self._in_a_row, self._by_name.get(name, 0))
+        """How often in a row the passphrase of this name was wrong."""
+        return self._by_name.get(name, 0)
 
 
 def delay_s(failures: int) -> float:

@@ -62,7 +62,10 @@ class ConsoleParameters(Parameters):
     @field_validator("users_file")
     @classmethod
     def _expand_home(cls, path: Path) -> Path:
-        return path.expanduser()
+        try:
+            return path.expanduser()
+        except RuntimeError as error:
+            raise ValueError(f"{path} names the home of a person that is not here") from error
 
     def ports(self) -> dict[str, PortParameters]:
         """Return the consoles that are switched on, by name."""

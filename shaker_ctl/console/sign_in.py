@@ -54,7 +54,7 @@ class SignIn:
         """Await a passphrase, or return why none is asked for."""
         if role not in self._roles:
             return Refusal(codes.NOT_ON_THIS_PORT, f"{role.value} logs in at the other console")
-        if wait := self._lockout.remaining_s(now):
+        if wait := self._lockout.remaining_s(name, now):
             return Refusal(codes.LOCKED_OUT, f"wait {wait:.0f} s")
         self.attempt = Attempt(role, name, line, now)
         return None
@@ -81,17 +81,17 @@ class SignIn:
         except ShakerError as error:
             return Refusal(codes.NO_USERS, error.line())
         if not is_right:
-            # A name that nobody has may be a passphrase typed too early: it is not recorded.
-            return self._refused(attempt.name if is_known else "?", now)
+            return self._refused(attempt.name, is_known=is_known, now=now)
         self._lockout.right(attempt.name)
         return Actor(attempt.name, attempt.role, self._port)
 
-    def _refused(self, name: str, now: float) -> Refusal:
+    def _refused(self, name: str, *, is_known: bool, now: float) -> Refusal:
         delay = self._lockout.wrong(name, now)
         failures = self._lockout.failures(name)
         kind = "login-locked" if failures >= LOCKED_AFTER else "login-refused"
         text = f"{failures} wrong in a row, next in {delay:.0f} s"
-        self._desk.note(Note(kind, Actor(name, None, self._port), text))
+        # A name that nobody has may be a passphrase typed too early: it is not recorded.
+        self._desk.note(Note(kind, Actor(name if is_known else "?", None, self._port), text))
         wait = f"; wait {delay:.0f} s" if delay else ""
         return Refusal(
             codes.WRONG_PASSPHRASE, f"name, role and passphrase do not belong together{wait}"

@@ -61,6 +61,7 @@ NEXT_CYCLE = fx.announce(Notice.CYCLE, CYCLES_CITE)
 
 ROWS: tuple[Row, ...] = (
     # ── lamps ──
+    # three numeric values are entered; all that they win must be seen to light
     Row(
         "inspection begins with the lamps",
         phases(P.INSPECTION_DUE),
@@ -128,6 +129,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.lamps_dark,),
         do=(fx.announce(Notice.LAMP_VALUES, LAMPS_CITE),),
     ),
+    # "all winning combinations": every lamp is seen lit and dark
     Row(
         "the walk over every lamp begins",
         phases(P.LAMP_VALUES_AWAITED),
@@ -189,6 +191,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.numbered(Purpose.INSPECTION), fx.lamps_unknown),
         do=(fx.prove_every_lamp,),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "lamps seen: on to the shaker",
         phases(P.LAMPS_TO_BE_SEEN),
@@ -199,6 +202,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.passed(Part.LAMPS),),
         do=(NEXT_CYCLE,),
     ),
+    # three numeric values are entered; all that they win must be seen to light
     Row(
         "lamps seen: both parts have passed",
         phases(P.LAMPS_TO_BE_SEEN),
@@ -220,6 +224,7 @@ ROWS: tuple[Row, ...] = (
         do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE)),
     ),
     # ── shaker ──
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "inspection of the shaker begins",
         phases(P.INSPECTION_DUE),
@@ -230,6 +235,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.part_asked),
         do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "shift inspection begins",
         phases(P.READY),
@@ -272,21 +278,27 @@ ROWS: tuple[Row, ...] = (
         phases(P.CYCLE_DONE),
         None,
         "technician's trial, table shut",
-        when=(g.negated(g.inspecting),),
+        when=(g.negated(g.inspecting, "an inspection is under way"),),
         to=P.INSPECTION_DUE,
         notes=(fx.no_cycles_left,),
         do=(fx.show(ShownPhase.CLOSED),),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "last good cycle of a shift inspection",
         phases(P.CYCLE_DONE),
         None,
         SHIFT_CITE,
-        when=(g.read_verified, g.last_good_cycle, g.negated(g.opening_inspection)),
+        when=(
+            g.read_verified,
+            g.last_good_cycle,
+            g.negated(g.opening_inspection, "this is the opening inspection"),
+        ),
         to=P.TO_BE_SIGNED,
         notes=(fx.no_cycles_left,),
         do=(fx.announce(Notice.SIGN, "shift_inspection.signed_by"),),
     ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "last good cycle: both parts have passed",
         phases(P.CYCLE_DONE),
@@ -317,6 +329,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.one_more_good, fx.cycle_forgotten),
         do=(NEXT_CYCLE,),
     ),
+    # three operations, read as three good ones in a row
     Row(
         "three bad cycles in a row",
         phases(P.CYCLE_DONE),
@@ -341,6 +354,7 @@ ROWS: tuple[Row, ...] = (
         do=(NEXT_CYCLE,),
     ),
     # ── signature ──
+    # the floorperson inspects before the table opens
     Row(
         "opening inspection signed",
         phases(P.TO_BE_SIGNED),
@@ -354,6 +368,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTED, "opening_inspection.signed_by"),
         ),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "shift inspection signed",
         phases(P.TO_BE_SIGNED),
@@ -364,6 +379,7 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.shift_signed,),
         do=(fx.announce(Notice.INSPECTED, "shift_inspection.signed_by"),),
     ),
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(
         "a shift begins",
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION | ph.IN_ROUND | ph.TRIALS,
@@ -378,7 +394,7 @@ ROWS: tuple[Row, ...] = (
         ph.INSPECTION | ph.SHAKER_IN_USE | ph.TRIALS,
         ev.InspectionAbandoned,
         "opening_inspection.signed_by",
-        when=(g.technician_or_in_charge, g.negated(g.in_play)),
+        when=(g.technician_or_in_charge, g.negated(g.in_play, "a round is in play")),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed, fx.lamps_unknown),
         do=(

@@ -58,7 +58,7 @@ def examine(place: Place, root: Path = listed.ROOT) -> Examined:
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         return Examined(seal, None, (Finding(str(place.manifest), what),))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"is not a seal: {type(error).__name__} {error}"
         return Examined(seal, None, (Finding(str(place.manifest), what),))
     if not is_signed:

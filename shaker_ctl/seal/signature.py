@@ -9,7 +9,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -69,7 +69,7 @@ def load_private(path: Path, passphrase: bytes | None) -> Ed25519PrivateKey:
     """Open a private key. Raises RefusedError where file or passphrase is wrong."""
     try:
         key = serialization.load_pem_private_key(_read(path), passphrase or None)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise RefusedError(
             f"the private key {path} cannot be opened", remedy="Check the file and its passphrase"
         ) from error
@@ -82,7 +82,7 @@ def load_public(path: Path) -> Ed25519PublicKey:
     """Open a public key. Raises RefusedError where the file is missing or wrong."""
     try:
         key = serialization.load_pem_public_key(_read(path))
-    except ValueError as error:
+    except (ValueError, UnsupportedAlgorithm) as error:
         raise _no_public(path) from error
     if not isinstance(key, Ed25519PublicKey):
         raise _no_public(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -55,7 +56,7 @@ def test_nothing_is_cut_in_eighty_columns(width: int, areas: list[str]) -> None:
     hand = {"round": 1234, "values": [1, 1, 6], "ending": "settled_by_hand"}
     text = shown(draw(view(areas=areas, motor=driven), [hand]), width)
     assert "…" not in text
-    for word in ("duty 100%", "settled_by_hand", "triple", "4–10", "11–17", "555"):
+    for word in ("duty 100%", "settled by hand", "triple", "4–10", "11–17", "555"):
         assert word in text
 
 
@@ -76,6 +77,16 @@ def test_only_measured_lamps_shine() -> None:
     dark = shown(layout(view(lamps={"measured": [], "commanded": ["small", "total-8"]})))
     assert lit != dark
     assert "no answer" in shown(layout(view(lamps={"measured": None, "commanded": []})))
+
+
+def test_lit_areas_and_dice_are_told_without_colour() -> None:
+    console = Console(width=80, file=io.StringIO(), color_system=None)
+    console.print(draw(view(lamps={"measured": ["small", "total-8"], "commanded": []})))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "[SMALL]" in text
+    assert "[8]" in text
+    assert "[BIG]" not in text
+    assert re.search(r"  2 +3 +3  ", text)
 
 
 def test_even_and_odd_stand_on_the_layouts_that_have_them() -> None:

@@ -75,7 +75,7 @@ def read_corrections(path: Path) -> Corrections:
             dice[int(row["die"])] = Correction(
                 row["old"], row["new"], tuple(row["bbox"]) if "bbox" in row else None
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise VisionError(f"{path}, line {number}: not a correction ({error})") from error
     return found
 
@@ -116,7 +116,14 @@ def read_labels(
             if not picture.is_file():
                 raise ValueError(f"there is no picture {shown(picture)}")
             yield picture, labels
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            IndexError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             raise VisionError(f"{path}, line {number}: not a row of labels ({error})") from error
 
 

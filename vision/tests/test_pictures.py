@@ -1,6 +1,10 @@
 """From files to pixels and back: what is not whole, no picture, or cannot be written."""
 
 import os
+import struct
+import subprocess
+import sys
+import zlib
 from pathlib import Path
 
 import cv2
@@ -68,3 +72,31 @@ def test_what_cannot_be_written_is_said(tmp_path):
             save(tmp_path / name, PICTURE)
     with pytest.raises(PictureError, match=r"\.jpg or \.png"):
         check_kind(Path("dice.txt"))
+
+
+def test_a_small_file_that_claims_a_billion_pixels_is_refused_before_it_is_opened(
+    tmp_path: Path,
+) -> None:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        check = zlib.crc32(kind + content)
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
+
+    side = 32_000
+    header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    rows = zlib.compress(bytes(side * (1 + side // 8)), 9)
+    path = tmp_path / "bomb.png"
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    )
+    program = (
+        "import resource, sys; from pathlib import Path; from vision import pictures\n"
+        "try: pictures.load_whole(Path(sys.argv[1]))\n"
+        "except pictures.PictureError as error: print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    said, peak_mb = done.stdout.splitlines()
+    assert "more pixels than can be read" in said
+    assert int(peak_mb) < 300

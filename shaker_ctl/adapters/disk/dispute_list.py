@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import unicodedata
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shaker_ctl.errors import JournalWriteError, RefusedError
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.quoting import require_words
 
 NAME = "disputes.jsonl"
 
@@ -39,12 +39,13 @@ class DisputeList:
     def add(self, act: Dispute) -> None:
         """Append and sync. Raises JournalWriteError, and RefusedError where who or why is missing
         or no text."""
-        _require_words("--by", act.by)
-        _require_words("--reason", act.reason)
+        require_words("the dispute's --by", act.by)
+        require_words("the dispute's --reason", act.reason)
         line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(self._path, flags, 0o640), "ab") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -62,7 +63,7 @@ class DisputeList:
             return tuple(Dispute(**json.loads(line)) for line in lines if line)
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise JournalWriteError(
                 f"the list of disputes {self._path} cannot be read: {error}",
                 remedy="Mend or remove that line by hand; until then no picture is dropped",
@@ -72,17 +73,3 @@ class DisputeList:
         """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""
         newest = {act.round: act.is_open for act in self.acts()}
         return frozenset(number for number, is_open in newest.items() if is_open)
-
-
-def _require_words(option: str, words: str) -> None:
-    """Raise RefusedError for nothing at all, and for what is no text: bytes of another encoding,
-    which come as lone surrogates, and control characters, which a terminal would obey."""
-    if not words.strip():
-        raise RefusedError(
-            f"the dispute's {option} is empty", remedy="Say in a few words who acts, and why"
-        )
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in words):
-        raise RefusedError(
-            f"the dispute's {option} holds what is no text: {words!a}",
-            remedy="Write it on one line, in UTF-8",
-        )

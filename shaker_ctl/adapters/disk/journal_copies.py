@@ -54,7 +54,8 @@ class JournalLock:
         """
         path = parameters.path.with_name(parameters.path.name + ".lock")
         try:
-            self._file = path.open("a")
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.fdopen(os.open(path, flags, 0o640), "r+")
         except OSError as error:
             raise JournalWriteError(
                 f"the journal cannot be locked at {path}: {error.strerror}",

@@ -498,7 +498,7 @@ def preserve(path: Path, note: str) -> Path:
             return earlier
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     folder = path.with_name(f"{path.name}.evidence-{stamp}")
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()  # and never into one that somebody made, or a link to one
     for suffix in ("", "-wal"):
         source = path.with_name(path.name + suffix)
         if source.exists():

@@ -342,3 +342,31 @@ def test_a_journal_in_a_folder_whose_name_is_no_utf8_is_read(journal: Path, tmp_
     odd.mkdir()
     journal.rename(odd / "journal.sqlite")
     assert len(json.loads(run("last", "--json", journal=odd / "journal.sqlite"))) == 5
+
+
+def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
+    journal: Path, tmp_path: Path
+) -> None:
+    """As a forged record has it: the chain fits, the words are an attacker's."""
+    store = SqliteJournal(journal)
+    closed = {
+        "type": "RecordRound",
+        "round": 6,
+        "ending": "settled",
+        "wagers": "=cmd|' /C calc'!A0",
+        "cause": "\x1b[2J\x1b]0;owned\x07",
+        "values": [1, 2, 3],
+        "source": "+1",
+    }
+    body = {"event": {"type": "\x9b31m", "note": "\r\n"}, "rows": [], "decision": [closed]}
+    wall = "2026-11-26T12:00:00+00:00"
+    store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
+    store.close()
+    for words in (["last"], ["show", "6"]):
+        shown = run(*words, journal=journal)
+        assert not set(shown) & set("\x1b\x07\x9b\r"), ascii(shown)
+        assert "x1b" in shown
+    run("export", str(tmp_path / "out"), journal=journal)
+    text = (tmp_path / "out" / "rounds.csv").read_text()
+    rows = list(csv.reader(text.splitlines()))
+    assert not [each for each in rows[-1] if each.startswith(("=", "+", "\x1b"))], rows[-1]

@@ -11,7 +11,13 @@ import pytest
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.console.lockout import LONGEST_DELAY_S, MOST_NAMES, Lockout, delay_s
+from shaker_ctl.console.lockout import (
+    LONGEST_DELAY_S,
+    LONGEST_FOR_ALL_S,
+    MOST_NAMES,
+    Lockout,
+    delay_s,
+)
 from shaker_ctl.console.tests.fake_desk import FakeDesk
 from shaker_ctl.console.tests.support import PASSPHRASE, Terminal
 from shaker_ctl.errors import SettingsError
@@ -87,9 +93,9 @@ def test_the_delay_grows_and_the_lock_is_recorded(users: Path) -> None:
     for _ in range(7):
         person.type("login technician tom")
         person.type("wrong but long")
-        waits.append(round(lockout.remaining_s(person.now), 1))
+        waits.append(round(lockout.remaining_s("tom", person.now), 1))
         assert waits[-1] < 1 or "error locked-out" in person.type("login technician tom")
-        person.wait(lockout.remaining_s(person.now) + 1)
+        person.wait(lockout.remaining_s("tom", person.now) + 1)
     assert waits[:2] == [0.0, 0.0]
     assert waits[2:] == sorted(waits[2:])
     assert waits[-1] > 20
@@ -109,7 +115,8 @@ def test_another_persons_login_does_not_forgive_guesses_at_a_name() -> None:
     for _ in range(6):
         lockout.wrong("sue", 0.0)
     lockout.right("dan")
-    assert lockout.remaining_s(1.0) == 0.0
+    assert lockout.remaining_s("dan", 1.0) == 0.0
+    assert lockout.remaining_s("sue", 1.0) > 0.0
     assert lockout.wrong("sue", 1.0) == delay_s(7)
 
 
@@ -212,3 +219,15 @@ def test_an_unknown_name_takes_as_long_as_a_known_one() -> None:
         *(hasher.time_cost, hasher.memory_cost, hasher.parallelism),
     )
     assert not hasher.check_needs_rehash(accounts._NOBODY)
+
+
+def test_a_stranger_who_invents_names_locks_nobody_else_out_for_long() -> None:
+    """Seventeen minutes of wrong logins, each with another name; then a dealer comes."""
+    lockout, now = Lockout(), 0.0
+    tries = 0
+    while now < 1000.0:
+        now += max(1.0, lockout.remaining_s(f"name{tries}", now))
+        lockout.wrong(f"name{tries}", now)
+        tries += 1
+    assert lockout.remaining_s("dan", now) <= LONGEST_FOR_ALL_S
+    assert tries < 1000 / LONGEST_FOR_ALL_S + 10, "guessing is slowed all the same"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -17,6 +18,7 @@ from shaker_ctl.adapters.disk import sqlite_journal, volume_file, volume_proofs
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import (
     JournalCorruptError,
@@ -548,6 +550,106 @@ def test_the_records_process_verifies_and_ends_with_its_service(
     finally:
         watch.stop()
         opened.close()
+
+
+# ── The archive ─────────────────────────────────────────────────────────────
+
+
+def test_every_closed_volume_is_brought_to_an_archive_once_and_verified_there(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 3)
+    folder = tmp_path / "archive"
+    brought = [(one.number, one.is_new) for one in archive(parameters.path, folder)]
+    assert brought == [(1, True), (2, True)]
+    assert {path.name for path in folder.iterdir()} == {"journal.sqlite", "journal-000002.sqlite"}
+    assert (folder / "journal.sqlite").read_bytes() == parameters.path.read_bytes()
+    assert [one.is_new for one in archive(parameters.path, folder)] == [False, False]
+
+
+def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 3)
+    folder = tmp_path / "archive"
+    list(archive(parameters.path, folder))
+    changed(folder / "journal.sqlite", "DELETE FROM record WHERE sequence = 3")
+    broken = (folder / "journal.sqlite").read_bytes()
+    with pytest.raises(JournalCorruptError, match="record 3"):
+        list(archive(parameters.path, folder))
+    assert (folder / "journal.sqlite").read_bytes() == broken
+    with pytest.raises(RefusedError, match="folder of the journal itself"):
+        list(archive(parameters.path, parameters.path.parent))
+
+
+def test_a_broken_volume_never_reaches_an_archive(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 3)
+    changed(parameters.path, "UPDATE record SET round = 2 WHERE sequence = 3")
+    folder = tmp_path / "archive"
+    with pytest.raises(JournalCorruptError, match="record 3"):
+        list(archive(parameters.path, folder))
+    assert not (folder / "journal.sqlite").exists()
+
+
+def test_missing_and_broken_volumes_of_both_copies_are_fetched_back(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    records = both(parameters, 3)
+    folder = tmp_path / "archive"
+    list(archive(parameters.path, folder))
+    parameters.path.unlink()
+    assert parameters.second is not None
+    second = volume_path(parameters.second, 2)
+    changed(second, "DELETE FROM record WHERE sequence = 50")
+    broken = second.read_bytes()
+    fetched = [(one.number, one.file) for one in fetch(parameters, folder)]
+    assert fetched == [(1, parameters.path), (2, second)]
+    (aside,) = second.parent.glob("*.replaced-*")
+    assert aside.read_bytes() == broken
+    assert list(fetch(parameters, folder)) == []
+    opened = open_copies(parameters)
+    assert list(opened.main.read()) == records
+    with pytest.raises(RefusedError, match="another process"):
+        list(fetch(parameters, folder))
+    opened.close()
+    _, findings = survey(parameters)
+    assert findings == []
+
+
+def test_another_tables_volume_is_not_fetched(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 3)
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    strange = SqliteJournal(folder / "journal.sqlite")
+    grown(strange, 2)
+    strange.close()
+    parameters.path.unlink()
+    with pytest.raises(JournalCorruptError, match="another journal"):
+        list(fetch(parameters, folder))
+    with pytest.raises(RefusedError, match="has none"):
+        list(fetch(parameters, tmp_path / "empty"))
+    assert not parameters.path.exists()
+
+
+def test_an_archive_that_is_cut_short_leaves_no_volume_that_looks_whole(
+    parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 3)
+    folder = tmp_path / "archive"
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(RefusedError, match="No space left"):
+            list(archive(parameters.path, folder))
+    assert not (folder / "journal.sqlite").exists()
+    assert len(list(archive(parameters.path, folder))) == 2
 
 
 def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) -> None:

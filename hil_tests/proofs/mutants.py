@@ -66,7 +66,7 @@ def mutants() -> Iterator[Mutant]:
     for row in ROWS:
         yield Mutant(f"{row.name}: deleted", row, None)
         for number, guard in enumerate(row.when):
-            when = (*row.when[:number], negated(guard), *row.when[number + 1 :])
+            when = (*row.when[:number], negated(guard, "a mutant"), *row.when[number + 1 :])
             yield Mutant(f"{row.name}: guard `{guard.name}` negated", row, replace(row, when=when))
         if row.to is not None:
             other = Phase.CLOSED if row.to is not Phase.CLOSED else Phase.READY

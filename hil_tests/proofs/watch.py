@@ -102,15 +102,13 @@ SUPERVISED = frozenset(
 """Phases that wait for a device, and must not wait for ever."""
 
 
-FACTS = (
-    ev.CompartmentOpened,
-    ev.CompartmentClosed,
-    ev.EstopPressed,
-    ev.EstopReleased,
-    ev.CoverOpened,
-    ev.CoverClosed,
-    ev.Restarted,
-)
+CONTACTS: dict[type[ev.Event], dict[str, Any]] = {
+    ev.CompartmentOpened: {"compartment": True},
+    ev.CompartmentClosed: {"compartment": False},
+    ev.EstopPressed: {"estop": True},
+    ev.EstopReleased: {"estop": False},
+}
+FACTS = (*CONTACTS, ev.CoverOpened, ev.CoverClosed, ev.Restarted)
 
 
 FAULTS = {
@@ -218,14 +216,8 @@ def _awaits(commands: tuple[do.Command, ...]) -> bool:
 def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     """Facts hold whether or not the machine wanted to hear them."""
     has_contact = table.rules.covered or table.rules.cover_must_be_absent
-    if isinstance(event, ev.CompartmentOpened):
-        w = w._replace(compartment=True)
-    elif isinstance(event, ev.CompartmentClosed):
-        w = w._replace(compartment=False)
-    elif isinstance(event, ev.EstopPressed):
-        w = w._replace(estop=True)
-    elif isinstance(event, ev.EstopReleased):
-        w = w._replace(estop=False)
+    if contact := CONTACTS.get(type(event)):
+        w = w._replace(**contact)
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):

@@ -85,6 +85,7 @@ class Camera:
         board: SceneBoard,
         *,
         seed: int = 0,
+        bind: str = "127.0.0.1",
         port: int = 0,
         fps: float = FPS,
         lens: Lens | None = None,
@@ -96,11 +97,23 @@ class Camera:
         """
         self._lock = threading.Lock()
         self.lens = lens or Lens()
+        self.address = "127.0.0.1"
+        """By which the stream's readers reach this computer."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=camera_process,
-            args=(geometry, board.name, seed, port, fps, self.lens, lights or LightRig(), theirs),
+            args=(
+                geometry,
+                board.name,
+                seed,
+                bind,
+                port,
+                fps,
+                self.lens,
+                lights or LightRig(),
+                theirs,
+            ),
             name="rig-camera",
             daemon=True,
         )
@@ -125,7 +138,7 @@ class Camera:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/camera.mjpg"
+        return f"http://{self.address}:{self.port}/camera.mjpg"
 
     @property
     def pid(self) -> int | None:
@@ -191,6 +204,7 @@ def camera_process(
     geometry: Geometry,
     board_name: str,
     seed: int,
+    bind: str,
     port: int,
     fps: float,
     lens: Lens,
@@ -204,7 +218,7 @@ def camera_process(
     board = SceneBoard(board_name)
     film = _Film(Scene(geometry, seed=seed, lens=lens, lights=lights), board, fps)
     try:
-        server = _Server(("127.0.0.1", port), film)
+        server = _Server((bind, port), film)
     except OSError as error:
         pipe.send(error)  # for the owner to say: it knows where the port came from
         return

@@ -91,9 +91,9 @@ class GpioSide(Protocol):
 class VirtualGpio:
     """A board and its daemon in this process."""
 
-    def __init__(self, table: GpioTable, folder: Path, port: int) -> None:
+    def __init__(self, table: GpioTable, folder: Path, port: int, bind: str) -> None:
         self.board = Board()
-        self.daemon = VirtualPigpiod(self.board, port=port, fifo_folder=folder)
+        self.daemon = VirtualPigpiod(self.board, host=bind, port=port, fifo_folder=folder)
         self.wires = Wiring(self.board, table.pins)
         self.trouble = ""
         self.underruns = 0
@@ -202,6 +202,7 @@ def open_gpio(
     *,
     folder: Path,
     port: int,
+    bind: str,
     lock: str,
     purpose: str,
     rig_file: Path | None,
@@ -213,5 +214,5 @@ def open_gpio(
     if table.wires is Gpio.GPIOCHIP:
         return KernelGpio(table, folder)
     if table.wires is Gpio.VIRTUAL:
-        return VirtualGpio(table, folder, port)
+        return VirtualGpio(table, folder, port, bind)
     return BenchGpio(table, started, rig_file)

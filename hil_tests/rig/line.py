@@ -22,6 +22,8 @@ import tty
 from collections import deque
 from pathlib import Path
 
+import serial
+
 from hil_tests.rig.fault_set import Fault, FaultSet
 from hil_tests.rig.timely import go_first
 from hil_tests.rig.uart import Framing, framing_of, heard
@@ -123,6 +125,41 @@ class Terminal:
         if self._fd is not None and self.is_open():
             with contextlib.suppress(OSError):
                 os.write(self._fd, data)
+
+
+class Port(Terminal):
+    """A real serial port as the rig's end, whose cable leads to another computer.
+
+    The port paces the bytes and checks them by itself. Pulling out the controller's adapter closes
+    it: the name stays, and nothing arrives.
+    """
+
+    def __init__(self, device: Path, framing: Framing) -> None:
+        """Raises `serial.SerialException`, an OSError, where the port does not open."""
+        self._framing = framing
+        self._port: serial.Serial | None = None
+        super().__init__(device)
+
+    def plug(self) -> None:
+        if self._port is None:
+            self._port = serial.Serial(
+                str(self.name),
+                self._framing.baudrate,
+                parity=self._framing.parity.value[0].upper(),
+                stopbits=self._framing.stop_bits,
+                timeout=0,
+                write_timeout=0,
+                exclusive=True,
+            )
+            self._fd = self._port.fileno()
+
+    def unplug(self) -> None:
+        if self._port is not None:
+            self._port.close()
+            self._port = self._fd = None
+
+    def is_open(self) -> bool:
+        return self._fd is not None
 
 
 class BoxEnd:

@@ -24,10 +24,12 @@ from hil_tests.rig.pigpiod.command import pigpiod
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
 from hil_tests.rig.timely import answer_in_time
+from hil_tests.rig.wire_test import wires
 
 app = typer.Typer(no_args_is_help=True)
 app.command("pigpiod")(pigpiod)
 app.command("crossed")(crossed)
+app.command("wires")(wires)
 
 
 @app.callback()
@@ -129,6 +131,8 @@ def run(
         lamp=given.lamp,
         camera=given.camera,
         console=given.console,
+        bind=given.bind,
+        address=given.address,
         dead_lamps=table.dead_lamps,
         broken=given.faults,
         lock=given.bench.lock,

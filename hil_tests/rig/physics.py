@@ -67,7 +67,7 @@ SHAKES: dict[str, Shake] = {
         Shake("nominal", duty=(0.73, 0.82), seconds=(1.9, 2.6)),
         Shake("long", duty=(0.73, 0.82), seconds=(3.0, 4.0)),
         Shake("slow", duty=(0.68, 0.70), seconds=(2.6, 3.2)),
-        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.5, mixes=False),
+        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.35, mixes=False),
         Shake("faint", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.2, mixes=False),
     )
 }

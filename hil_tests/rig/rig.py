@@ -29,7 +29,7 @@ from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
 from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Terminal
+from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import Machine
@@ -96,6 +96,10 @@ class RigPlan:
     lamp: LampTable = field(default_factory=LampTable)
     camera: CameraTable = field(default_factory=CameraTable)
     console: ConsoleTable = field(default_factory=ConsoleTable)
+    bind: str = "127.0.0.1"
+    """Address at which daemon and camera listen."""
+    address: str = "127.0.0.1"
+    """By which the controller's computer reaches this one."""
     dead_lamps: int = 0
     broken: tuple[str, ...] = ()
     """Faults in force from the start."""
@@ -171,6 +175,7 @@ class Rig:
             self.plan.gpio,
             folder=folder,
             port=self.plan.pigpiod_port,
+            bind=self.plan.bind,
             lock=self.plan.lock,
             purpose=f"rig {self.plan.name} in {folder}",
             rig_file=self.plan.rig_file,
@@ -272,13 +277,17 @@ class Rig:
                 self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed
             )
             paced = framing if self.plan.pace else None
-            self.lines["lamp"] = Line("lamp", Terminal(folder / "lamp"), box_end, framing=paced)
+            end = Port(Path(table.port), framing) if table.port else Terminal(folder / "lamp")
+            paced = None if table.port else paced
+            self.lines["lamp"] = Line("lamp", end, box_end, framing=paced)
         else:
             self._start_lamp_program(started)
         if self.plan.console.is_ is Part.VIRTUAL:
             for name in CONSOLES:
-                service, person = Terminal(folder / name), Terminal(folder / f"{name}-person")
-                paced = CONSOLE_FRAMING if self.plan.pace else None
+                port = getattr(self.plan.console, name).get("port", "")
+                service = Port(Path(port), CONSOLE_FRAMING) if port else Terminal(folder / name)
+                person = Terminal(folder / f"{name}-person")
+                paced = CONSOLE_FRAMING if self.plan.pace and not port else None
                 self.lines[name] = Line(name, service, person, framing=paced, seed=seed)
         for line in self.lines.values():
             started.callback(line.close)
@@ -310,10 +319,12 @@ class Rig:
                 self.plant.geometry,
                 scene,
                 seed=self.plan.seed,
+                bind=self.plan.bind,
                 port=self.plan.camera_port,
                 lens=fitted_lens(self.plan.camera),
                 lights=LightRig(dead=self.plan.dead_lamps),
             )
+            self.camera.address = self.plan.address
             started.callback(self.camera.close)
 
     def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
@@ -336,7 +347,7 @@ class Rig:
             "pid": os.getpid(),
             "rig": plan.name,
             "pigpiod": {
-                "host": self.gpio.host,
+                "host": plan.address if isinstance(self.gpio, VirtualGpio) else self.gpio.host,
                 "port": self.gpio.port,
                 **({"pwm_hz": plan.gpio.pwm_hz} if plan.gpio.pwm_hz else {}),
             },
@@ -356,10 +367,14 @@ class Rig:
                 "unit": plan.lamp.unit,
             },
             "console": {
-                name: getattr(plan.console, name)
-                or {
+                name: {
                     "service": str(plan.folder / name),
                     "person": str(plan.folder / f"{name}-person"),
+                    **{
+                        end: device
+                        for end, device in getattr(plan.console, name).items()
+                        if end != "port"
+                    },
                 }
                 for name in CONSOLES
             },

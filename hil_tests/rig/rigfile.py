@@ -99,6 +99,8 @@ class LampTable:
     parity: Parity = Parity.NONE
     """Of the virtual box; a real one is asked without any, as the controller asks."""
     unit: int = 1
+    port: str = ""
+    """Serial port of this computer that is the virtual box's end; `device` is the controller's."""
     start: tuple[str, ...] = ()
     """A program that is the box, started with the rig; `{folder}` stands for the rig's folder."""
     log: str = ""
@@ -124,6 +126,8 @@ class ConsoleTable:
     is_: Part = Part.VIRTUAL
     technician: dict[str, str] = field(default_factory=dict)
     dealer: dict[str, str] = field(default_factory=dict)
+    """Of a virtual line: `port`, a serial port of this computer, and `service`, the controller's
+    device at the other end of its cable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,10 @@ class RigFile:
     """A whole rig. The default is a virtual one."""
 
     name: str = "virtual"
+    bind: str = "127.0.0.1"
+    """Address at which daemon and camera listen; 0.0.0.0 for every network of this computer."""
+    address: str = "127.0.0.1"
+    """Name or address by which the controller's computer reaches this one."""
     faults: tuple[str, ...] = ()
     """Faults in force from the start, as `shaker-rig inject` takes them."""
     machine: MachineTable = field(default_factory=MachineTable)
@@ -171,6 +179,8 @@ def load(path: Path) -> RigFile:
 
 def _check(rig: RigFile) -> None:
     _check_machine(rig.machine)
+    if rig.lamp.port and not (rig.lamp.is_ is Part.VIRTUAL and rig.lamp.device):
+        raise ValueError("[lamp] port is a virtual box's, and needs device, the controller's name")
     if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
     for key, value, least, most in (
@@ -184,6 +194,8 @@ def _check(rig: RigFile) -> None:
     fitted_lens(rig.camera)
     for name in ("technician", "dealer"):
         ends = getattr(rig.console, name)
+        if rig.console.is_ is Part.VIRTUAL and ends and set(ends) != {"port", "service"}:
+            raise ValueError(f"[console.{name}] of a virtual line takes port and service, both")
         if rig.console.is_ is Part.DEVICE and set(ends) != {"service", "person"}:
             raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
     if rig.gpio.wires is Gpio.BENCH:

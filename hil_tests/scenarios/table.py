@@ -38,6 +38,10 @@ from shaker_ctl.rules.outcome import Values
 LOOK_S = 0.05
 ATTEMPTS = 3
 """How often people try to open a table before they give up."""
+REST_S = 20.0
+SAME_TOSS_S = 1.5
+"""Between a toss's first record and the first move of the cam, on a busy machine; tosses are some
+seconds apart."""
 ROUND_S = 60.0
 """Longest round, with a dealer who must enter, on a busy machine."""
 
@@ -177,9 +181,9 @@ class Table:
         words = self.session.passphrases["dan"]
         return Dealer(self.console("dealer"), "dan", words, self._said, **options)
 
-    def eyes(self, _: int, read: Values | None) -> Values | None:
+    def eyes(self, number: int, read: Values | None) -> Values | None:
         """What a dealer sees who looks at the dice themselves."""
-        dice = self.tosses()[-1]["dice"]
+        dice = self.toss_of(self.round(number))["dice"]
         if not all(die["flat"] for die in dice):
             return None
         seen = tuple(die["value"] for die in dice)
@@ -383,10 +387,16 @@ class Table:
         return toss
 
     def toss_of(self, played: Mapping[str, Any]) -> dict[str, Any]:
-        """The physics' record of a round's toss."""
+        """The physics' record of a round's toss; waits for the dice's true rest."""
         at = monotonic_of(played)
         assert at is not None, played
-        return min(self.tosses(), key=lambda toss: abs(toss["t_start"] - at))
+        deadline = time.monotonic() + REST_S
+        while True:
+            for toss in self.tosses():
+                if toss["turns"] > 1.0 and abs(toss["t_start"] - at) < SAME_TOSS_S:
+                    return toss
+            self.story.expect("the dice of the toss come to rest", time.monotonic() < deadline)
+            time.sleep(LOOK_S)
 
     # ── For the report ──────────────────────────────────────────────────────
 

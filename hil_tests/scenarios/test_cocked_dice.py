@@ -62,7 +62,7 @@ def round_with_a_dealer_who_looks(table: Table, number: int) -> dict[str, object
         ),
     )
     if (status["pending"] or {}).get("kind") == "enter" and status["round"] == number:
-        dice = table.tosses()[-1]["dice"]
+        dice = table.toss_of(table.round(number))["dice"]
         values = " ".join(str(die["value"]) for die in dice)
         flat = all(die["flat"] for die in dice)
         table.act(

@@ -1,8 +1,9 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-Reads the files themselves; the service may run or not. Three commands write: `rebuild` a copy of
-the journal, which it refuses while a service runs; `dispute` a line of `disputes.jsonl`, beside the
-pictures; `export` the two files of its folder.
+Reads the files themselves; the service may run or not. Five commands write: `rebuild` a copy of
+the journal and `fetch` volumes of it, which they refuse while a service runs; `archive` files of
+its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the two files of its
+folder.
 
 What is read is held against the chain on the way: a record that does not fit is shown as far as it
 can be, and named in the error with which the command ends (status 65).
@@ -28,7 +29,9 @@ from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
+from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
 from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
@@ -497,6 +500,46 @@ def rebuild(
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 
 
+@app.command()
+def archive(
+    folder: Annotated[Path, typer.Argument(help="Folder on the medium that keeps the volumes.")],
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Bring every closed volume to another medium, read it back and verify it there.
+
+    Works while the table plays. Nothing is deleted here, and nothing is written over there.
+    """
+    parameters = _parameters(config, journal)
+    _require_there(parameters.path)
+    count = 0
+    for one in archive_volumes(parameters.path, folder):
+        count += 1
+        what = "brought and verified" if one.is_new else "there already, verified"
+        screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("no volume is closed yet; the open one stays at the table")
+
+
+@app.command()
+def fetch(
+    folder: Annotated[Path, typer.Argument(help="Folder of an archive, or of a whole copy.")],
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Put whole volumes from an archive where one of a copy is missing or broken.
+
+    The table must be stopped. A broken file is moved aside, never deleted.
+    """
+    parameters = settings_file.load(config).journal
+    become_owner_of(parameters.path.parent)
+    count = 0
+    for one in fetch_volumes(parameters, folder):
+        count += 1
+        screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("every closed volume of every copy is whole; nothing was fetched")
+
+
 # ── Which journal ───────────────────────────────────────────────────────────
 
 
@@ -586,6 +629,8 @@ def _opened(parameters: JournalParameters) -> Iterator[_Book]:
 
 
 def _require_there(path: Path) -> None:
+    if volume_numbers(path):
+        return
     try:
         path.stat()
     except PermissionError as error:

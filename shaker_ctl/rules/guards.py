@@ -38,9 +38,9 @@ def guard(otherwise: str) -> Callable[[Callable[[Context], bool]], Guard]:
     return named
 
 
-def negated(one: Guard) -> Guard:
-    """Return the opposite guard."""
-    return Guard(f"not {one.name}", lambda c: not one.holds(c), f"only if not: {one.otherwise}")
+def negated(one: Guard, otherwise: str) -> Guard:
+    """Return the opposite guard; `otherwise` says why, in words of its own, where `one` holds."""
+    return Guard(f"not {one.name}", lambda c: not one.holds(c), otherwise)
 
 
 # ── Does the event belong here? ─────────────────────────────────────────────
@@ -136,6 +136,11 @@ def cover_must_be_absent(c: Context) -> bool:
 @guard("the dealer paces this table")
 def autonomous(c: Context) -> bool:
     return c.rules.autonomous
+
+
+@guard("nobody is asked to settle at this table")
+def people_settle(c: Context) -> bool:
+    return c.rules.people_settle
 
 
 @guard("no player's button starts this shaker")

@@ -255,7 +255,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.INSPECTION_DUE),
         None,
         "lamp_fault.resume_when_fixed",
-        when=(g.negated(g.nothing_broken),),
+        when=(g.negated(g.nothing_broken, "nothing is broken"),),
         to=P.OUT_OF_SERVICE,
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),

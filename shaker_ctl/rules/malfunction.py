@@ -38,7 +38,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 before_activation = g.bets_close_before_activation
-not_in_play = g.negated(g.in_play)
+not_in_play = g.negated(g.in_play, "a round is in play")
 
 PRE_TOSS: Phases = ph.BEFORE_TOSS | phases(P.BETTING)
 """In play: before EN-on in either order. `BETS_CLOSED` joins where bets close before activation."""

@@ -89,7 +89,7 @@ ROWS: tuple[Row, ...] = (
         "the interrupted cycle does not count",
         ph.SHAKER_IN_USE,
         "opening_inspection.cycles",
-        (g.negated(g.in_play),),
+        (g.negated(g.in_play, "a round is in play"),),
         P.INSPECTION_DUE,
         (fx.contacts_as_read, fx.nothing_passed, fx.lamps_unknown),
         (

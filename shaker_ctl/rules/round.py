@@ -40,7 +40,9 @@ CLOSE_BETS = (
 AWAIT_DEALER = fx.show(ShownPhase.AWAITING_DEALER)
 
 before_activation = g.bets_close_before_activation
-before_reveal = g.negated(g.bets_close_before_activation)
+before_reveal = g.negated(
+    g.bets_close_before_activation, "at this table the dealer calls no more bets first"
+)
 
 
 def _no_more_bets(
@@ -141,7 +143,7 @@ ROWS: tuple[Row, ...] = (
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "activation.by_dealer",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -230,8 +232,8 @@ ROWS: tuple[Row, ...] = (
     *_activation(
         "activates itself",
         None,
-        "activation.by_dealer",
-        (g.autonomous, g.negated(g.player_activated)),
+        "pacing.by_table",
+        (g.autonomous, g.negated(g.player_activated, "at this table a player starts the shaker")),
     ),
     # the dealer removes the cover, announces each value and enters it
     Row(
@@ -247,7 +249,7 @@ ROWS: tuple[Row, ...] = (
         "reveals by itself",
         phases(P.NO_MORE_BETS),
         None,
-        "entry.announce",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
@@ -331,7 +333,12 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.negated(g.said_before)),
+        when=(
+            g.of_this_round,
+            g.stayed_in_view,
+            g.may_say_in_view,
+            g.negated(g.said_before, "this person has said so already"),
+        ),
         notes=(fx.witness_named,),
         do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
     ),
@@ -340,7 +347,11 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.negated(g.stayed_in_view), g.dealer_or_above),
+        when=(
+            g.of_this_round,
+            g.negated(g.stayed_in_view, "the compartment stayed in view"),
+            g.dealer_or_above,
+        ),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
         do=END,
@@ -488,7 +499,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.COLLECTING),
         ev.WagersSettled,
         "settling.order",
-        when=(g.dealer_or_above, g.of_this_round, g.negated(g.autonomous)),
+        when=(g.dealer_or_above, g.of_this_round, g.people_settle),
         to=P.SETTLED_LIT,
     ),
     # when all is collected and paid, the dealer clears the lit combinations
@@ -584,7 +595,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.ROUND_OVER),
         None,
         "lamp_fault.resume_when_fixed",
-        when=(g.negated(g.nothing_broken),),
+        when=(g.negated(g.nothing_broken, "nothing is broken"),),
         to=P.OUT_OF_SERVICE,
         notes=(fx.round_forgotten, fx.nothing_passed),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),

@@ -112,7 +112,14 @@ ROWS: tuple[Row, ...] = (
         phases(P.TOSSING),
         ev.TossSettled,
         "order.nmb_before",
-        when=(g.of_this, g.covered, g.in_play, g.negated(g.bets_close_before_activation)),
+        when=(
+            g.of_this,
+            g.covered,
+            g.in_play,
+            g.negated(
+                g.bets_close_before_activation, "at this table the dealer calls no more bets first"
+            ),
+        ),
         to=P.COVERED,
     ),
     # the dealer removes the cover, announces each value and enters it
@@ -243,7 +250,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.READ),
         None,
         "technician's trial, table shut",
-        when=(g.negated(g.in_play), g.read_verified),
+        when=(g.negated(g.in_play, "a round is in play"), g.read_verified),
         to=P.CYCLE_DONE,
         do=(fx.announce_values(Notice.CYCLE_GOOD, "opening_inspection.cycles"),),
     ),
@@ -252,7 +259,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.READ),
         None,
         "opening_inspection.cycles",
-        when=(g.negated(g.in_play),),
+        when=(g.negated(g.in_play, "a round is in play"),),
         to=P.CYCLE_DONE,
         do=(fx.announce(Notice.CYCLE_BAD, "opening_inspection.cycles"),),
     ),

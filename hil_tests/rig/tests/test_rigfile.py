@@ -31,7 +31,7 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[gpoi]\n", "no key gpoi; there are: name, faults, machine, gpio"),
+        ("[gpoi]\n", "no key gpoi; there are: name, bind, address, faults, machine, gpio"),
         ("[gpio]\nwires = 'real'\n", "gpio.wires is one of virtual, gpiochip, crossed"),
         ("[gpio.wiring]\nestop = '13'\n", "gpio.wiring.estop is a int"),
         ("[gpio]\nwires = 'bench'\n", "[bench] lock"),
@@ -46,6 +46,8 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
         ("machine = 3\n", "machine is a table"),
         ("[machine]\ngeometry = 'nope'\n", "machine.geometry is one of standard, narrow, rough"),
         ("[machine]\ncover = 'nope'\n", "machine.cover is one of hand, driven, not 'nope'"),
+        ("[lamp]\nport = '/dev/ttyUSB0'\n", "needs device, the controller's name"),
+        ("[console.dealer]\nport = '/dev/ttyUSB1'\n", "takes port and service, both"),
         ("[machine]\ndead_lamps = 8\n", "machine.dead_lamps is 0 to 7, not 8"),
         ("[camera.lens]\ntilt = [1.0, 1.0]\n", "no key camera.lens.tilt; there are: width"),
         ("[camera.lens]\ntilt_deg = 1.0\n", "camera.lens.tilt_deg is a tuple"),

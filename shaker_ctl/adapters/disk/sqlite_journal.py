@@ -10,6 +10,7 @@ file, wherever it is written. So a copy that is written anew has the same volume
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ def volume_path(path: Path, number: int) -> Path:
 def volume_numbers(path: Path) -> list[int]:
     """Return the numbers of the volumes whose files are there, in order."""
     named = re.compile(rf"{re.escape(path.stem)}-(\d{{6,9}}){re.escape(path.suffix)}")
-    found = {1} if path.exists() else set[int]()
+    found = {1} if os.path.exists(path) else set[int]()
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
@@ -264,26 +265,32 @@ class SqliteJournal:
                 return before, Damage(str(path), one.first, None, f"volume {one.number}: {wrong}")
         return self._file.verify(alive)
 
-    def verify_closed(self, one: Volume, alive: Alive | None = None) -> tuple[Head, Damage | None]:
-        """Walk one closed volume and hold it against what the chain has sealed in of it."""
+    def verify_closed(
+        self, one: Volume, alive: Alive | None = None, *, file: Path | None = None
+    ) -> tuple[Head, Damage | None]:
+        """Walk one closed volume and hold it against what the chain has sealed in of it.
+
+        `file`: another file that should hold it, such as an archive's.
+        """
         start = self.closed[one.number - 2].head if one.number > 1 else self.start
+        path = file or volume_path(self.path, one.number)
         try:
-            path = self.file_of(one)
-            file = VolumeFile(path, read_only=True)
+            if file is None:
+                self.file_of(one)
+            there = VolumeFile(path, read_only=True)
         except JournalError as error:
-            name = str(volume_path(self.path, one.number))
-            return start, Damage(name, one.first, None, str(error))
+            return start, Damage(str(path), one.first, None, str(error))
         try:
-            if (file.identity, file.closed) != (self.identity, self.closed[: one.number - 1]):
+            if (there.identity, there.closed) != (self.identity, self.closed[: one.number - 1]):
                 what = "it is a volume of another journal, or of another place in this one"
                 return start, Damage(str(path), one.first, None, what)
-            head, damage = file.verify(alive)
+            head, damage = there.verify(alive)
             if damage is None and head != one.head:
                 what = f"volume {one.number} ends at record {head.sequence}, not as it was closed"
                 damage = Damage(str(path), min(head.sequence, one.last) + 1, None, what)
             return head, damage
         finally:
-            file.close()
+            there.close()
 
     def check_tail(self, count: int = 64) -> None:
         """Read the last records back and prove that they lead to the head (O-5).

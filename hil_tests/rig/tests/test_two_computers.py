@@ -1,0 +1,127 @@
+"""The rig on one computer, the controller on another: two network namespaces, serial cables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tty
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.rig.line import BoxEnd, Line, Port
+from hil_tests.rig.uart import Framing
+
+pytestmark = pytest.mark.rig
+
+RIG_FILE = """
+name = "rig computer"
+bind = "0.0.0.0"
+address = "10.77.0.1"
+"""
+COMPUTERS = """
+ip link set lo up
+unshare -n sleep 120 &
+other=$!
+while [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
+ip link add rig type veth peer name controller netns $other
+ip addr add 10.77.0.1/24 dev rig
+ip link set rig up
+nsenter -t $other -n ip addr add 10.77.0.2/24 dev controller
+nsenter -t $other -n ip link set controller up
+echo $other
+exec "$@"
+"""
+LOOK = """
+import cv2, json, pathlib, pigpio, sys
+where = json.loads(pathlib.Path(sys.argv[1]).read_text())
+assert where["camera"]["url"].startswith("http://10.77.0.1:"), where["camera"]
+pi = pigpio.pi(where["pigpiod"]["host"], where["pigpiod"]["port"], show_errors=False)
+assert pi.connected
+estop = pi.read(13)
+stream = cv2.VideoCapture(where["camera"]["url"])
+is_read, picture = stream.read()
+print(json.dumps({"estop": estop, "picture": is_read and list(picture.shape)}))
+"""
+
+
+def until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Wait for a state."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def computers(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A running rig on one computer; its folder, and the process that stands for the other."""
+    tools = ("unshare", "nsenter", "ip")
+    if missing := [tool for tool in tools if shutil.which(tool) is None]:
+        pytest.skip(f"{', '.join(missing)} is not installed (Debian packages util-linux, iproute2)")
+    if os.geteuid() or subprocess.run(["unshare", "-n", "true"], check=False).returncode:
+        pytest.skip("network namespaces need root")
+    (tmp_path / "rig.toml").write_text(RIG_FILE)
+    rig = [sys.executable, "-c", "from hil_tests.rig.main import app; app()", "run"]
+    words = [*rig, "--dir", str(tmp_path / "rig"), "--rig", str(tmp_path / "rig.toml")]
+    run = subprocess.Popen(
+        ["unshare", "-n", "bash", "-ec", COMPUTERS, "computers", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.stdout is not None
+    other = run.stdout.readline().strip()
+    if not other.isdigit():
+        run.wait(10)
+        pytest.skip(f"no two namespaces here: {other}")
+    try:
+        until((tmp_path / "rig" / "rig.json").exists, 60.0)
+        yield tmp_path / "rig" / "rig.json", other
+    finally:
+        run.terminate()
+        run.wait(20)
+        run.stdout.close()
+        subprocess.run(["kill", other], check=False)
+
+
+def test_camera_and_pins_are_reached_from_another_computer(computers: tuple[Path, str]) -> None:
+    addresses, other = computers
+    ran = subprocess.run(
+        ["nsenter", "-t", other, "-n", sys.executable, "-c", LOOK, str(addresses)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {"estop": 0, "picture": [480, 640, 3]}
+
+
+def test_a_line_ends_at_a_serial_port_of_this_computer_and_comes_back_when_plugged_in() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    box = BoxEnd()
+    line = Line("lamp", Port(Path(os.ttyname(theirs)), Framing(9600)), box, framing=None)
+    try:
+        os.write(ours, b"asked")
+        assert box.receive(5.0) == b"asked"
+        box.send(b"answered")
+        assert os.read(ours, 100) == b"answered"
+        line.faults.inject("line_unplugged")
+        until(lambda: not line.ends[0].is_open())
+        os.write(ours, b"lost")
+        assert box.receive(0.2) == b""
+        line.faults.heal("line_unplugged")
+        until(line.ends[0].is_open)
+        box.send(b"again")
+        assert b"again" in os.read(ours, 100)
+    finally:
+        line.close()
+        os.close(ours)
+        os.close(theirs)

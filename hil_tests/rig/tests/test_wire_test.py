@@ -1,0 +1,80 @@
+"""The wires of a bench: good ones are passed, and a bad one is named for what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pigpio
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.rig.crossed import cross
+from hil_tests.rig.main import app
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.wire_test import Wire, examine
+from hil_tests.rig.wiring import PinMap
+
+CONTROLLER = PinMap()
+RIG = PinMap()
+"""The file's wiring: the same numbers at both ends."""
+
+Bench = Callable[[PinMap], dict[str, Wire]]
+
+
+@pytest.fixture
+def boards() -> tuple[Board, Board]:
+    return Board(), Board()
+
+
+@pytest.fixture
+def bench(boards: tuple[Board, Board]) -> Iterator[Bench]:
+    """Two daemons; call it with how the wires truly go."""
+    with VirtualPigpiod(boards[0]) as one, VirtualPigpiod(boards[1]) as other:
+        near, far = (pigpio.pi("127.0.0.1", daemon.port) for daemon in (one, other))
+
+        def found(truly: PinMap) -> dict[str, Wire]:
+            cross(*boards, CONTROLLER, truly)
+            return {wire.line: wire for wire in examine(near, far, CONTROLLER, RIG)}
+
+        yield found
+        near.stop()
+        far.stop()
+
+
+def test_a_bench_that_is_wired_as_its_file_says_passes(bench: Bench) -> None:
+    wires = bench(RIG)
+    assert set(wires) == {one.name for one in fields(PinMap)}
+    assert all(wire.is_good for wire in wires.values()), wires
+
+
+def test_two_crossed_wires_are_both_named(bench: Bench) -> None:
+    wires = bench(replace(RIG, motor_enable=RIG.motor_pwm, motor_pwm=RIG.motor_enable))
+    assert "crossed: it arrives where motor_pwm belongs" in wires["motor_enable"].said
+    assert "crossed: it arrives where motor_enable belongs" in wires["motor_pwm"].said
+    assert sum(not wire.is_good for wire in wires.values()) == 2
+
+
+def test_a_wire_that_is_not_plugged_in_is_missing(bench: Bench) -> None:
+    wires = bench(replace(RIG, ring_light=22))
+    assert "missing: nothing arrives at the rig's GPIO 12" in wires["ring_light"].said
+    assert sum(not wire.is_good for wire in wires.values()) == 1
+
+
+def test_no_pin_is_driven_when_the_test_has_ended(
+    bench: Bench, boards: tuple[Board, Board]
+) -> None:
+    bench(RIG)
+    for board in boards:
+        for line in fields(PinMap):
+            assert board.pins[getattr(RIG, line.name)].mode == pigpio.INPUT
+
+
+def test_only_a_bench_has_wires_to_test(tmp_path: Path) -> None:
+    file = tmp_path / "rig.toml"
+    file.write_text("name = 'virtual'\n")
+    ran = CliRunner().invoke(app, ["wires", "--rig", str(file)])
+    assert ran.exit_code == 1
+    assert "only a bench has wires" in ran.output

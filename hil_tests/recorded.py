@@ -34,7 +34,7 @@ from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
-from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.parameters import CalibrationParameters
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
@@ -288,18 +288,18 @@ class RecordedTable:
         """As the camera process reads a toss at rest: frames until enough of them agree."""
         seen, observed = None, []
         verdict: Verdict | None = None
-        jpeg, image = keep(self._camera.picture(self._toss), QUALITY)
         for number in range(_MOST_FRAMES):
-            jpeg, image = keep(self._camera.picture(self._toss, self._light(number)), QUALITY)
-            seen = self._reader.look(Frame(image, number / 30, number), 3)
+            picture = self._camera.picture(self._toss, self._light(number))
+            frame = kept(Frame(picture, number / 30, number), QUALITY)
+            seen = self._reader.look(frame, 3)
             observed.append(seen.observation)
             if (consensus := agree(observed)) is not None:
                 verdict = consensus.verdict
                 break
         verdict = verdict or refuse(observed)
         assert seen is not None
-        overlay = draw_reading(image, seen.observation, verdict)
-        return verdict, Pictures(jpeg, keep(overlay, QUALITY)[0])
+        overlay = draw_reading(frame.image, seen.observation, verdict)
+        return verdict, Pictures(frame.jpeg, kept(Frame(overlay), QUALITY).jpeg)
 
     def _light(self, number: int) -> float:
         return float(self._chance.uniform(0.6, 0.75)) if number < 1 else 1.0

@@ -13,16 +13,21 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import cv2
+import numpy as np
 
 from vision.errors import VisionError
-from vision.frame import Frame
+from vision.frame import Frame, digest
 
+_MJPEG = cv2.VideoWriter.fourcc(*"MJPG")
+_START_OF_SCAN = b"\xff\xda"
+"""Marks the picture's own data in a JPEG file (ITU-T T.81, B.1.1.3)."""
 _RATE_FRAMES = 60
 _REOPEN_WAITS_S = (0.1, 0.3, 1.0, 2.0)
 
@@ -30,6 +35,39 @@ _REOPEN_WAITS_S = (0.1, 0.3, 1.0, 2.0)
 class CameraLostError(VisionError):
     """The camera does not open, or gives no frames. The stream is closed when this is reported;
     the grabber opens it again by itself, a person checks cable and address."""
+
+
+class Shot:
+    """What one grab brought: a picture, or the camera's own JPEG file of it. A file is decoded when
+    somebody asks for its picture, and then once: most are only told apart."""
+
+    def __init__(self, taken: np.ndarray, t_capture: float, sequence: int) -> None:
+        """`taken`: (H, W, 3) uint8 BGR, or the bytes of a JPEG file as (1, N) uint8."""
+        self.t_capture = t_capture
+        self.sequence = sequence
+        self._coded = taken.tobytes() if taken.ndim == 2 and taken.shape[0] == 1 else b""
+        self._frame = None if self._coded else Frame(taken, t_capture, sequence)
+        self._is_spoiled = False
+
+    @property
+    def fingerprint(self) -> int:
+        """A number that two grabs share only if their pictures are the same to the last bit.
+
+        Of a file only the picture's data counts, so that another comment makes no other picture.
+        """
+        if self._coded:
+            return zlib.crc32(memoryview(self._coded)[max(0, self._coded.rfind(_START_OF_SCAN)) :])
+        assert self._frame is not None
+        return digest(self._frame.image)
+
+    def frame(self) -> Frame | None:
+        """The picture; None where the file cannot be decoded."""
+        if self._frame is None and not self._is_spoiled:
+            image = cv2.imdecode(np.frombuffer(self._coded, np.uint8), cv2.IMREAD_COLOR)
+            self._is_spoiled = image is None
+            if image is not None:
+                self._frame = Frame(image, self.t_capture, self.sequence, self._coded)
+        return self._frame
 
 
 class Capture(Protocol):
@@ -88,7 +126,7 @@ class Grabber:
         self._is_stopping = threading.Event()
         self._is_blind = threading.Event()
         self._fresh = threading.Condition()
-        self._frame: Frame | None = None
+        self._shot: Shot | None = None
         self._frames = 0
         self._late = 0
         self._newest = 0.0
@@ -108,21 +146,22 @@ class Grabber:
         if is_blind:
             self._is_blind.set()
             with self._fresh:
-                self._frame = None
+                self._shot = None
         else:
             self._is_blind.clear()
 
-    def next(self, after: int, timeout_s: float) -> Frame | None:
-        """The newest frame whose sequence is above `after`, or None when none came in time."""
+    def next(self, after: int, timeout_s: float) -> Shot | None:
+        """The newest grab whose sequence is above `after`, or None when none came in time."""
         with self._fresh:
             self._fresh.wait_for(lambda: self._has_after(after), timeout_s)
-            return self._frame if self._has_after(after) else None
+            return self._shot if self._has_after(after) else None
 
     @property
     def newest(self) -> Frame | None:
-        """The newest frame; None before the first and while blind."""
+        """The newest frame; None before the first, while blind, and where it cannot be decoded."""
         with self._fresh:
-            return self._frame
+            shot = self._shot
+        return None if shot is None else shot.frame()
 
     @property
     def state(self) -> StreamState:
@@ -133,7 +172,7 @@ class Grabber:
             return StreamState(self._frames, fps, self._late, self._newest)
 
     def _has_after(self, after: int) -> bool:
-        return self._frame is not None and self._frame.sequence > after
+        return self._shot is not None and self._shot.sequence > after
 
     # ── The grabber's thread ────────────────────────────────────────────────
 
@@ -178,10 +217,10 @@ class Grabber:
         if not capture.grab():
             return False
         now = time.monotonic()
-        image = None
+        taken = None
         if not self._is_blind.is_set():
-            is_decoded, image = capture.retrieve()
-            if not is_decoded or image is None:
+            is_taken, taken = capture.retrieve()
+            if not is_taken or taken is None:
                 return False
         with self._fresh:
             if self._newest and now - self._newest > 1.5 * self._period_s:
@@ -189,10 +228,8 @@ class Grabber:
             self._frames += 1
             self._newest = now
             self._times.append(now)
-            self._frame = (
-                None
-                if image is None or self._is_blind.is_set()
-                else Frame(image, now, self._frames)
+            self._shot = (
+                None if taken is None or self._is_blind.is_set() else Shot(taken, now, self._frames)
             )
             self._fresh.notify_all()
         return True
@@ -206,7 +243,10 @@ def open_capture(
     open_timeout_s: float,
     silent_after_s: float,
 ) -> Capture | None:
-    """Open a V4L2 device or a stream; None where it does not open."""
+    """Open a V4L2 device or a stream; None where it does not open.
+
+    Where it sends JPEG files, `retrieve` hands these over as they are (see `Shot`).
+    """
     if isinstance(device, str) and "://" in device:
         limits = [
             cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
@@ -214,14 +254,19 @@ def open_capture(
             cv2.CAP_PROP_READ_TIMEOUT_MSEC,
             int(silent_after_s * 1000),
         ]
-        capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
+        capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, [*limits, cv2.CAP_PROP_FORMAT, -1])
+        if capture.isOpened() and int(capture.get(cv2.CAP_PROP_FOURCC)) != _MJPEG:
+            capture.release()
+            capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
     else:
         capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
         # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
-        capture.set(cv2.CAP_PROP_FOURCC, float(cv2.VideoWriter.fourcc(*"MJPG")))
+        capture.set(cv2.CAP_PROP_FOURCC, float(_MJPEG))
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, image_size[0])
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, image_size[1])
         capture.set(cv2.CAP_PROP_FPS, frames_per_s)
+        if int(capture.get(cv2.CAP_PROP_FOURCC)) == _MJPEG:
+            capture.set(cv2.CAP_PROP_CONVERT_RGB, 0)
     if capture.isOpened():
         return capture
     capture.release()

@@ -34,8 +34,9 @@ STEPS = {
     "near windows": "vision.networks.near_look:NearReader.look",
     "near network": "vision.networks.session:WindowNetwork.__call__",
     "second reader": "vision.cube_outlines.reader:SecondReader.read",
-    "evidence": "vision.table.evidence:Gatherer.gather",
-    "opinion": "vision.table.opinion:Judge.judge",
+    "evidence": "vision.table.reader:gather",
+    "witnesses": "vision.table.reader:heard",
+    "judgement": "vision.table.reader:judge",
 }
 """Each without the steps inside it: the near network is not counted among the near windows."""
 

@@ -33,12 +33,11 @@ from hil_tests.reader.picture_damage import (
 )
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
-from vision.frame import Frame
+from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
 from vision.table.consensus import agree, refuse
 from vision.table.motion import RestWatch
-from vision.table.quality import digest
 from vision.table.reader import TableReader
 from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 

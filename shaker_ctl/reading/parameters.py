@@ -183,7 +183,8 @@ class CameraParameters(Parameters):
     one frame and 6 ms. Longer: a stream late by that much is accepted."""
 
     jpeg_quality: int = Field(default=92, ge=50, le=100)
-    """Of the stored pictures of decisions."""
+    """Of the stored pictures that are made here: overlays, and frames of a camera without JPEG
+    files. A file that the camera made is stored as it came."""
 
     @field_validator("device")
     @classmethod

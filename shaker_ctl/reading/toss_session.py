@@ -35,11 +35,11 @@ import enum
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.messages import (
     DiePose,
     DipLight,
@@ -50,11 +50,10 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.toss_memory import TossMemory
 from vision.findings import Findings
-from vision.frame import Frame
+from vision.frame import Frame, digest
 from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.motion import RestWatch, is_same_pose, poses_changed
-from vision.table.quality import digest
 from vision.table.reader import TableReader
 
 _DIP_SEEN_RATIO = 0.95
@@ -112,12 +111,11 @@ class Finished:
     t_dip_seen: float | None
     t_verdict: float
     frame: Frame | None
+    """As it is kept, where it was read."""
     seen: Findings | None
     observations: tuple[Observation, ...]
     frames_looked_at: int
     unchanged: bool
-    jpeg: bytes = b""
-    """The file of `frame`, where it was read."""
 
 
 @dataclass(slots=True)
@@ -150,11 +148,9 @@ class _Work:
     """The last thumbnail in full light."""
     observations: list[Observation] = field(default_factory=list)
     looked: int = 0
-    last: tuple[Frame, Findings, bytes] | None = None
+    last: tuple[Frame, Findings] | None = None
     """The frame that is kept: the last one that was read, or the one that shows the verdict."""
-    looks: deque[tuple[Frame, Findings, bytes]] = field(
-        default_factory=lambda: deque(maxlen=FRAMES)
-    )
+    looks: deque[tuple[Frame, Findings]] = field(default_factory=lambda: deque(maxlen=FRAMES))
     """The last frames that were read, as they would be kept."""
 
 
@@ -447,11 +443,10 @@ class TossSession:
         )
 
     def _look(self, work: _Work, frame: Frame) -> Findings:
-        jpeg, image = keep(frame.image, self._jpeg_quality)
-        kept = replace(frame, image=image)
-        seen = self._reader.look(kept)
+        frame = kept(frame, self._jpeg_quality)
+        seen = self._reader.look(frame)
         work.looked += 1
-        work.last = (kept, seen, jpeg)
+        work.last = (frame, seen)
         work.looks.append(work.last)
         return seen
 
@@ -533,7 +528,6 @@ class TossSession:
             observations=tuple(work.observations[-_KEPT:]),
             frames_looked_at=work.looked,
             unchanged=poses is not None and before is not None and is_unchanged(before, poses),
-            jpeg=b"" if work.last is None else work.last[2],
         )
         if poses is not None:
             self._last_known = poses

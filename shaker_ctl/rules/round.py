@@ -143,7 +143,7 @@ ROWS: tuple[Row, ...] = (
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "activation.by_dealer",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -232,7 +232,7 @@ ROWS: tuple[Row, ...] = (
     *_activation(
         "activates itself",
         None,
-        "activation.by_dealer",
+        "pacing.by_table",
         (g.autonomous, g.negated(g.player_activated, "at this table a player starts the shaker")),
     ),
     # the dealer removes the cover, announces each value and enters it
@@ -249,7 +249,7 @@ ROWS: tuple[Row, ...] = (
         "reveals by itself",
         phases(P.NO_MORE_BETS),
         None,
-        "entry.announce",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
@@ -499,11 +499,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.COLLECTING),
         ev.WagersSettled,
         "settling.order",
-        when=(
-            g.dealer_or_above,
-            g.of_this_round,
-            g.negated(g.autonomous, "this table paces itself"),
-        ),
+        when=(g.dealer_or_above, g.of_this_round, g.people_settle),
         to=P.SETTLED_LIT,
     ),
     # when all is collected and paid, the dealer clears the lit combinations

@@ -64,6 +64,11 @@ TIMER = "table"
 """The machine runs one timer at a time; it has one token here."""
 
 
+def _is_for_eyes(command: commands.Command) -> bool:
+    """True for the phase on the lamp box's display: 12 ms of the line that lamps would wait for."""
+    return isinstance(command, commands.ShowPhase)
+
+
 class RecordKeeper(Protocol):
     """The journal's writer as the state thread needs it."""
 
@@ -280,7 +285,7 @@ class StateThread:
 
     def _release(self, item: _Input, step: Step, number: int, sequence: int) -> None:
         """In the journal's thread: the record is synced, now act."""
-        for command in step.commands:
+        for command in sorted(step.commands, key=_is_for_eyes):
             match command:
                 case commands.StartTimer(timer, occasion):
                     expired = events.TimerExpired(timer, occasion)

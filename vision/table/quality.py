@@ -7,8 +7,6 @@ none of them corrects.
 
 from __future__ import annotations
 
-import zlib
-
 import cv2
 import numpy as np
 
@@ -212,14 +210,6 @@ def rows_without_grain(grey: np.ndarray) -> float:
     same[1:] = np.abs(inner[1:] - inner[:-1]).max(axis=1) <= 1
     is_black = inner.mean(axis=1) < 3  # a dark surround is no tear
     return float(((is_flat | same) & ~is_black).mean())
-
-
-def digest(image: np.ndarray) -> int:
-    """A number that two pictures share only if they are the same to the last bit.
-
-    Every fifth row is enough: grain differs everywhere, and it must cost nothing.
-    """
-    return zlib.crc32(np.ascontiguousarray(image[::5]).data)
 
 
 def _faulty(reason: Reason, detail: str) -> Quality:

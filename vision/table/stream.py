@@ -1,6 +1,6 @@
 """Whether a stream of pictures is alive: the grain of a live sensor never repeats.
 
-Owns: the memory of fingerprints (`quality.digest`) that recognises a frozen and a looped stream.
+Owns: the memory of fingerprints (`vision.camera.Shot`) that tells a frozen and a looped stream.
 Must not know cameras, tosses or what is in a picture.
 """
 

@@ -4,9 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.frame import digest
 from vision.reading import Reason
 from vision.table.motion import RestWatch, poses_changed
-from vision.table.quality import QualityGate, digest
+from vision.table.quality import QualityGate
 from vision.tests.drawing import TABLE, Die, draw
 
 DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]

@@ -74,7 +74,8 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     try:
         sum_, taken, number = None, 0, 0
         while taken < SETTLE_FRAMES + FRAMES:
-            frame = grabber.next(number, p.open_timeout_s + p.silent_after_s)
+            shot = grabber.next(number, p.open_timeout_s + p.silent_after_s)
+            frame = None if shot is None else shot.frame()
             if frame is None:
                 why = str(trouble[-1]) if trouble else f"the camera {p.device!r} gives no frames"
                 raise CameraError(

@@ -22,7 +22,7 @@ import cv2
 
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
-from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.messages import (
     BeginToss,
     Blind,
@@ -44,7 +44,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.toss_session import Finished, TossSession
 from vision.calibration import Calibration
-from vision.camera import CameraLostError, Grabber
+from vision.camera import CameraLostError, Grabber, Shot
 from vision.errors import ModelError, VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -52,7 +52,7 @@ from vision.overlay import draw_reading
 from vision.reading import Quality, Reason
 from vision.table.motion import RestWatch
 from vision.table.place import RimSearch
-from vision.table.quality import QualityGate, digest
+from vision.table.quality import QualityGate
 from vision.table.reader import TableReader
 from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
@@ -130,8 +130,8 @@ class CameraWorker:
         self._search = RimSearch(calibration)
         self._elsewhere: float | None = None
         """How far away the rim was seen, pixels, while it cannot be seen at its place."""
-        self._previous: Frame | None = None
-        """The frame before, for telling whether anything moves."""
+        self._previous: Shot | None = None
+        """The grab before, for telling whether anything moves."""
         self._quality: Quality | None = None
         self._is_blind = False
         self._is_ready = False
@@ -150,24 +150,33 @@ class CameraWorker:
             wakes = self._session.wakes_at
             patience_s = 0.005 if self._session.is_reading else 0.02
             wait_s = patience_s if wakes is None else max(0.0, min(patience_s, wakes - now))
-            frame = self._grabber.next(sequence, wait_s)
+            shot = self._grabber.next(sequence, wait_s)
             if not self._serve_requests():
                 self._grabber.stop()
                 return
-            if frame is None:
+            if shot is None:
                 self._done(self._session.tick(time.monotonic()))
                 continue
-            sequence = frame.sequence
-            self._announce_ready(frame)
-            if self._session.is_reading:
-                self._done(self._session.see(frame, time.monotonic))
-            elif now - looked >= _LOOK_AFTER_S:
-                looked = now
-                self._check_quality(frame)
-            elif self._quality is not None and _shows_no_rim(self._quality):
-                self._look_elsewhere(frame)
-            self._check_stream(frame)
-            self._previous = frame
+            sequence = shot.sequence
+            is_due = now - looked >= _LOOK_AFTER_S
+            searches = self._quality is not None and _shows_no_rim(self._quality)
+            # Between two looks a picture is only told apart from the others, not decoded.
+            if self._session.is_reading or is_due or searches or not self._is_ready:
+                frame = shot.frame()
+                if frame is None:
+                    self._spoiled()
+                    self._done(self._session.tick(time.monotonic()))
+                elif self._session.is_reading:
+                    self._announce_ready(frame)
+                    self._done(self._session.see(frame, time.monotonic))
+                elif is_due or not self._is_ready:
+                    looked = now
+                    self._announce_ready(frame)
+                    self._check_quality(frame)
+                else:
+                    self._look_elsewhere(frame)
+            self._check_stream(shot)
+            self._previous = shot
 
     # ── Requests ────────────────────────────────────────────────────────────
 
@@ -228,7 +237,6 @@ class CameraWorker:
         self._send(
             CameraReady(card.name, card.sha256, width, height, time.monotonic() - self._started)
         )
-        self._check_quality(frame)
 
     def _beat(self, now: float) -> None:
         state = self._grabber.state
@@ -264,7 +272,8 @@ class CameraWorker:
         frame = finished.frame
         jpeg = overlay = b""
         if frame is not None:
-            jpeg = finished.jpeg or keep(frame.image, self._setup.jpeg_quality)[0]
+            frame = kept(frame, self._setup.jpeg_quality)
+            jpeg = frame.jpeg
             if finished.seen is not None:
                 picture = draw_reading(frame.image, finished.seen.observation, finished.verdict)
                 overlay = self._encode(picture)
@@ -358,17 +367,24 @@ class CameraWorker:
 
     def _is_still(self, frame: Frame) -> bool:
         """True if nothing moved since the frame before, which must be a recent one."""
-        before = self._previous
-        if before is None or frame.t_capture - before.t_capture > _RECENT_S:
+        if self._previous is None or frame.t_capture - self._previous.t_capture > _RECENT_S:
             return False
-        if before.image.shape != frame.image.shape:
+        before = self._previous.frame()
+        if before is None or before.image.shape != frame.image.shape:
             return False
         return not self._rest.has_moved(
             self._rest.thumbnail(before.image), self._rest.thumbnail(frame.image)
         )
 
-    def _check_stream(self, frame: Frame) -> None:
-        repeated, looped = self._stream.take(digest(frame.image))
+    def _spoiled(self) -> None:
+        """A file that cannot be decoded is a fault until a picture that can is looked at."""
+        self._quality = None
+        self._suspect = (Reason.TORN, _FAULT_CHECKS)
+        text = "camera: a picture cannot be decoded"
+        self._set_fault(Reason.TORN.value, text, _REMEDIES[Reason.TORN])
+
+    def _check_stream(self, shot: Shot) -> None:
+        repeated, looped = self._stream.take(shot.fingerprint)
         self._set_fault(
             Reason.FROZEN.value,
             f"camera: the same picture {repeated} times" if repeated >= FROZEN_FRAMES else None,

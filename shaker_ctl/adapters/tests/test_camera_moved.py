@@ -12,6 +12,7 @@ from shaker_ctl.adapters.camera.process import CameraWorker, _shows_no_rim
 from shaker_ctl.reading.messages import CameraFault, CameraRecovered, CameraSetup
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
+from vision.camera import Shot
 from vision.frame import Frame
 from vision.tests.drawing import TABLE, draw, toss
 
@@ -44,7 +45,7 @@ class Bench:
         """One look: the frame before, and the one that is judged."""
         self._number += HALF_A_SECOND
         t = self._number / 30.0
-        self.worker._previous = Frame(before, t - 1 / 30, self._number - 1)
+        self.worker._previous = Shot(before, t - 1 / 30, self._number - 1)
         self.worker._check_quality(Frame(image, t, self._number))
 
     def watch(self, image: np.ndarray, seconds: float) -> None:
@@ -56,7 +57,7 @@ class Bench:
                 if quality is not None and _shows_no_rim(quality):
                     self._number += 1
                     t = self._number / 30.0
-                    self.worker._previous = Frame(image, t - 1 / 30, self._number - 1)
+                    self.worker._previous = Shot(image, t - 1 / 30, self._number - 1)
                     self.worker._look_elsewhere(Frame(image, t, self._number))
 
     def said(self) -> list[str]:

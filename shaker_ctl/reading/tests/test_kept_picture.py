@@ -5,15 +5,22 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from shaker_ctl.reading.kept_picture import keep
+from shaker_ctl.reading.kept_picture import kept
+from vision.frame import Frame
 from vision.tests.drawing import Die, draw
+
+IMAGE = draw([Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)])
 
 
 def test_the_file_shows_exactly_what_is_read() -> None:
-    image = draw([Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)])
-    jpeg, seen = keep(image, 92)
-    again = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    seen = kept(Frame(IMAGE, 1.5, 7), 92)
+    again = cv2.imdecode(np.frombuffer(seen.jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert again is not None
-    assert np.array_equal(again, seen)
-    assert seen.shape == image.shape
-    assert float(np.abs(seen.astype(int) - image).mean()) < 6.0
+    assert np.array_equal(again, seen.image)
+    assert (seen.t_capture, seen.sequence) == (1.5, 7)
+    assert float(np.abs(seen.image.astype(int) - IMAGE).mean()) < 6.0
+
+
+def test_the_cameras_own_file_is_kept_as_it_is() -> None:
+    frame = Frame(IMAGE, 1.5, 7, jpeg=b"as it came")
+    assert kept(frame, 92) is frame

@@ -128,7 +128,7 @@ def test_the_file_that_is_kept_of_a_toss_shows_what_was_read():
     table.session.read(1, table.now)
     finished = table.watch([*tumbling(2), *[AFTER] * 12])
     assert finished is not None
-    kept = cv2.imdecode(np.frombuffer(finished.jpeg, np.uint8), cv2.IMREAD_COLOR)
+    kept = cv2.imdecode(np.frombuffer(finished.frame.jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert kept is not None
     assert np.array_equal(kept, finished.frame.image)
     again = table.reader.read(Frame(kept))

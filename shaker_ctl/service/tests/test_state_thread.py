@@ -157,6 +157,26 @@ def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
     assert not any(isinstance(c, commands.PushLamps) for c in performed.commands)
 
 
+def test_lamps_go_before_the_phase_on_the_display(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    """On one serial line: what is won is lit first."""
+    thread, journal, performed = table
+    thread.state = dataclasses.replace(
+        thread.state,
+        phase=Phase.AWAITING_DEALER,
+        round=1,
+        reading=Verified((1, 2, 3)),
+        lamps=Lamps.DARK,
+    )
+    thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
+    until(lambda: thread.state.phase is Phase.PUSHING)
+    journal.sync()
+    kinds = [type(command) for command in performed.commands]
+    assert commands.ShowPhase in kinds
+    assert kinds.index(commands.PushLamps) < kinds.index(commands.ShowPhase)
+
+
 def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
     table: tuple[StateThread, HeldJournal, Performed],
 ) -> None:

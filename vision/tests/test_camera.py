@@ -1,0 +1,123 @@
+"""Grabs: the camera's own files are told apart as they are, and decoded when somebody looks."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.camera import Grabber, Shot
+from vision.tests.drawing import Die, draw
+
+PICTURE = draw([Die(-20, -10, 15, 6)])
+OTHER = draw([Die(-20, -10, 15, 6)], seed=9)
+
+
+def coded(image: np.ndarray) -> np.ndarray:
+    """As a capture that does not decode hands a JPEG file over: (1, N) uint8."""
+    return np.asarray(cv2.imencode(".jpg", image)[1]).reshape(1, -1)
+
+
+def with_comment(file: np.ndarray, words: bytes) -> np.ndarray:
+    """The same picture with a comment segment behind the file's first marker."""
+    content = file.tobytes()
+    segment = b"\xff\xfe" + (len(words) + 2).to_bytes(2, "big") + words
+    return np.frombuffer(content[:2] + segment + content[2:], np.uint8).reshape(1, -1)
+
+
+def test_the_picture_is_what_the_cameras_file_shows() -> None:
+    file = coded(PICTURE)
+    frame = Shot(file, 1.5, 7).frame()
+    assert frame is not None
+    assert frame.jpeg == file.tobytes()
+    shown = cv2.imdecode(file, cv2.IMREAD_COLOR)
+    assert shown is not None
+    assert np.array_equal(frame.image, shown)
+    assert (frame.t_capture, frame.sequence) == (1.5, 7)
+
+
+def test_a_picture_without_a_file_is_taken_as_it_is() -> None:
+    frame = Shot(PICTURE, 1.5, 7).frame()
+    assert frame is not None
+    assert frame.image is PICTURE
+    assert frame.jpeg == b""
+
+
+@pytest.mark.parametrize("taken", [coded, np.asarray])
+def test_grabs_are_told_apart_without_decoding(taken, monkeypatch) -> None:
+    monkeypatch.setattr(cv2, "imdecode", None)
+    one, same, other = (Shot(taken(image), 0.0, 1) for image in (PICTURE, PICTURE.copy(), OTHER))
+    assert one.fingerprint == same.fingerprint != other.fingerprint
+
+
+def test_a_replayed_picture_with_another_comment_is_the_same_picture() -> None:
+    file = coded(PICTURE)
+    replayed = Shot(with_comment(file, b"frame 4711"), 0.0, 2)
+    assert replayed.frame() is not None
+    assert replayed.fingerprint == Shot(file, 0.0, 1).fingerprint
+
+
+def test_a_picture_is_decoded_once(monkeypatch) -> None:
+    shot = Shot(coded(PICTURE), 0.0, 1)
+    assert shot.frame() is not None
+    monkeypatch.setattr(cv2, "imdecode", None)
+    assert shot.frame() is shot.frame()
+
+
+def test_a_file_that_is_no_picture_has_no_frame() -> None:
+    shot = Shot(np.arange(200, dtype=np.uint8).reshape(1, -1), 0.0, 1)
+    assert shot.frame() is None
+    assert shot.frame() is None
+
+
+class Capture:
+    """A camera that sends files for ever."""
+
+    def __init__(self) -> None:
+        self.file = coded(PICTURE)
+
+    def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
+        return True
+
+    def grab(self) -> bool:
+        return True
+
+    def retrieve(self):
+        return True, self.file
+
+    def get(self, number: int) -> float:
+        return 0.0
+
+    def set(self, number: int, value: float) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
+
+
+def test_a_stream_that_nobody_looks_at_is_not_decoded(monkeypatch) -> None:
+    decoded: list[int] = []
+    decode = cv2.imdecode
+
+    def counted(*arguments):
+        decoded.append(1)
+        return decode(*arguments)
+
+    monkeypatch.setattr(cv2, "imdecode", counted)
+    grabber = Grabber(
+        0,
+        image_size=(640, 480),
+        frames_per_s=30.0,
+        open_timeout_s=1.0,
+        silent_after_s=1.0,
+        on_trouble=lambda _: None,
+        opener=Capture,
+    )
+    grabber.start()
+    try:
+        assert grabber.next(5, 10.0) is not None
+        assert not decoded
+        assert grabber.newest is not None
+        assert decoded
+    finally:
+        grabber.stop()

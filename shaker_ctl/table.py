@@ -36,7 +36,7 @@ from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.box_memory import JournalMemory, compare_lamp_box
+from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.proofs import Break
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.motion.reports import (
@@ -53,7 +53,7 @@ from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
 from shaker_ctl.seal.examine import Examined
-from shaker_ctl.service import digests, last_end, thread_names
+from shaker_ctl.service import digests, lamp_box, last_end, thread_names
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
@@ -62,12 +62,7 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import (
-    changed_conditions,
-    last_push,
-    recover,
-    standing_faults,
-)
+from shaker_ctl.service.recovery import changed_conditions, recover, standing_faults
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -108,6 +103,7 @@ class Table:
         self._faults = FaultQueue(self._tell_fault)
         self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
+        self._last_round: commands.RecordRound | None = None
         self._stops: list[Any] = []
         self._has_opened = False
         self._is_in_order = True
@@ -235,6 +231,7 @@ class Table:
                 check_lid=self._lid.check,
                 post=self._post,
                 last_run=lambda: self._last_run,
+                last_round=lambda: self._last_round,
                 wear=wear,
                 why_due=why_due,
                 require_proved_journal=self._records.require_proved,
@@ -373,13 +370,8 @@ class Table:
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
         """What the box remembers proves a journal that is cut, rewritten, or another's."""
-        push = last_push(journal.newest_first())
-
-        def hash_at(sequence: int) -> bytes | None:
-            return next((each.hash for each in journal.read(sequence, sequence)), None)
-
-        ours = JournalMemory(self._mark, journal.head(), hash_at, push.round, push.lit)
-        finding = compare_lamp_box(ours, self._lamps.memory())
+        self._box = self._lamps.memory()
+        finding = compare_lamp_box(lamp_box.journal_memory(journal), self._box)
         if finding is not None and finding.halts:
             error = JournalCorruptError(finding.text, remedy=finding.remedy)
             error.code = finding.trouble.value
@@ -409,6 +401,7 @@ class Table:
                 "pid": os.getpid(),
                 "boot": self._boot,
                 "before": self._before.value,
+                lamp_box.KEY: lamp_box.as_recorded(self._box),
                 "note": f"the run before: {self._before.value}",
             },
         )
@@ -416,8 +409,12 @@ class Table:
     def _close_journal(self) -> None:
         """The last record says that this run was stopped; without it, it died (O-10)."""
         note = "stopped in order" if self._is_in_order else "ended by a fault of its own"
-        closing = Entry(last_end.CLOSING, {"in_order": self._is_in_order, "note": note})
-        self._keeper.close(last=closing if self._has_opened else None)
+        closing: Entry | None = None
+        if self._has_opened:
+            facts = {"in_order": self._is_in_order, "note": note}
+            facts[lamp_box.KEY] = lamp_box.as_recorded(self._box)
+            closing = Entry(last_end.CLOSING, facts)
+        self._keeper.close(last=closing)
 
     # ── What threads tell each other ────────────────────────────────────────
 
@@ -482,6 +479,7 @@ class Table:
 
     def _note_round(self, record: commands.RecordRound) -> None:
         """In the journal's thread: the record of a closed round is synced."""
+        self._last_round = record
         self._rounds.append(to_record(record))
         self._lamps.anchor(Anchor(self._mark, record.round, self._keeper.health().head))
         self._keeper.check_soon()  # after each round (O-5)

@@ -103,7 +103,7 @@ def tables() -> tuple[Table, ...]:
         ),
         Table(
             "pa-625b, no cover, dealer confirms, self-paced",
-            _rules(profile="pa-625b", autonomous=True),
+            _rules(profile="pa-625b", autonomous=True, approval="letter of approval"),
             replace(PA, nmb_before_reveal=False, multipliers=True),
             TODAY,
             b_days,

@@ -92,6 +92,7 @@ BROKEN: dict[str, Broken] = {
     "second missing": Broken(lambda b: _away(_copies(b)[1]), lambda b: _back(_copies(b)[1])),
     "second foreign": Broken(lambda b: _edit(_copies(b)[1], OTHER), lambda b: _back(_copies(b)[1])),
     "lamp silent": _rig("lamp_silent", "heal lamp_silent"),
+    "lamp exchanged": _rig("lamp_other_box", "heal lamp_other_box"),
     "lamp not a box": _rig("lamp_not_a_box", "heal lamp_not_a_box"),
     "lamp other map": _rig("lamp_other_map", "heal lamp_other_map"),
     "gpio gone": _rig("pigpiod_terminate", "heal pigpiod_terminate"),

@@ -1045,6 +1045,7 @@ STARTS = (
     Fault("journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")),
     Fault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
     Fault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),
+    Fault("spare-lamp-box-at-start", Start("lamp exchanged"), _no_start("lamp adopt")),
     Fault("no-lamp-box-on-the-line", Start("lamp not a box"), _no_start("no lamp box")),
     Fault("lamp-box-of-another-map", Start("lamp other map"), _no_start("register map")),
     Fault("gpio-daemon-absent-at-start", Start("gpio gone"), _no_start("pigpiod")),

@@ -188,6 +188,9 @@ class LampBox:
         self._bulbs = Bulbs(len(LAMP), seed)
         self._retained = Retained(memory)
         self._retained.load()
+        self._spare = Retained(None)
+        """The memory of the other box: of the one that is not on the line."""
+        self._is_spare = False
         self._power_up()
 
     # ── Power ───────────────────────────────────────────────────────────────
@@ -230,10 +233,19 @@ class LampBox:
     @property
     def is_up(self) -> bool:
         """False while the box is starting."""
-        self._obey_restart()
+        self._obey_hands()
         return self._clock() >= self._answers_from
 
-    def _obey_restart(self) -> None:
+    def _obey_hands(self) -> None:
+        """What somebody does to the box: takes its power, presses its button, puts in another."""
+        if self._is_spare is not ("lamp_other_box" in self.faults):
+            with self._lock:
+                self._is_spare = not self._is_spare
+                self._retained, self._spare = self._spare, self._retained
+                self._power_up()
+        if "lamp_memory_erased" in self.faults:
+            self.faults.heal("lamp_memory_erased")
+            self.erase_memory()
         if "lamp_restart" in self.faults:
             down_s = self.faults.number("lamp_restart", "down_s")
             self.faults.heal("lamp_restart")
@@ -561,7 +573,7 @@ class LampBox:
             0x4D42 if "lamp_not_a_box" in self.faults else 0x51B0,
             0x0200 if "lamp_other_map" in self.faults else self._map_version,
             0x0001,
-            *_words(self._serial_number, 2),
+            *_words(self._number(), 2),
             self.areas,
             0b1111,
             round(WARM_UP_S * 1000),
@@ -571,6 +583,11 @@ class LampBox:
             2,
             *[0] * 4,
         ]
+
+    def _number(self) -> int:
+        if self._is_spare:
+            return int(self.faults.number("lamp_other_box", "serial"))
+        return self._serial_number
 
     def _status_words(self) -> list[int]:
         now = self._clock()
@@ -625,7 +642,7 @@ class LampBox:
     def glance(self) -> dict[str, object]:
         """What a person standing at the table sees; spoils nothing and asks nobody."""
         with self._lock:
-            self._obey_restart()
+            self._obey_hands()
             self._settle()
             currents = self._bulbs.currents(self._clock())
             return {

@@ -34,6 +34,16 @@ LAMP_FAULTS = (
     Fault("lamp_dead_drivers", "the lamp drivers fail", "state 3, dark, refuses to light"),
     Fault("lamp_supply_low", "the lamp supply sags", "unhealthy, flag 4"),
     Fault("lamp_memory_bad", "the retained memory is lost", "unhealthy, flag 6, last round 0"),
+    Fault(
+        "lamp_memory_erased", "its button is pressed by hand", "restart, erasures + 1, no anchor"
+    ),
+    Fault(
+        "lamp_other_box",
+        "a spare box is put in its place",
+        "restart, another serial number, an empty memory",
+        {"serial": 4242},
+        {"serial": (0, 999_999)},
+    ),
     Fault("lamp_not_a_box", "another device on the line", "magic 4D42"),
     Fault("lamp_other_map", "a box of another register map", "map version 2.0"),
     # Its replies

@@ -11,6 +11,10 @@ import pigpio
 import pytest
 
 from hil_tests.demo.session import Plan, Session
+from shaker_ctl import settings
+from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
+from shaker_ctl.journal.record import Anchor, Head
+from shaker_ctl.rules.rulebook import rulebook
 
 EN, PWM = 23, 18
 
@@ -100,9 +104,30 @@ def test_the_wrong_box_on_the_lamp_line(session: Session) -> None:
     assert_motor_is_off(session)
 
 
+def test_a_wrong_baudrate_of_the_lamp_line(session: Session) -> None:
+    done = start_with(session, "baudrate = 115200", "baudrate = 19200")
+    assert done.returncode == 1
+    assert last_line(done).startswith("lamp")
+    assert "Traceback" not in done.stderr
+    assert_motor_is_off(session)
+
+
 def test_a_journal_in_a_folder_that_does_not_exist(session: Session) -> None:
     journal = str(session.folder / "journal.sqlite")
     done = start_with(session, journal, str(Path(session.folder) / "nowhere" / "journal.sqlite"))
     assert done.returncode == 1
     assert "nowhere" in last_line(done)
     assert "Traceback" not in done.stderr
+
+
+def test_a_lamp_box_that_keeps_the_head_of_another_journal(session: Session) -> None:
+    found = settings.load(session.folder / "settings.toml")
+    lamp = ModbusLamp(found.lamp, rulebook(found.table).layout)
+    assert lamp.anchor(Anchor(b"\x5b" * 8, 9, Head(180, b"\x01" * 32)))
+    lamp.close()
+    done = start_with(session, "betting_s", "betting_s")
+    assert done.returncode == 65
+    assert last_line(done).startswith("journal-founded-anew")
+    assert "lamp adopt" in last_line(done)
+    assert "Traceback" not in done.stderr
+    assert_motor_is_off(session)

@@ -30,6 +30,7 @@ LISTED = {
     "read": "Read dice in photographs: values where both readers agree, or why not.",
     "calibrate": "Calibrate the camera, by a printed target or the dice.",
     "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",
+    "lamp": "The lamp box of the table, as a spare part.",
     "rules": "Show, compare and check the rule profiles.",
     "seal": "The signed list of everything that decides: program, model, profile, settings.",
     "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",

@@ -22,7 +22,7 @@ from shaker_ctl import sealed_start
 from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
-from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.rules import regulation
 from shaker_ctl.rules.vocabulary import Role
@@ -196,18 +196,8 @@ def clear(
 
     A restart clears nothing (O-2). The table must not be running.
     """
-    if role not in (Role.TECHNICIAN, Role.SUPERVISOR):
-        raise RefusedError(
-            f"a {role.value} does not clear a broken seal", remedy="Call the technician"
-        )
     chosen = settings_file.load(config)
-    users = chosen.console.users_file
-    passphrase = typer.prompt("Passphrase", hide_input=True)
-    if not Accounts(users).verify(name, role, passphrase):
-        raise RefusedError(
-            f"{name} as {role.value} and this passphrase do not belong together",
-            remedy=f"People and roles stand in {users}",
-        )
+    require_mender(chosen.console.users_file, name, role, reason, "clear a broken seal")
     become_owner_of(chosen.journal.path.parent)
     past = sealed_start.clear(config, name, role, reason)
     _say(f"cleared: the broken seal of {past.since}; the table may be started")

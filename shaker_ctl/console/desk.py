@@ -152,6 +152,11 @@ class LampView:
     """Identity and health of the lamp box in words."""
     age_s: float | None = None
     """How old the last answer of the box is."""
+    tried: int = 0
+    to_try: int = 0
+    """Of the walk over lamps in hand, or of the last one: areas proved, and areas asked for."""
+    failed: str = ""
+    """Which area that walk ended at, and how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +284,9 @@ class TableView:
     """`DEMONSTRATION`, `RESTS ON NO INSTRUMENT`, `AUTO ENTRY: ...`: on every screen."""
     round_id: int | None = None
     last_result: Values | None = None
+    """Of the round in hand."""
+    last_ended: str = ""
+    """How `round_id` ended, in words: `settled by hand: 1 5 5`; empty while it goes on."""
     pending: PendingView | None = None
     next_step: str = ""
     """What brings the table on, and who does it, while nobody plays and nothing is under way."""

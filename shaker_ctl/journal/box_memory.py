@@ -12,14 +12,19 @@ by hand before: that takes the key of its housing, and is counted. Owns the comp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.journal.recovery import REBUILD_MAIN, Finding, Trouble
 
 Lit = frozenset[str]
 
-PUT_BACK = "Put this table's own journal back; a new or older one is for a person to accept"
+ADOPT = "shaker-ctl lamp adopt"
+PUT_BACK = f"Put this table's own journal back. A person accepts another one: {ADOPT}"
+FETCH_END = f"{REBUILD_MAIN}. Where no copy has more, a person accepts the loss: {ADOPT}"
+ERASE = (
+    "Erase the memory of the box by hand, inside its housing (REGISTERS.md, 6), then adopt it again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,16 @@ class BoxMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownBox:
+    """The box that the table had last, by its journal."""
+
+    serial_number: int
+    erasures: int
+    remembers: int = 0
+    """The last committed round that was accepted with it: at a start, or by a person."""
+
+
+@dataclass(frozen=True, slots=True)
 class JournalMemory:
     """What the journal says of the same."""
 
@@ -50,11 +65,47 @@ class JournalMemory:
     """Newest round of play whose values were sent to the lamps; 0 where there is none."""
     lit: frozenset[Lit]
     """Lamps that were to be lit for it: first and corrected."""
+    box: KnownBox | None = None
+    """None where no record names one."""
 
 
 def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> Finding | None:
     """Return what the box proves against the journal, if anything: the table then halts (O-4)."""
-    return _against_anchor(journal, box.anchor) or _against_result(journal, box)
+    return (
+        _another_box(journal.box, box)
+        or _against_anchor(journal, box.anchor)
+        or _against_result(journal, box)
+    )
+
+
+def may_adopt(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+    """Return why a person may not accept this box as it is: it keeps what erasing alone takes away.
+
+    A box of map 1.0 keeps the last round alone, and its next commit replaces that.
+    """
+    if box.anchor is None and not box.lit:
+        return None
+    found = _against_anchor(journal, box.anchor) or _against_result(journal, box)
+    return None if found is None else replace(found, remedy=ERASE)
+
+
+def _another_box(known: KnownBox | None, box: BoxMemory) -> Finding | None:
+    if known is None:
+        return None
+    remedy = f"Fit the box of this table. A person accepts this one: {ADOPT}"
+    if known.serial_number != box.serial_number:
+        text = (
+            f"the lamp box on the line is number {box.serial_number}; this table had number "
+            f"{known.serial_number}"
+        )
+        return Finding(Trouble.OTHER_BOX, text, remedy, True)
+    if known.erasures != box.erasures:
+        text = (
+            f"the memory of the lamp box was erased by hand: {box.erasures} times, "
+            f"{known.erasures} on record"
+        )
+        return Finding(Trouble.BOX_ERASED, text, remedy, True)
+    return None
 
 
 def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> Finding | None:
@@ -70,10 +121,10 @@ def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> Finding | 
     found = journal.hash_at(anchor.head.sequence)
     if found is None:
         text = (
-            f"{kept}, which is record {anchor.head.sequence}; this journal ends at record "
-            f"{journal.head.sequence}: its end is missing"
+            f"{kept}, which is record {anchor.head.sequence}; this one ends at record "
+            f"{journal.head.sequence}: the end of the journal is missing"
         )
-        return Finding(Trouble.LAMP_AHEAD, text, REBUILD_MAIN, True)
+        return Finding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
     if found != anchor.head.hash:
         text = (
             f"{kept}, and this journal has another: record {anchor.head.sequence} or one before "
@@ -84,12 +135,13 @@ def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> Finding | 
 
 
 def _against_result(journal: JournalMemory, box: BoxMemory) -> Finding | None:
-    if box.last_committed > journal.last_pushed:
+    accepted = journal.box.remembers if journal.box else 0
+    if box.last_committed > journal.last_pushed and box.last_committed != accepted:
         text = (
             f"the lamp box committed round {box.last_committed}, the journal knows only "
             f"{journal.last_pushed}: the end of the journal is missing"
         )
-        return Finding(Trouble.LAMP_AHEAD, text, REBUILD_MAIN, True)
+        return Finding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
     is_same_round = box.last_committed == journal.last_pushed != 0
     if is_same_round and (others := box.lit - journal.lit):
         lit = ", ".join(sorted(min(others, key=sorted)))

@@ -36,6 +36,8 @@ class Trouble(Enum):
     OTHER_TABLE = "journal-other-table"
     FOUNDED_ANEW = "journal-founded-anew"
     OTHER_RESULT = "journal-other-result"
+    OTHER_BOX = "lamp-other-box"
+    BOX_ERASED = "lamp-memory-erased"
     TAIL_UNPROVED = "journal-tail-unproved"
 
 

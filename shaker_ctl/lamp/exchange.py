@@ -73,11 +73,16 @@ class FreshReplies:
 
     def __init__(self) -> None:
         self._last: tuple[r.LampStatus, float, float] | None = None
+        self.breaks = 0
+        """How often a status could not be of the same run of the same box as the one before."""
 
     def check(self, status: r.LampStatus, asked_at: float, now: float) -> None:
         """Accept `status`, asked for at `asked_at` and here `now`, or raise `LampReplyError`."""
         last, self._last = self._last, (status, asked_at, now)
-        if last is None or last[0].restarts != status.restarts:
+        if last is None:
+            return
+        if last[0].restarts != status.restarts:
+            self.breaks += 1
             return
         before, asked_before, here_before = last
         passed_s = (status.uptime_ms - before.uptime_ms) % 2**32 / 1000
@@ -85,6 +90,7 @@ class FreshReplies:
         at_least_s = asked_at - here_before - slack_s
         at_most_s = now - asked_before + slack_s
         if passed_s == 0 or not at_least_s <= passed_s <= at_most_s:
+            self.breaks += 1
             raise LampReplyError(
                 f"the lamp box's status is not fresh: its clock moved {passed_s:.3f} s while ours "
                 f"moved {now - here_before:.3f} s",
@@ -127,6 +133,11 @@ class LampExchange:
     def forget(self) -> None:
         """The line was opened anew: the box behind it may be another one."""
         self._fresh.forget()
+
+    @property
+    def breaks(self) -> int:
+        """How often the box did not go on as the one before: each time it may be another one."""
+        return self._fresh.breaks
 
     # ── Acts ────────────────────────────────────────────────────────────────
 

@@ -138,6 +138,11 @@ def autonomous(c: Context) -> bool:
     return c.rules.autonomous
 
 
+@guard("nobody is asked to settle at this table")
+def people_settle(c: Context) -> bool:
+    return c.rules.people_settle
+
+
 @guard("no player's button starts this shaker")
 def player_activated(c: Context) -> bool:
     return c.rules.player_activated

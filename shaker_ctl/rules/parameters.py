@@ -32,7 +32,7 @@ class TableParameters(Parameters):
     """
 
     approval: str = ""
-    """Name of the approval that `auto` rests on, shown on screens and in every record.
+    """Name of the approval that `auto` or `autonomous` rests on, shown on screens and in records.
 
     Example: "BGLO 461a.4, letter of 12 March 2027". Empty where none is needed.
     """
@@ -57,7 +57,11 @@ class TableParameters(Parameters):
     """A dealer is at the table. False only where the profile lets the table be unattended."""
 
     autonomous: bool = False
-    """The table paces itself by the times below; false: the dealer's acts pace it."""
+    """The table paces itself by the times below; false: the dealer's acts pace it.
+
+    On a profile that rests on a rule text it needs `approval`. Where people attend, lamps go dark
+    only after a dealer said `settled`, whoever paces the rest.
+    """
 
     dice_locked_and_compliant: bool = True
     """The dice are locked in and comply with the clause that the profile's longer limit needs.

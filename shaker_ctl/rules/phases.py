@@ -113,9 +113,14 @@ _PACE: dict[Phase, Timer] = {
 """Pace of a table that runs by itself."""
 
 
+def _paced(phase: Phase, rules: Rulebook) -> bool:
+    """True where the table's own pace ends this phase, and no person's word."""
+    return rules.autonomous and (phase is P.COVERED or not rules.people_settle)
+
+
 def timer_of(phase: Phase, rules: Rulebook) -> Timer | None:
     """Return the timer that runs while the table stands in `phase`, or None."""
-    if rules.autonomous and phase in _PACE:
+    if phase in _PACE and _paced(phase, rules):
         return _PACE[phase]
     if phase is P.BETTING and rules.autonomous and rules.nmb_before is NmbBefore.ACTIVATE:
         return Timer.BETTING

@@ -184,6 +184,12 @@ class Activation(Strict):
     by_player: Cited[bool]
 
 
+class Pacing(Strict):
+    by_table: Cited[bool]
+    """The table may announce, activate, reveal and clear by itself. False: those are the dealer's
+    acts, and a table that does them takes the name of an approval."""
+
+
 class Entry(Strict):
     mode: Cited[EntryMode]
     """Default; `auto` elsewhere takes the name of an approval."""
@@ -423,6 +429,7 @@ class Profile(Strict):
     cover: Cover
     order: Order
     activation: Activation
+    pacing: Pacing
     entry: Entry
     attendance: AttendanceRule
     opening_inspection: OpeningInspection

@@ -139,11 +139,12 @@ ROWS: tuple[Row, ...] = (
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     Row(
         "activates itself at the commencement of the round",
         phases(P.BETTING),
         None,
-        "activation.by_dealer",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
@@ -229,10 +230,11 @@ ROWS: tuple[Row, ...] = (
         "activation.by_player",
         (g.of_this_phase, g.of_this),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     *_activation(
         "activates itself",
         None,
-        "activation.by_dealer",
+        "pacing.by_table",
         (g.autonomous, g.negated(g.player_activated, "at this table a player starts the shaker")),
     ),
     # the dealer removes the cover, announces each value and enters it
@@ -245,11 +247,12 @@ ROWS: tuple[Row, ...] = (
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     Row(
         "reveals by itself",
         phases(P.NO_MORE_BETS),
         None,
-        "entry.announce",
+        "pacing.by_table",
         when=(g.autonomous, before_reveal),
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
@@ -499,11 +502,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.COLLECTING),
         ev.WagersSettled,
         "settling.order",
-        when=(
-            g.dealer_or_above,
-            g.of_this_round,
-            g.negated(g.autonomous, "this table paces itself"),
-        ),
+        when=(g.dealer_or_above, g.of_this_round, g.people_settle),
         to=P.SETTLED_LIT,
     ),
     # when all is collected and paid, the dealer clears the lit combinations

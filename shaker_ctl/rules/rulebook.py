@@ -54,6 +54,9 @@ class Rulebook:
     entry: EntryMode
     attended: bool
     autonomous: bool
+    people_settle: bool
+    """Wagers are settled by people, so lamps go dark only after somebody said `settled`. False at a
+    table that paces itself with nobody at it, or for show."""
     player_activated: bool
     cover_driven: bool
     multipliers: bool
@@ -113,8 +116,17 @@ class Rulebook:
         if self.profile.own_file:
             marks.append("a profile file of the house")
         if self.parameters.approval:
-            marks.append(f"automatic entry by approval: {self.parameters.approval}")
+            marks.append(f"{self._approved()} by approval: {self.parameters.approval}")
         return tuple(marks)
+
+    def _approved(self) -> str:
+        """What the approval is for, in words."""
+        by_table = self.autonomous and not self.profile.pacing.by_table.value
+        acts = (
+            "automatic entry" * (self.entry is EntryMode.AUTO),
+            "pacing by the table" * by_table,
+        )
+        return " and ".join(filter(None, acts)) or "played"
 
     def bars(
         self, now: datetime, trust: TimeTrust, behind_last_record: bool, dice: DiceSet | None
@@ -162,6 +174,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
     _check_paytable(profile, parameters)
     covered = _covered(profile, parameters)
     entry = _entry(profile, parameters)
+    _check_pacing(profile, parameters)
     _check_attendance(profile, parameters, entry)
     uncovered = profile.order.uncovered_or_player_activated.value
     even_odd = profile.wagers.even_odd_on_triple.value
@@ -186,6 +199,8 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         entry=entry,
         attended=parameters.attended,
         autonomous=parameters.autonomous,
+        people_settle=not parameters.autonomous
+        or (parameters.attended and not parameters.as_demonstration),
         player_activated=parameters.player_activated,
         cover_driven=parameters.cover_driven,
         multipliers=profile.multipliers.offered.value,
@@ -285,6 +300,16 @@ def _entry(profile: Profile, parameters: TableParameters) -> EntryMode:
             remedy='Name it: table.approval = "…"; or choose dealer_confirm',
         )
     return entry
+
+
+def _check_pacing(profile: Profile, parameters: TableParameters) -> None:
+    rule = profile.pacing.by_table
+    excused = parameters.approval or parameters.as_demonstration or rule.value
+    if parameters.autonomous and not excused:
+        raise SettingsError(
+            f"table.autonomous: {profile.name} has the dealer pace the table ({rule.clause})",
+            remedy='Set table.autonomous = false; or name the approval: table.approval = "…"',
+        )
 
 
 def _check_attendance(profile: Profile, parameters: TableParameters, entry: EntryMode) -> None:

@@ -68,6 +68,7 @@ DIRECTIONS: dict[str, Tighter] = {
     "cover.drive": _forbids,
     "order.nmb_before": _along("reveal", "activate"),
     "activation.by_player": _forbids,
+    "pacing.by_table": _forbids,
     "entry.mode": _along("auto", "dealer_confirm", "dealer_entry"),
     "entry.auto_needs_approval": _demands,
     "attendance.shaker": _along("may_be_unattended", "required"),

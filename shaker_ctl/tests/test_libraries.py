@@ -46,6 +46,16 @@ def test_what_decides_is_locked_and_bounded_from_above() -> None:
     assert set(bounds) <= set(libraries.locked())
 
 
+@pytest.mark.skipif(len(IN_TREE) == 1, reason="an installed package has one lock")
+def test_whatever_the_source_tree_asks_for_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    rig = tomllib.loads((ROOT / "hil_tests" / "pyproject.toml").read_text("utf-8"))
+    asked = [need for group in project["dependency-groups"].values() for need in group]
+    asked += rig["project"]["dependencies"]
+    names = {re.split(r"[<>=]", need)[0].lower() for need in asked} - {"shaker-ctl", "torch"}
+    assert names <= {name for lock in IN_TREE for name in libraries.locked(lock)}
+
+
 def test_the_same_wheel_has_the_same_digest_in_every_folder(tmp_path: Path) -> None:
     digests = set()
     for name in ("here", "there"):

@@ -107,7 +107,8 @@ def test_the_events_that_must_have_names_have_them() -> None:
 
 def test_no_round_begins_before_the_least_length_of_the_last() -> None:
     """O-20: 72 s make fifty rounds an hour. The time counts from the opening of the bets."""
-    game = Playing(profile="house-auto", least_round_s=72.0, autonomous=True).open()
+    unattended = {"attended": False, "autonomous": True}
+    game = Playing(profile="house-auto", least_round_s=72.0, **unattended).open()
     game.lit()
     o = game.state.occasion
     game.do(events.TimerExpired(Timer.SETTLING, o), events.TimerExpired(Timer.PAYOUT, o))

@@ -126,7 +126,9 @@ def _dark_is_heard(case: Case) -> bool | None:
 @proves("who waits for a device has a deadline", accepted=True)
 def _deadline(case: Case) -> bool | None:
     phase = case.to
-    self_paced = case.rules.autonomous and phase in (P.COLLECTING, P.PAYING, P.WITHOUT_RESULT)
+    alone = not case.expected.attended or case.rules.demonstration
+    settling = phase in (P.COLLECTING, P.PAYING, P.WITHOUT_RESULT)
+    self_paced = case.rules.autonomous and alone and settling
     driven = case.rules.cover_driven and phase in (P.COVERING, P.REVEALING)
     if phase not in SUPERVISED and not self_paced and not driven:
         return None

@@ -57,6 +57,19 @@ def _lamps_go_out(case: Case) -> bool | None:
     return case.orders(do.ClearLamps, do.DarkenLamps)
 
 
+@proves(
+    "where people attend, a result goes dark only after somebody settled and cleared it",
+    commands=(do.ClearLamps,),
+)
+def _dark_after_settling(case: Case) -> bool | None:
+    lit = (P.COLLECTING, P.PAYING, P.SETTLED_LIT)
+    if case.phase not in lit or case.on(ev.Restarted, ev.LampFault):
+        return None
+    if not case.expected.attended or (case.rules.autonomous and case.rules.demonstration):
+        return None
+    return case.on(ev.LampsOffRequested) and case.before.paid
+
+
 @proves("a failed lamp is darkened at once", events=(ev.LampFault,))
 def _darkened(case: Case) -> bool | None:
     if not case.is_current:

@@ -136,7 +136,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         or (case.rules.cover_must_be_absent and case.before.cover)
     )
     d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
-    dealt = not case.rules.autonomous
+    for_show = case.rules.autonomous and case.rules.demonstration
+    dealt = case.expected.attended and not for_show
     if case.state.purpose is not Purpose.PLAY and case.phase in ENDABLE:
         return {ev.InspectionAbandoned: tech if case.state.purpose is Purpose.TRIAL else f}
     match case.phase:

@@ -45,8 +45,10 @@ def pulses_from(extension: bytes) -> list[Pulse]:
 def merged(added: list[Pulse], present: list[Pulse]) -> list[Pulse]:
     """Both trains at once, from a common start. Pulses due at the same time become one.
 
-    Raises RefusedError when there are too many.
+    Nothing added to nothing is nothing. Raises RefusedError when there are too many.
     """
+    if not (added or present):
+        return []
     starts_added, end_added = _starts(added)
     starts_present, end_present = _starts(present)
     found: list[tuple[int, int, int]] = []

@@ -378,6 +378,21 @@ def test_a_hand_inside_the_housing_erases_the_memory_and_is_counted(tmp_path):
     bench.box.write(0x0150, anchor(1, 12, table=OTHER_TABLE))
 
 
+def test_hands_at_the_box_erase_its_memory_or_put_another_in_its_place(bench):
+    bench.show(7, (2, 2, 5))
+    number = bench.number(0x0003, 2)
+    bench.box.faults.inject("lamp_other_box")
+    assert bench.box.is_up
+    assert (bench.number(0x0003, 2), bench.number(0x001C, 2), bench.driven) == (4242, 0, [])
+    bench.box.faults.heal()
+    assert bench.box.is_up
+    assert (bench.number(0x0003, 2), bench.number(0x001C, 2)) == (number, 7)
+    bench.box.faults.inject("lamp_memory_erased")
+    assert bench.box.is_up
+    assert (bench.number(0x001C, 2), bench.number(0x0168)) == (0, 1)
+    assert "lamp_memory_erased" not in bench.box.faults
+
+
 def test_a_box_of_map_1_0_has_neither_anchors_nor_corrections():
     bench = Bench(map_version=MAP_1_0)
     assert bench.number(0x0001) == 0x0100

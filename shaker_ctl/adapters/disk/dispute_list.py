@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import unicodedata
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shaker_ctl.errors import JournalWriteError, RefusedError
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.quoting import require_words
 
 NAME = "disputes.jsonl"
 
@@ -39,8 +39,8 @@ class DisputeList:
     def add(self, act: Dispute) -> None:
         """Append and sync. Raises JournalWriteError, and RefusedError where who or why is missing
         or no text."""
-        _require_words("--by", act.by)
-        _require_words("--reason", act.reason)
+        require_words("the dispute's --by", act.by)
+        require_words("the dispute's --reason", act.reason)
         line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,17 +73,3 @@ class DisputeList:
         """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""
         newest = {act.round: act.is_open for act in self.acts()}
         return frozenset(number for number, is_open in newest.items() if is_open)
-
-
-def _require_words(option: str, words: str) -> None:
-    """Raise RefusedError for nothing at all, and for what is no text: bytes of another encoding,
-    which come as lone surrogates, and control characters, which a terminal would obey."""
-    if not words.strip():
-        raise RefusedError(
-            f"the dispute's {option} is empty", remedy="Say in a few words who acts, and why"
-        )
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in words):
-        raise RefusedError(
-            f"the dispute's {option} holds what is no text: {words!a}",
-            remedy="Write it on one line, in UTF-8",
-        )

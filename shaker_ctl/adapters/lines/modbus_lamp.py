@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 
 from shaker_ctl.adapters.lines.modbus_registers import SerialRegisters
-from shaker_ctl.errors import LampAnchorError
-from shaker_ctl.journal.box_memory import BoxMemory
+from shaker_ctl.errors import LampAnchorError, LampReplyError
+from shaker_ctl.journal.box_memory import ADOPT, BoxMemory
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp import registers
 from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, require_lit
@@ -45,14 +45,26 @@ class ModbusLamp:
             sleep=time.sleep,
         )
         self._identity: LampIdentity | None = None
-        self._met_at_opening = 0
+        self._met_at = (0, 0)
 
     def identify(self) -> LampIdentity:
-        """Return who the box is, asking only where the line is new."""
-        if self._identity is None or self._met_at_opening != self._line.openings:
-            self._exchange.forget()
-            self._identity = self._exchange.identify(registers.layout_word(self._layout))
-            self._met_at_opening = self._line.openings
+        """Return who the box is, asking only where line or box may be another one.
+
+        Raises `LampReplyError` where another box than at first answers.
+        """
+        met_at = (self._line.openings, self._exchange.breaks)
+        if self._identity is None or self._met_at != met_at:
+            if self._met_at[0] != self._line.openings:
+                self._exchange.forget()
+            found = self._exchange.identify(registers.layout_word(self._layout))
+            if self._identity is not None and found.serial_number != self._identity.serial_number:
+                raise LampReplyError(
+                    f"the lamp box on the line is number {found.serial_number}; this run began "
+                    f"with number {self._identity.serial_number}",
+                    remedy=f"Fit the box of this table; or stop the table, then: {ADOPT}",
+                )
+            self._identity = found
+            self._met_at = (self._line.openings, self._exchange.breaks)
         return self._identity
 
     def show(self, round_id: int, values: Values) -> frozenset[Area]:

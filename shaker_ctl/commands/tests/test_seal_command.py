@@ -212,6 +212,27 @@ def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
         table.start()
 
 
+def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
+    """Files changed, and sealed again with a key pair of one's own: every file verifies."""
+    before = table.start()
+    for path in (
+        table.config.parent / place.PUBLIC_KEY,
+        table.folder / "approver" / "seal.key",
+        table.config.parent / place.MANIFEST,
+    ):
+        path.unlink()
+    private = str(table.folder / "approver" / "seal.key")
+    table.seal("keys", private, str(table.config.parent / place.PUBLIC_KEY), "--no-passphrase")
+    table.write()
+    with pytest.raises(SealError, match=f"another key .* than at the last opening .{before}"):
+        table.start()
+    with pytest.raises(SealError, match="another key"):
+        table.start()  # a restart clears nothing
+    assert table.kinds()[-1] == fault.BROKEN
+    table.clear()
+    assert table.start() != before
+
+
 def test_a_missing_module_is_named(table: Sealed) -> None:
     (table.packages / "vision" / "table" / "reader.py").unlink()
     with pytest.raises(SealError, match=r"vision/table/reader\.py is missing"):
@@ -395,3 +416,25 @@ def test_settings_that_no_table_starts_with_are_not_sealed(table: Sealed) -> Non
     table.config.write_text(before.replace("[table]\n", "[table]\npaytable = 'Z'\n"))
     with pytest.raises(SettingsError, match=r"settings\.toml: table\.paytable"):
         table.write()
+
+
+def test_the_seal_of_a_version_to_come_leaves_the_standing_one(table: Sealed) -> None:
+    standing = table.config.parent / place.MANIFEST
+    before = standing.read_bytes()
+    to_come = table.config.parent / "seal-next.json"
+    flip(table.packages / "models" / "dice.onnx")
+    key = str(table.folder / "approver" / "seal.key")
+    words = ("write", "--key", key, "--by", "Ann Approver", "--config", str(table.config))
+    said = table.seal(*words, "--packages", str(table.packages), "--out", str(to_come))
+    assert to_come.name in said
+    assert standing.read_bytes() == before
+    assert examine.examine(place.beside(table.config), table.packages).findings
+    to_come.replace(standing)
+    assert examine.examine(place.beside(table.config), table.packages).is_verified
+
+
+def test_a_library_of_another_version_breaks_the_seal(table: Sealed) -> None:
+    about = table.packages / "mdurl-9.9.dist-info" / "METADATA"
+    about.write_text(about.read_text().replace("Version: 9.9", "Version: 9.8"))
+    with pytest.raises(SealError, match=r"library mdurl is not as sealed: 9\.8"):
+        table.start()

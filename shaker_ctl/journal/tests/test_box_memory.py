@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from shaker_ctl.journal.box_memory import BoxMemory, JournalMemory, compare_lamp_box
+from shaker_ctl.journal.box_memory import (
+    BoxMemory,
+    JournalMemory,
+    KnownBox,
+    compare_lamp_box,
+    may_adopt,
+)
 from shaker_ctl.journal.record import Anchor, Head, genesis, table_mark
 from shaker_ctl.journal.recovery import Trouble
 
@@ -76,6 +82,56 @@ def test_a_journal_that_was_founded_anew_is_named_as_such() -> None:
 def test_a_new_journal_and_a_box_that_remembers_nothing_agree() -> None:
     new = JournalMemory(OURS, genesis("ours"), lambda record: None, 0, frozenset())
     assert compare_lamp_box(new, BoxMemory(5, 3, 0, frozenset(), None)) is None
+
+
+@pytest.mark.parametrize(
+    ("known", "trouble"),
+    [
+        (KnownBox(5, 0), None),
+        (KnownBox(6, 0), Trouble.OTHER_BOX),
+        (KnownBox(5, 1), Trouble.BOX_ERASED),
+    ],
+)
+def test_another_box_and_an_erased_memory_are_named_before_anything_else(
+    known: KnownBox, trouble: Trouble | None
+) -> None:
+    worse = replace(BOX, anchor=Anchor(THEIRS, 6, head_at(100)))
+    found = compare_lamp_box(replace(JOURNAL, box=known), worse if trouble else BOX)
+    assert (found and found.trouble) is trouble
+    if found:
+        assert found.halts
+        assert "shaker-ctl lamp adopt" in found.remedy
+
+
+def test_a_round_that_was_accepted_with_the_box_is_no_missing_end() -> None:
+    ahead = replace(BOX, last_committed=250000, lit=frozenset(), anchor=None)
+    accepted = replace(JOURNAL, box=KnownBox(5, 0, remembers=250000))
+    assert compare_lamp_box(accepted, ahead) is None
+    found = compare_lamp_box(accepted, replace(ahead, last_committed=250001))
+    assert found is not None
+    assert found.trouble is Trouble.LAMP_AHEAD
+
+
+def test_a_box_of_map_1_0_may_be_accepted_with_whatever_it_remembers() -> None:
+    assert may_adopt(JOURNAL, BoxMemory(9, 0, 250000, frozenset(), None)) is None
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        replace(BOX, anchor=Anchor(THEIRS, 6, head_at(100))),
+        replace(BOX, anchor=Anchor(OURS, 6, Head(100, bytes(32)))),
+        replace(BOX, anchor=None, last_committed=9),
+        replace(BOX, anchor=None, lit=frozenset({SECOND})),
+    ],
+)
+def test_a_memory_that_only_a_hand_can_take_away_is_erased_first(box: BoxMemory) -> None:
+    bar = may_adopt(JOURNAL, replace(box, serial_number=9))
+    assert bar is not None
+    assert "by hand" in bar.remedy
+    empty = BoxMemory(9, 1, 0, frozenset(), None)
+    assert may_adopt(JOURNAL, empty) is None
+    assert may_adopt(JOURNAL, replace(BOX, serial_number=9)) is None
 
 
 def test_the_mark_of_a_table_is_short_and_its_own() -> None:

@@ -184,7 +184,7 @@ class Playing:
     def cleared(self) -> Playing:
         """From lit lamps to the next round."""
         o = self.state.occasion
-        if self.rules.autonomous:
+        if not self.rules.people_settle:
             self.do(ev.TimerExpired(Timer.SETTLING, o), ev.TimerExpired(Timer.PAYOUT, o))
         else:
             self.do(ev.WagersSettled(DEALER, self.state.round))

@@ -16,6 +16,7 @@ from hil_tests.waiting import until
 from .conftest import RawClient
 
 BIT = 1 << 17
+WAVE_ADD_GENERIC = 28
 
 
 def wave(pi: pigpio.pi, *pulses: tuple[int, int, int]) -> int:
@@ -226,3 +227,13 @@ def test_serial_bits_do_not_drift(board: Board, pi: pigpio.pi) -> None:
     start = falls[0]
     exact = [start + 2 * bit * 1e6 / 115_200 for bit in range(5)]
     assert all(abs(fall - at) <= 1 for fall, at in zip(falls, exact, strict=True))
+
+
+@pytest.mark.parametrize("extension", [b"", b"abcd", b"abcdefghijk"])
+def test_a_train_without_a_whole_pulse_adds_nothing_and_ends_nobody(
+    pi: pigpio.pi, raw: RawClient, extension: bytes
+) -> None:
+    pi.wave_clear()
+    assert raw.ask(WAVE_ADD_GENERIC, extension=extension) == 0
+    assert pi.wave_add_generic([pigpio.pulse(BIT, 0, 7)]) == 1
+    assert raw.ask(WAVE_ADD_GENERIC, extension=extension) == 1

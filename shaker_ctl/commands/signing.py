@@ -1,0 +1,33 @@
+"""A person who signs an act on the command line: name, role, passphrase and a reason.
+
+Must not know what is signed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.quoting import require_words
+from shaker_ctl.rules.vocabulary import Role
+
+MENDERS = (Role.TECHNICIAN, Role.SUPERVISOR)
+
+
+def require_mender(users: Path, name: str, role: Role, reason: str, act: str) -> None:
+    """Ask for the passphrase of a technician or supervisor, and for nothing where it cannot do.
+
+    `act`: what is signed, after "does not". Raises RefusedError, and SettingsError of `users`.
+    """
+    if role not in MENDERS:
+        raise RefusedError(f"a {role.value} does not {act}", remedy="Call the technician")
+    require_words("--reason", reason)
+    passphrase = typer.prompt("Passphrase", hide_input=True)
+    if not Accounts(users).verify(name, role, passphrase):
+        raise RefusedError(
+            f"{name} as {role.value} and this passphrase do not belong together",
+            remedy=f"People and roles stand in {users}",
+        )

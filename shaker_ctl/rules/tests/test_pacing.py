@@ -1,0 +1,70 @@
+"""Who paces the table is the profile's word; where people attend, people settle."""
+
+from __future__ import annotations
+
+import pytest
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.tests.playing import DEALER, Playing
+from shaker_ctl.rules.vocabulary import Timer
+
+TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
+
+
+def settings(profile: str, **more: object) -> TableParameters:
+    cover = {"cover_fitted": True} if profile == "md" else {}
+    return TableParameters.model_validate({"profile": profile, "autonomous": True, **cover, **more})
+
+
+@pytest.mark.parametrize("profile", TEXTS)
+def test_a_table_that_paces_itself_is_forbidden_by_the_five_texts(profile):
+    with pytest.raises(SettingsError, match="has the dealer pace the table"):
+        rulebook(settings(profile))
+
+
+@pytest.mark.parametrize("profile", TEXTS)
+def test_with_a_named_approval_it_is_allowed_and_marked_everywhere(profile):
+    rules = rulebook(settings(profile, approval="letter of 12 March 2027"))
+    assert rules.marks == ("pacing by the table by approval: letter of 12 March 2027",)
+
+
+def test_a_demonstration_paces_itself_and_says_what_it_is():
+    assert rulebook(settings("pa-625a", as_demonstration=True)).marks == ("DEMONSTRATION",)
+
+
+def test_the_house_s_own_rules_let_the_table_pace_itself():
+    marks = rulebook(settings("house-auto", attended=False)).marks
+    assert marks == ("rests on no instrument",)
+
+
+def lit_and_attended() -> Playing:
+    return Playing(autonomous=True, approval="letter").open().lit()
+
+
+def test_where_people_attend_a_result_stays_lit_until_somebody_has_settled():
+    t = lit_and_attended()
+    assert t.phase is Phase.COLLECTING
+    assert do.StartTimer not in t.commands, "no clock takes the result away"
+    assert t.tell(ev.TimerExpired(Timer.SETTLING, t.state.occasion)).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert do.ClearLamps not in t.commands
+    assert do.ClearLamps in t.do(ev.LampsOffRequested(DEALER, 1)).commands
+
+
+def test_where_people_attend_a_round_without_result_waits_for_them_too():
+    t = Playing(autonomous=True, approval="letter").open().betting()
+    t.do(ev.EstopPressed())
+    assert t.phase is Phase.WITHOUT_RESULT
+    assert do.StartTimer not in t.commands
+    t.do(ev.WagersSettled(DEALER, 1))
+
+
+def test_a_table_with_nobody_at_it_clears_by_its_own_pace():
+    t = Playing(profile="house-auto", attended=False, autonomous=True).open().lit()
+    t.do(ev.TimerExpired(Timer.SETTLING, t.state.occasion))
+    assert do.ClearLamps in t.do(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).commands

@@ -1,0 +1,73 @@
+"""Which lamp box this table has, on record; and what the journal says of what a box remembers.
+
+Owns the facts in `opening`, `closing` and `lamp_adopted` records that name the box. What differs is
+`journal.box_memory`'s to judge, and a person's to accept: `shaker-ctl lamp adopt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from shaker_ctl.journal.box_memory import BoxMemory, JournalMemory, KnownBox
+from shaker_ctl.journal.record import Entry, Head, Record, table_mark
+from shaker_ctl.service.recovery import last_push
+
+KEY = "lamp_box"
+ADOPTED = "lamp_adopted"
+
+
+class Readable(Protocol):
+    """A copy of the journal as it is read here."""
+
+    identity: str
+
+    def head(self) -> Head: ...
+
+    def read(self, first: int, last: int) -> Iterable[Record]: ...
+
+    def newest_first(self) -> Iterator[Record]: ...
+
+
+def as_recorded(box: BoxMemory) -> dict[str, Any]:
+    """Return what an opening, a closing and an adoption keep of a box."""
+    return {
+        "serial": box.serial_number,
+        "erasures": box.erasures,
+        "remembers": box.last_committed,
+    }
+
+
+def adopted(box: BoxMemory, name: str, role: str, reason: str) -> Entry:
+    """Return the record that a person accepts this box with what it remembers."""
+    note = f"lamp box {box.serial_number} adopted by {name} ({role}): {reason}"
+    facts = {KEY: as_recorded(box), "by": name, "role": role, "reason": reason, "note": note}
+    return Entry(ADOPTED, facts)
+
+
+def on_record(newest_first: Iterable[Record]) -> KnownBox | None:
+    """Return the box that the newest record of one names; None before the first."""
+    for record in newest_first:
+        if b'"kind":"step"' in record.body:
+            continue
+        box = record.plain.get(KEY)
+        if isinstance(box, dict):
+            return KnownBox(box["serial"], box["erasures"], box["remembers"])
+    return None
+
+
+def journal_memory(journal: Readable) -> JournalMemory:
+    """Return what `journal` says of everything that a box remembers."""
+    push = last_push(journal.newest_first())
+
+    def hash_at(sequence: int) -> bytes | None:
+        return next((record.hash for record in journal.read(sequence, sequence)), None)
+
+    return JournalMemory(
+        table=table_mark(journal.identity),
+        head=journal.head(),
+        hash_at=hash_at,
+        last_pushed=push.round,
+        lit=push.lit,
+        box=on_record(journal.newest_first()),
+    )

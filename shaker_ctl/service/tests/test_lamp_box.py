@@ -1,0 +1,84 @@
+"""Which box is on record, and what a journal of real records says of a box's memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.box_memory import BoxMemory, KnownBox
+from shaker_ctl.journal.record import Entry, link, table_mark
+from shaker_ctl.rules import commands
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
+from shaker_ctl.service.lamp_box import KEY, adopted, as_recorded, journal_memory, on_record
+
+OURS = BoxMemory(5, 0, 7, frozenset(), None)
+SPARE = BoxMemory(9, 2, 250000, frozenset(), None)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> SqliteJournal:
+    return SqliteJournal(tmp_path / "journal.sqlite")
+
+
+def write(journal: SqliteJournal, entry: Entry) -> None:
+    record = link(journal.head(), entry, monotonic_s=0.0, wall="2026-01-01T00:00:00Z", digests={})
+    journal.write([record])
+
+
+def step(*done: commands.Command) -> Entry:
+    facts: dict[str, Any] = {"rows": [], "decision": [to_record(command) for command in done]}
+    return Entry("step", facts)
+
+
+def push(number: int, *areas: str, corrects: bool = False) -> commands.PushLamps:
+    return commands.PushLamps(play(number), (1, 1, 2), areas, corrects)
+
+
+def opening(box: BoxMemory) -> Entry:
+    return Entry("opening", {KEY: as_recorded(box)})
+
+
+def test_the_newest_record_that_names_a_box_counts(journal: SqliteJournal) -> None:
+    assert on_record(journal.newest_first()) is None
+    write(journal, Entry("opening", {"note": "from before boxes were named"}))
+    assert on_record(journal.newest_first()) is None
+    write(journal, opening(OURS))
+    write(journal, step(push(8, "small")))
+    assert on_record(journal.newest_first()) == KnownBox(5, 0, 7)
+    write(journal, adopted(SPARE, "tess", "technician", "the old one burnt out"))
+    assert on_record(journal.newest_first()) == KnownBox(9, 2, 250000)
+
+
+def test_an_adoption_keeps_who_did_it_and_why(journal: SqliteJournal) -> None:
+    write(journal, adopted(SPARE, "tess", "technician", "the old one burnt out"))
+    plain = next(journal.newest_first()).plain
+    assert (plain["kind"], plain["by"], plain["role"]) == ("lamp_adopted", "tess", "technician")
+    assert "the old one burnt out" in plain["note"]
+
+
+def test_what_the_journal_says_is_read_from_its_records(journal: SqliteJournal) -> None:
+    entry = Occasion(Purpose.INSPECTION, 1)
+    for done in (
+        [push(7, "big")],
+        [push(8, "small", "odd")],
+        [push(8, "small", "even", corrects=True)],
+        [commands.PushLamps(entry, (6, 6, 6), ("any-triple",))],
+        [commands.ClearLamps(entry)],
+    ):
+        write(journal, step(*done))
+    memory = journal_memory(journal)
+    assert memory.table == table_mark(journal.identity)
+    assert memory.head == journal.head()
+    assert memory.hash_at(5) == journal.head().hash
+    assert memory.hash_at(6) is None
+    assert memory.last_pushed == 8
+    assert memory.lit == {frozenset({"small", "odd"}), frozenset({"small", "even"})}
+
+
+def test_an_empty_journal_has_pushed_nothing(journal: SqliteJournal) -> None:
+    memory = journal_memory(journal)
+    assert (memory.last_pushed, memory.lit, memory.box) == (0, frozenset(), None)

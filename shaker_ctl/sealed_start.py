@@ -51,7 +51,8 @@ def check_required(found: Examined, parameters: SealParameters, config: Path) ->
 def check_journal(found: Examined, journal: OpenedJournal) -> None:
     """Hold the seal against what the journal remembers, with nothing but the journal open.
 
-    Raises SealError where a break stands that nobody has cleared, or where the seal is gone.
+    Raises SealError where a break stands that nobody has cleared, where the seal is gone, or where
+    another key than the last opening's has made it: whoever can exchange the key can seal anything.
     """
     past = fault.past(journal.main.newest_first())
     if past.is_broken:
@@ -64,6 +65,11 @@ def check_journal(found: Examined, journal: OpenedJournal) -> None:
         gone = (Finding(place.MANIFEST, f"is gone; the table was sealed with the key {past.seal}"),)
         write(journal, fault.broken(gone))
         raise _broken(gone, "")
+    if past.seal not in (fault.UNSEALED, found.seal):
+        what = f"is another key ({found.seal}) than at the last opening ({past.seal})"
+        other = (Finding(place.PUBLIC_KEY, what),)
+        write(journal, fault.broken(other))
+        raise _broken(other, "")
 
 
 def clear(

@@ -103,6 +103,7 @@ class Table:
         self._faults = FaultQueue(self._tell_fault)
         self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
+        self._last_round: commands.RecordRound | None = None
         self._stops: list[Any] = []
         self._has_opened = False
         self._is_in_order = True
@@ -230,6 +231,7 @@ class Table:
                 check_lid=self._lid.check,
                 post=self._post,
                 last_run=lambda: self._last_run,
+                last_round=lambda: self._last_round,
                 wear=wear,
                 why_due=why_due,
                 require_proved_journal=self._records.require_proved,
@@ -477,6 +479,7 @@ class Table:
 
     def _note_round(self, record: commands.RecordRound) -> None:
         """In the journal's thread: the record of a closed round is synced."""
+        self._last_round = record
         self._rounds.append(to_record(record))
         self._lamps.anchor(Anchor(self._mark, record.round, self._keeper.health().head))
         self._keeper.check_soon()  # after each round (O-5)

@@ -8,7 +8,8 @@ boxes are compared as multisets, and rows with an unknown value count for detect
 be wrong, too: `--corrections FILE` applies a published list of corrected ones.
 
 Two readings are measured: the plain one (the model alone: found, right, exact) and the verified one
-(both readers, one frame, any number of dice: accepted, wrong accepted, refused and why).
+(both readers, one frame, any number of dice: accepted, wrong accepted, refused and why). A verified
+reading is wrong as well where a die is labelled not flat, or with a value that nobody can know.
 """
 
 from __future__ import annotations
@@ -135,6 +136,15 @@ def compare(
     counts.valued += valued
     counts.right += right
     counts.spurious += len(values) - matched
+    if isinstance(verdict, Verified):
+        counts.accepted += 1
+        if any(label.is_flat is False or label.value is None for label in labels):
+            # What lies askew, or shows what nobody can know, has no value to state.
+            counts.wrong_accepted += 1
+            return 100
+    else:
+        reason = verdict.reason.value if isinstance(verdict, Unreadable) else "no-roll"
+        counts.refused[reason] += 1
     if any(label.value is None for label in labels):
         return 0
     counts.exact_of += 1
@@ -143,16 +153,11 @@ def compare(
     counts.exact_of_three += is_exact and len(labels) == 3
     badness = 0 if is_exact else 1 + abs(len(values) - len(labels)) + (valued - right)
     if isinstance(verdict, Verified):
-        counts.accepted += 1
         counts.accepted_exact += is_exact
         # Verified values are the model's own, in its order: exact or not is the same question.
         if not is_exact:
             counts.wrong_accepted += 1
             badness += 100
-    elif isinstance(verdict, Unreadable):
-        counts.refused[verdict.reason.value] += 1
-    else:
-        counts.refused["no-roll"] += 1
     return badness
 
 
@@ -252,7 +257,7 @@ def report(name: str, counts: Counts) -> str:
         line("values right", counts.right, counts.valued),
         line("pictures exact", counts.exact, counts.exact_of),
         line("  of those with three dice", counts.exact_of_three, counts.of_three),
-        line("verified", counts.accepted, counts.exact_of),
+        line("verified", counts.accepted, counts.images),
         line("verified, of the exact", counts.accepted_exact, counts.exact),
         line("wrong accepted", counts.wrong_accepted, counts.accepted, is_error=True),
     ]

@@ -8,6 +8,7 @@ import typer
 from hil_tests.reader import (
     flatness,
     refusals,
+    replay,
     robustness,
     specks,
     speed,
@@ -30,6 +31,7 @@ app.command("refusals")(refusals.main)
 app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
+app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("speed")(speed.main)
 

@@ -18,6 +18,10 @@ pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 
 STOP_MS = 150
 """Longest drive of the motor after what must stop it."""
+SILENT_MS = 200
+"""The same after the last tach edge: `[motion.watch] stall_gap_s` is 150 ms, and a turn of the
+controller's loop and of the rig come on top. Without the watch on silence the speed's own mean
+needs 221 ms more, and names another fault."""
 
 
 @pytest.fixture(autouse=True)
@@ -62,11 +66,15 @@ def test_a_shake_too_weak_to_turn_the_dice_is_a_malfunction_of_the_shaker(table:
     table.story.expect("it names the dice that did not move", "dice-unmoved" in faults, faults)
 
 
-def test_a_tach_that_falls_silent_voids_the_round(table: Table) -> None:
+def test_a_tach_that_falls_silent_voids_the_round(table: Table, measure: Measure) -> None:
     """The plate shakes on, but nobody can prove it."""
     number = table.betting()
+    began = time.monotonic()
     table.inject("tach_silent after 120 edges")
-    assert_void(table, number, "tach-silent", "motor-stall")
+    assert_void(table, number, "tach-silent")
+    silent = next(one["t"] for one in table.happened(began) if one["what"] == "fault")
+    took = 1000 * (table.enable_fell(silent) - silent)
+    measure("silent tach to EN low", took, "ms", upper=SILENT_MS)
 
 
 def test_a_jam_stops_the_motor_and_voids_the_round(table: Table, measure: Measure) -> None:
@@ -79,7 +87,7 @@ def test_a_jam_stops_the_motor_and_voids_the_round(table: Table, measure: Measur
         line["t"] for line in table.signals() if line["t"] > began + 0.3 and line.get("rpm") == 0
     )
     driven_s = table.enable_fell(began) - stuck
-    measure("driven against the jam", driven_s, "s", upper=0.6)
+    measure("driven against the jam", driven_s, "s", upper=0.3)
 
 
 # ── People ──────────────────────────────────────────────────────────────────

@@ -279,6 +279,9 @@ class TableView:
     """`DEMONSTRATION`, `RESTS ON NO INSTRUMENT`, `AUTO ENTRY: ...`: on every screen."""
     round_id: int | None = None
     last_result: Values | None = None
+    """Of the round in hand."""
+    last_ended: str = ""
+    """How `round_id` ended, in words: `settled by hand: 1 5 5`; empty while it goes on."""
     pending: PendingView | None = None
     next_step: str = ""
     """What brings the table on, and who does it, while nobody plays and nothing is under way."""

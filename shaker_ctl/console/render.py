@@ -158,7 +158,8 @@ def status(view: TableView, style: Style) -> Lines:
     lines = [style.strong(f"{view.table}: {state}")]
     lines += [style.alarm(mark) for mark in view.marks]
     lines += paragraph(view.says)
-    last = f"last result {dice(view.last_result)}" if view.last_result else "no result yet"
+    result = f"last result {dice(view.last_result)}" if view.last_result else "no result yet"
+    last = view.last_ended or result
     lines += pair("round", f"{view.round_id}, {last}" if view.round_id else "none yet")
     if view.pending:
         by = " or ".join(role.value for role in view.pending.roles)

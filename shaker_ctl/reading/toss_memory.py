@@ -5,7 +5,7 @@ mirrored as a whole included. Must not know pictures, verdicts or lights.
 
 A recording that is relit, rotated or shifted shows other pixels, but the three dice keep their
 distances from each other, their turns against the lines between them, and their values. By chance
-two tosses agree in all of it less than once in 10^9 pairs of tosses of dice that lie free.
+two tosses of dice that lie free agree in all of it about once in 10^9 pairs.
 The memory begins anew with the process.
 """
 
@@ -20,11 +20,15 @@ from shaker_ctl.reading.messages import DiePose
 from vision.table.motion import is_same_pose
 
 _DICE = 3
-_NEAR_MM, _NEAR_DEG = 0.6, 2.0
-"""Largest difference of two distances, and of two turns. A resting die's pose scatters by 0.2 mm
-and 0.8° between frames; a lens bends a distance by 0.3 mm where a picture is shifted as a whole."""
-_KEPT = 50_000
-"""Tosses kept: some weeks of play, 4 MB."""
+_SCATTER_MM, _SCATTER_DEG = 0.35, 1.2
+"""Of a distance and of a turn, between a toss and its picture turned by any angle: the network's
+corners move with the turn. Of 36 turned and shifted pictures the largest were 0.83 mm and 2.4°."""
+_FARTHEST = 4.0
+"""Distance from an earlier toss, all six differences together in units of their scatter, up to
+which it is the same toss."""
+_KEPT = 20_000
+"""Tosses kept: a week or more of play, 2 MB. With so many, about one new toss of 50,000 is taken
+for an earlier one, and refused."""
 _ORDERS = tuple(permutations(range(_DICE)))
 
 
@@ -46,17 +50,16 @@ class TossMemory:
         if not _are_known(poses) or _are_same(poses, self._newest):
             return None
         total = _shape(poses, False)[:3].sum()
-        near = (np.abs(self._sums - total) < 3 * _NEAR_MM) & (self._rounds != toss_id)
+        within = np.sqrt(3.0) * _FARTHEST * _SCATTER_MM
+        near = (np.abs(self._sums - total) < within) & (self._rounds != toss_id)
         known, rounds = self._shapes[near], self._rounds[near]
         for is_mirrored in (False, True):
             for order in _ORDERS:
                 away = np.abs(known - _shape([poses[i] for i in order], is_mirrored))
                 turns = np.minimum(away[:, 3:6], 90.0 - away[:, 3:6])
-                is_same = (
-                    (away[:, :3].max(axis=1, initial=0) < _NEAR_MM)
-                    & (turns.max(axis=1, initial=0) < _NEAR_DEG)
-                    & (away[:, 6:].max(axis=1, initial=0) == 0)
-                )
+                far = (away[:, :3] ** 2).sum(axis=1) / _SCATTER_MM**2
+                far += (turns**2).sum(axis=1) / _SCATTER_DEG**2
+                is_same = (far < _FARTHEST**2) & (away[:, 6:] == 0).all(axis=1)
                 if is_same.any():
                     return int(rounds[is_same.argmax()])
         return None

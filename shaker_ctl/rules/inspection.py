@@ -368,7 +368,7 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.INSPECTED, "opening_inspection.signed_by"),
         ),
     ),
-    # at the beginning of each shift the casino supervisor inspects the shaker (ma)
+    # the casino supervisor assigned to the table is who inspects, and signs (ma)
     Row(
         "shift inspection signed",
         phases(P.TO_BE_SIGNED),

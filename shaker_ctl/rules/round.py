@@ -139,6 +139,7 @@ ROWS: tuple[Row, ...] = (
         to=P.COVERING,
         do=(fx.note_poses, fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     Row(
         "activates itself at the commencement of the round",
         phases(P.BETTING),
@@ -229,6 +230,7 @@ ROWS: tuple[Row, ...] = (
         "activation.by_player",
         (g.of_this_phase, g.of_this),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     *_activation(
         "activates itself",
         None,
@@ -245,6 +247,7 @@ ROWS: tuple[Row, ...] = (
         to=P.REVEALING,
         do=(fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
     ),
+    # who paces is the text's word: a table does so by itself only with a named approval
     Row(
         "reveals by itself",
         phases(P.NO_MORE_BETS),

@@ -19,6 +19,7 @@ from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
 from shaker_ctl.rules import events
+from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
@@ -77,6 +78,8 @@ class Chairs:
     motion_parameters: MotionParameters
     last_run: Callable[[], MotionReport | None]
     """How the newest powered run ended; None before the first."""
+    last_round: Callable[[], RecordRound | None]
+    """The newest round that is over; None before the first of this run."""
     wear: Wear
     check_lid: Callable[[], None]
     """Raises `RefusedError` while the shaker is not at rest."""
@@ -107,6 +110,7 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
+        last_ended=_last_ended(c.last_round(), state.round),
         pending=standing.pending(state, c.rulebook.entry),
         next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
         profile=_profile(c),
@@ -141,6 +145,10 @@ def says(c: Chairs, state: TableState) -> str:
 
 
 # ── Pieces ──────────────────────────────────────────────────────────────────
+
+
+def _last_ended(record: RecordRound | None, number: int) -> str:
+    return wording.ended(record) if record is not None and record.round == number else ""
 
 
 def _profile(c: Chairs) -> console.ProfileView:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from shaker_ctl.motion import reports
 from shaker_ctl.rules import events
-from shaker_ctl.rules.commands import Announce
+from shaker_ctl.rules.commands import Announce, RecordRound
 from shaker_ctl.rules.vocabulary import Cause, Notice, Purpose, WagersDo
 
 _NOTICES = {
@@ -98,6 +98,14 @@ def announce(said: Announce) -> str:
         if said.clause:
             parts[-1] = f"{parts[-1].rstrip('.')} ({said.clause})."
     return " ".join(parts)
+
+
+def ended(record: RecordRound) -> str:
+    """How a round ended: `settled by hand: 1 5 5`, `void, because the compartment was opened`."""
+    words = record.ending.value.replace("_", " ")
+    if record.values is not None:
+        return f"{words}: {' '.join(map(str, record.values))}"
+    return f"{words}, because {cause(record.cause)}" if record.cause is not None else words
 
 
 def cause(why: Cause) -> str:

@@ -61,6 +61,9 @@ _LEAST_TOP_SEEN = 0.15
 """The same where the model sees either as the other's side."""
 _FACES_APART = (0.45, 1.25)
 """Distance between the middles of two faces of one cube, in edges as they look."""
+_FACES_ALIKE = 1.7
+"""Most that the mean edges of two faces of one cube differ by: a top that is foreshortened to a
+fifth, as no photograph of a table shows it, has 0.6 of the front's mean edge."""
 _TOWARDS = 0.25
 _LOOK_SHARE, _VALUE_SHARE = 0.15, 0.1
 """What the photo look weighs beside the finder, in whether there is a die and in its value, as
@@ -310,6 +313,8 @@ def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     """True if both are faces of one cube and this one is above the other in the picture."""
     if float(other.centre[1] - die.centre[1]) < 0.3 * other.edge_px:
         return False
+    if not 1 / _FACES_ALIKE < die.edge_px / other.edge_px < _FACES_ALIKE:
+        return False  # a pip, a glint, a thing behind the die
     if _is_each_the_others_side(die, other):
         return die.score > _LEAST_TOP_SEEN * other.score
     return die.score > _LEAST_TOP * other.score and _is_one_cube(die, other)

@@ -1,7 +1,8 @@
 """What labelled photographs show: folders with a `labels.jsonl`, and published corrections of them.
 
-Owns: the format, one row a picture (`{"image", "width", "height", "dice": [{"bbox", "value"}]}`),
-and the refusal of rows that cannot be meant so. Must not know what reads the pictures.
+Owns: the format, one row a picture (`{"image", "width", "height", "dice": [...]}`, of each die its
+`bbox`, `value` and `flat`), and the refusal of rows that cannot be meant so. Must not know what
+reads the pictures.
 
 Every folder that has a `labels.jsonl`, searched recursively, is a set.
 """
@@ -29,6 +30,8 @@ class Label:
     """Longer side of its box, pixels; 0: no box."""
     value: int | None
     """1..6; None: nobody could tell."""
+    is_flat: bool | None = None
+    """False: it does not lie flat, so that no value counts; None: the label does not say."""
 
 
 def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
@@ -100,6 +103,9 @@ def read_labels(
             for index, die in enumerate(row["dice"] + more):
                 box, value = _box(die.get("bbox")), die.get("value")
                 _check_value(value)
+                is_flat = die.get("flat")
+                if is_flat not in (True, False, None):
+                    raise ValueError(f"flat {is_flat!r} is neither true, false nor null")
                 centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
                 size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
                 if index in corrected:
@@ -111,7 +117,7 @@ def read_labels(
                     if corrected[index].new == NO_DIE:
                         continue
                     value = corrected[index].new
-                labels.append(Label(centre, size, value))
+                labels.append(Label(centre, size, value, is_flat))
             picture = folder / row["image"]
             if not picture.is_file():
                 raise ValueError(f"there is no picture {shown(picture)}")

@@ -37,6 +37,10 @@ from vision.reading import (
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 _NEAREST = 0.95
+_BESIDE, _ALIKE = 0.85, 0.2
+"""Edges, along the top's own, from which on a face is beside it; and edges by which the sides of
+the tops of two dice, side by side on one table, differ at the most. Corners that are estimated from
+pips are good to a tenth."""
 _LEAST_SIDE_PX, _LONGEST = 8, 40
 """A picture with a shorter side has no room for a die; nor has a strip so many times longer than
 wide, which no camera takes and which at the readers' scales would be no pixel wide."""
@@ -386,6 +390,19 @@ def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     for die in found:
         bottom = die.corners + 1.3 * die.down
         body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
-        if cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px:
+        is_in_body = cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px
+        if is_in_body and not _is_another_top(face, die):
             return False
     return True
+
+
+def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:
+    """True if a face beside a die's top has the top's own size, shape and turn: no other face of a
+    cube looks so. It is the top of a die that touches this one, and not explained by this one."""
+    own, other = (np.roll(quad, -1, axis=0) - quad for quad in (die.corners, face.corners))
+    # Counted along the top's own edges, dice side by side are an edge apart, however it slants.
+    apart = np.linalg.lstsq(own[:2].T, face.centre - die.centre, rcond=None)[0]
+    if np.abs(apart).max() < _BESIDE:
+        return False
+    turned = [np.abs(np.roll(other, turn, axis=0) - own).max() for turn in range(4)]
+    return bool(min(turned) < _ALIKE * die.edge_px)

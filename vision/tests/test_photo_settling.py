@@ -149,6 +149,39 @@ def test_of_two_faces_of_a_die_the_upper_is_the_top_and_says_if_the_lower_looked
     ]
 
 
+@pytest.mark.parametrize(("edge", "value"), [(60, 5), (40, 5), (30, 3), (12, 3)])
+def test_a_thing_of_another_size_above_a_die_is_not_its_top(edge, value):
+    """A pip, a glint or a far thing must not take the place of a die, nor of its value."""
+    front = seen_aside(100, 50, 3, 0.9, -0.5)
+    upper = seen_aside(100, 0, 5, 0.6, 0.5)
+    small = (upper.corners - upper.centre) * edge / 60 + upper.centre
+    kept = _without_overlap([replace(upper, corners=small.astype(np.float32)), front])
+    assert kept[0].value == value
+
+
+def beside(die, by, shape=(1.0, 1.0)):
+    """A face that only the second reader sees, so many edges from the middle of a die."""
+    at = (die.corners - die.centre) * shape + die.centre + np.array(by) * die.edge_px
+    return replace(seen(die, 5), corners=np.asarray(at, np.float32), members=frozenset({-1}))
+
+
+@pytest.mark.parametrize(
+    ("by", "shape", "is_verified"),
+    [
+        ((0.0, 1.0), (1.0, 1.0), False),
+        ((1.0, 0.1), (1.0, 1.0), False),
+        ((0.0, 0.7), (1.0, 0.5), True),
+        ((0.0, 0.3), (1.0, 1.0), True),
+    ],
+    ids=["a die in front", "a die beside", "the front of the die", "the die itself, read askew"],
+)
+def test_a_die_that_touches_another_is_not_explained_by_it(by, shape, is_verified):
+    far = seen_aside(450, 0, 3, 0.9, 0.7)
+    die = seen_aside(100, 0, 3, 0.9, 0.7)
+    verdict = judged([die, far], [], alone=[beside(die, by, shape)])
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+
+
 @pytest.mark.parametrize(("overruled", "is_verified"), [(0, True), (1, True), (2, False)])
 def test_a_photograph_that_may_be_upside_down_is_not_verified(overruled, is_verified):
     dice = [seen_aside(x, 0, 3, 0.9, 0.5) for x in (100, 400)]

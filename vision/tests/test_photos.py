@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.errors import VisionError
-from vision.evaluate import main
+from vision.evaluate import Counts, compare, main
 from vision.faces_by_pips.faces import read_photo
 from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.spots import find_spots, to_lab
@@ -18,7 +18,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.parameters import PhotoThresholds
 from vision.photo.finder import PhotoFinder, ScoredFinder, worth
-from vision.photo.labels import read_corrections, read_labels
+from vision.photo.labels import Label, read_corrections, read_labels
 from vision.photo.reader import PhotoReader
 from vision.reading import Reason, Unreadable, Verified
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw, toss
@@ -379,8 +379,29 @@ def test_evaluation_counts_every_set_below_a_folder(folder, tmp_path, capsys):
         assert (counts["exact"], counts["spurious"]) == (1, 0)
         assert counts["valued"] == 5, "a label without a value counts for detection only"
         assert counts["right"] == 4, "one label of the drawn dice is wrong on purpose"
-        assert counts["accepted"] + sum(counts["refused"].values()) == 1
-        assert counts["wrong_accepted"] == 0
+        assert counts["accepted"] + sum(counts["refused"].values()) == 2
+        assert counts["wrong_accepted"] == 1, "a value that nobody can know was verified"
+
+
+@pytest.mark.parametrize(
+    ("label", "is_wrong"),
+    [
+        (Label(None, 0.0, 3), False),
+        (Label(None, 0.0, 3, True), False),
+        (Label(None, 0.0, 3, False), True),
+        (Label(None, 0.0, None), True),
+        (Label(None, 0.0, 4), True),
+    ],
+    ids=["flat or not is unknown", "flat", "not flat", "nobody can know", "another value"],
+)
+def test_a_verified_reading_of_what_has_no_value_is_wrong(label, is_wrong):
+    three = truth([Die(0, 0, 10, 3)])
+    counts = Counts()
+    compare(counts, [label], three, Verified((3,), 0.9))
+    assert (counts.accepted, counts.wrong_accepted) == (1, int(is_wrong))
+    refused = Counts()
+    compare(refused, [label], three, Unreadable(Reason.NOT_FLAT_DOUBTFUL))
+    assert (refused.accepted, refused.wrong_accepted) == (0, 0)
 
 
 def test_processes_count_the_same(folder, capsys):

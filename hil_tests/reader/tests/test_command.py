@@ -22,6 +22,9 @@ from vision.errors import ModelError
         (("refusals", "--kind", "five dice"), "five dice"),
         (("robustness", "--sweep", "hail"), "hail"),
         (("wrong-model", "--pictures", "0"), "--pictures"),
+        (("specks", "--count", "0"), "--count"),
+        (("replay", "--count", "0"), "--count"),
+        (("verification", "--blind", "-1"), "--blind"),
     ],
 )
 def test_what_means_nothing_is_refused(words: tuple[str, ...], named: str) -> None:

@@ -60,6 +60,9 @@ log = logging.getLogger(__name__)
 
 _ROOT = Path(__file__).resolve().parents[3]
 _TURN_S = 0.1
+_PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "TZ")
+"""Of the service's environment; none of these names code."""
+
 _RESTART_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 _READ_GRACE_S = 0.5
 """On top of the process's own deadlines, before a read is answered without it."""
@@ -244,10 +247,9 @@ class DiceCamera:
 
     def _launch(self) -> None:
         ours, theirs = socket.socketpair()
-        environment = dict(os.environ)
-        environment["PYTHONPATH"] = os.pathsep.join(
-            part for part in (str(_ROOT), environment.get("PYTHONPATH", "")) if part
-        )
+        # Nothing of the service's own: what it was started with may name other code to load.
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment["PYTHONPATH"] = str(_ROOT)
         # One thread each: a camera process must not compete with the motion loop for cores.
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment[name] = "1"
@@ -256,7 +258,11 @@ class DiceCamera:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in _reap
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-m", "shaker_ctl.adapters.camera.process", str(theirs.fileno())],
+                [
+                    # -P: no module is taken from the working folder.
+                    *(sys.executable, "-P", "-m", "shaker_ctl.adapters.camera.process"),
+                    str(theirs.fileno()),
+                ],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

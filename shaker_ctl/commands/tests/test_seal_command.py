@@ -212,6 +212,27 @@ def test_a_file_that_was_never_sealed_is_named(table: Sealed) -> None:
         table.start()
 
 
+def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
+    """Files changed, and sealed again with a key pair of one's own: every file verifies."""
+    before = table.start()
+    for path in (
+        table.config.parent / place.PUBLIC_KEY,
+        table.folder / "approver" / "seal.key",
+        table.config.parent / place.MANIFEST,
+    ):
+        path.unlink()
+    private = str(table.folder / "approver" / "seal.key")
+    table.seal("keys", private, str(table.config.parent / place.PUBLIC_KEY), "--no-passphrase")
+    table.write()
+    with pytest.raises(SealError, match=f"another key .* than at the last opening .{before}"):
+        table.start()
+    with pytest.raises(SealError, match="another key"):
+        table.start()  # a restart clears nothing
+    assert table.kinds()[-1] == fault.BROKEN
+    table.clear()
+    assert table.start() != before
+
+
 def test_a_missing_module_is_named(table: Sealed) -> None:
     (table.packages / "vision" / "table" / "reader.py").unlink()
     with pytest.raises(SealError, match=r"vision/table/reader\.py is missing"):

@@ -22,10 +22,22 @@ from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import JogEnded, MotionFigures, MotionReport
 from shaker_ctl.ports import Interlocks
 from shaker_ctl.rules import commands
+from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Part, Purpose, Role, Source, Timer
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Occasion,
+    Part,
+    Purpose,
+    Role,
+    Source,
+    Timer,
+    WagersDo,
+)
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.lamp_thread import LampPicture
@@ -78,6 +90,7 @@ class Room:
         self.light: list[float] = []
         self.camera = CameraView(fps=30.0, state="ready", exposure="median grey 100 of 255")
         self.last_run: MotionReport | None = None
+        self.last_round: commands.RecordRound | None = None
         self.still_s = 60.0
         self.state = StateThread(
             state=TableState(Phase.CLOSED),
@@ -108,6 +121,7 @@ class Room:
                 set_light=self.light.append,
                 motion_parameters=MotionParameters(),
                 last_run=lambda: self.last_run,
+                last_round=lambda: self.last_round,
                 check_lid=self.check_lid,
                 post=self.state.post,
                 wear=Wear(),
@@ -201,6 +215,25 @@ def test_only_values_of_a_round_are_shown_as_a_result(room: Room) -> None:
         Phase.COLLECTING, round=3, values=(1, 3, 4), source=Source.VERIFIED
     )
     assert room.desk.view().last_result == (1, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("ending", "values", "cause", "words"),
+    [
+        (Ending.SETTLED_BY_HAND, (1, 5, 5), Cause.LAMP, "settled by hand: 1 5 5"),
+        (Ending.NO_ROLL, None, None, "no roll"),
+        (Ending.VOID, None, Cause.COMPARTMENT, "void, because the compartment was opened"),
+    ],
+)
+def test_a_round_that_is_over_is_told_as_what_it_was(
+    room: Room, ending: Ending, values: Values | None, cause: Cause | None, words: str
+) -> None:
+    room.state.state = TableState(Phase.READY, round=3)
+    record = commands.RecordRound(3, ending, WagersDo.RETURNED, cause, values, None, ())
+    room.last_round = record
+    assert room.desk.view().last_ended == words
+    room.state.state = TableState(Phase.BETTING, round=4)
+    assert room.desk.view().last_ended == ""
 
 
 def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:

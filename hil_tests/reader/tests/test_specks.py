@@ -1,0 +1,55 @@
+"""A disc lies where its kind says, and a speck that makes another legal face is not verified."""
+
+import cv2
+import numpy as np
+import pytest
+
+from hil_tests.reader.picture_damage import disc
+from hil_tests.reader.samples import RIG
+from hil_tests.reader.specks import PLACES, place_mm
+from hil_tests.reader.tosses import flat_tosses
+from hil_tests.rig.looks import pip_places
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.reading import Verified
+from vision.table.reader import TableReader
+
+
+@pytest.fixture(scope="module")
+def tosses():
+    return flat_tosses(RIG.compartments["standard"], 11, 8)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+def test_a_face_has_its_pips_and_the_other_places_are_empty(value):
+    assert len(pip_places(value)) == value
+    assert len(pip_places(value, are_empty=True)) == 9 - value
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_a_disc_lies_on_a_top_face_or_on_the_dome(tosses, kind):
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        toss = tosses[int(random.integers(8))]
+        at = place_mm(kind, toss, 16.0, random)
+        gap = np.abs(toss.position_mm[:, :2] - at[:2]).max(axis=1).min()
+        assert kind == "dome" or gap < 16.0 * 0.75
+        assert at[2] == pytest.approx(16.0, abs=0.5)
+
+
+@pytest.mark.parametrize(("grey", "values"), [(30, (2, 4)), (240, (3, 5))], ids=["dark", "bright"])
+def test_a_spot_in_the_middle_that_makes_another_legal_face_is_not_verified(tosses, grey, values):
+    cv2.setNumThreads(1)
+    camera = RIG.camera("standard", 0, 0, 11)
+    reader = TableReader(DieFinder(), camera.calibration)
+    tried = 0
+    for toss in tosses:
+        for number, die in enumerate(toss.dice):
+            if die.value not in values or tried == 6:
+                continue
+            tried += 1
+            middle = camera.to_px((toss.position_mm[number] + (0, 0, 8.0))[None])[0]
+            picture = disc(camera.picture(toss), middle, 6.5, grey, 1.5)
+            opinion = reader.read(Frame(picture)).opinion
+            assert not isinstance(opinion, Verified) or tuple(sorted(opinion.values)) == toss.values
+    assert tried >= 3

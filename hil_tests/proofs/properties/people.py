@@ -255,7 +255,7 @@ def _is_both_sides(case: Case, person: Person) -> bool:
         named = values is None or tuple(sorted(values)) in case.before.named
         return not named or (enterer is not None and enterer.name == person.name)
     present = case.before.present
-    if present is None or case.phase is not P.SETTLING_BY_HAND:
+    if present is None or case.phase is not P.SETTLING_BY_HAND or not case.expected.attended:
         return False
     return present.name == person.name
 
@@ -353,6 +353,8 @@ def _decided(case: Case) -> bool | None:
 @proves("who is present does not settle", granted=(ev.WagersSettled,))
 def _two_settle(case: Case) -> bool | None:
     if case.phase is not P.SETTLING_BY_HAND or case.before.present is None:
+        return None
+    if not case.expected.attended:
         return None
     return case.before.present.name != case.event.person.name
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("budgets.toml")
 MARGIN = 1.03
-"""A fresh budget over what was measured. Two runs differ by less than 0.2 %; those that wait for
-other processes by 1 to 2 %."""
+"""A fresh budget over what was measured. Two runs of a reading or a command differ by less than
+0.2 %."""
 
 
 @dataclass(frozen=True, slots=True)

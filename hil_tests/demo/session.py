@@ -87,6 +87,8 @@ class Session:
     folder: Path
     passphrases: dict[str, str] = field(default_factory=dict)
     rig: dict[str, Any] = field(default_factory=dict)
+    rig_file: Path | None = None
+    """What the rig is made of; None: everything is virtual."""
     started_s: float = 0.0
     ready_after_s: float = 0.0
     _rig_process: subprocess.Popen[bytes] | None = None
@@ -118,10 +120,12 @@ class Session:
         ]
         if self.plan.profile in COVERED:
             command += ["--cover", "driven"]
-        if self.plan.pins == "gpiod":
+        file = self.rig_file
+        if file is None and self.plan.pins == "gpiod":
             file = self.folder / "pins.toml"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text('[gpio]\nwires = "gpiochip"\n', encoding="utf-8")
+        if file is not None:
             command += ["--rig", str(file)]
         self._rig_process = self._spawn(command, "rig.log")
         address = self.folder / "rig" / "rig.json"
@@ -259,6 +263,11 @@ class Session:
     @property
     def service_pid(self) -> int | None:
         return self._service.pid if self._service is not None else None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether the service's process lives."""
+        return self._service is not None and self._service.poll() is None
 
     def check(self) -> None:
         """Raise `DemoError` where rig or service has ended."""

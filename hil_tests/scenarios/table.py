@@ -8,9 +8,7 @@ code beyond the client of its console.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import sys
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -23,7 +21,7 @@ import pytest
 
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.report import winning_areas
-from hil_tests.demo.session import COVERED, Plan, Session
+from hil_tests.demo.session import Plan, Session
 from hil_tests.report.evidence import gather, lines_of
 from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
@@ -46,51 +44,11 @@ ROUND_S = 60.0
 """Longest round, with a dealer who must enter, on a busy machine."""
 
 
-class RigSession(Session):
-    """A table that plays by itself, as in the demonstration, on the rig that `--rig` describes."""
-
-    rig_file: Path | None = None
-
-    def start_rig(self) -> None:
-        """As `Session.start_rig`, from a rig file."""
-        command = [
-            *(*RIG_PROGRAM, "run"),
-            *("--geometry", self.plan.compartment, "--dice", self.plan.dice),
-            *("--seed", str(self.plan.seed), "--dir", str(self.folder / "rig"), "--port", "0"),
-        ]
-        if self.rig_file is not None:
-            command += ["--rig", str(self.rig_file)]
-        if self.plan.profile in COVERED:
-            command += ["--cover", "driven"]
-        self._rig_process = self._spawn(command, "rig.log")
-        address = self.folder / "rig" / "rig.json"
-        self._wait_for(self._rig_process, address.exists, "the rig", "rig.log")
-        self.rig = json.loads(address.read_text("utf-8"))
-
-    @property
-    def is_serving(self) -> bool:
-        """Whether the service's process lives."""
-        return self._service is not None and self._service.poll() is None
-
-    def write_settings(self) -> None:
-        """As a technician would, with what this rig's wires need."""
-        super().write_settings()
-        path = self.folder / "settings.toml"
-        text = path.read_text("utf-8")
-        pwm_hz = self.rig["pigpiod"].get("pwm_hz")
-        if pwm_hz and "pwm_hz" not in text:
-            path.write_text(text.replace("[gpio]", f"[gpio]\npwm_hz = {pwm_hz}"), "utf-8")
-
-
-RIG_PROGRAM = (sys.executable, "-c", "from hil_tests.rig.main import app; app()")
-
-
 class Table:
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
     def __init__(self, plan: Plan, folder: Path, rig_file: Path | None, *, attended: bool) -> None:
-        self.session = RigSession(replace(plan, by_hand=attended), folder)
-        self.session.rig_file = rig_file
+        self.session = Session(replace(plan, by_hand=attended), folder, rig_file=rig_file)
         self.story = Story()
         self._consoles: dict[str, Console] = {}
         self._witness: Witness | None = None

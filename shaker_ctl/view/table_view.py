@@ -196,6 +196,9 @@ def _lamps(c: Chairs) -> console.LampView:
         phase=picture.phase.value.replace("_", " ") if picture.phase else "",
         box=picture.fault or f"{status.state.name.lower()}, supply {status.supply_v:.1f} V",
         age_s=c.monotonic() - seen_s,
+        tried=picture.tried,
+        to_try=picture.to_try,
+        failed=picture.failed,
     )
 
 

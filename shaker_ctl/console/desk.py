@@ -152,6 +152,11 @@ class LampView:
     """Identity and health of the lamp box in words."""
     age_s: float | None = None
     """How old the last answer of the box is."""
+    tried: int = 0
+    to_try: int = 0
+    """Of the walk over lamps in hand, or of the last one: areas proved, and areas asked for."""
+    failed: str = ""
+    """Which area that walk ended at, and how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

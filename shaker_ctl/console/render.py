@@ -348,7 +348,8 @@ def progress(name: str, view: TableView) -> str:
     """How far the work is that a person started: one screen line, drawn over itself."""
     now = view.inspection
     if name == "lamp test":
-        text = f"{name}: {now.lamps_proved} lamps proved"
+        lamps = view.lamps
+        text = f"{name}: {lamps.tried} of {lamps.to_try} proved, {' '.join(lamps.commanded)}"
     elif view.life == "trial":
         text = f"{name}: {shown(view.motor.rpm, 'rpm', 0)} - {view.says}"
     else:

@@ -23,6 +23,7 @@ from shaker_ctl.console.desk import (
     Announcement,
     Answer,
     Desk,
+    LampView,
     Note,
     Parcel,
     Request,
@@ -378,8 +379,13 @@ class Session:
             return
         name, self._watched = self._watched, None
         self._speaker.draw("")
-        if new := [f for f in view.faults if f.code not in self._faults_before]:
+        new = [f for f in view.faults if f.code not in self._faults_before]
+        if name == "lamp test" and view.lamps.failed:
+            self._speaker.refuse(name, codes.FAILED, f"{name}: {view.lamps.failed}")
+        elif new:
             self._speaker.refuse(name, codes.FAILED, f"{name}: {new[0].code}, {new[0].cause}")
+        elif name == "lamp test" and view.lamps.tried:
+            self._speaker.accept(name, f"{_lamps_proved(view.lamps)} {view.says}")
         elif view.pending:
             self._speaker.accept(name, view.says)
         else:
@@ -450,3 +456,9 @@ def _faults(view: TableView) -> frozenset[str]:
 def _runs(view: TableView) -> bool:
     """True while work goes on that ends by itself; false once it waits for a person."""
     return view.life in RUNNING and view.pending is None
+
+
+def _lamps_proved(lamps: LampView) -> str:
+    """What a test of lamps came to, in numbers of those that were asked for."""
+    asked = "lamp was" if lamps.to_try == 1 else "lamps were"
+    return f"{lamps.tried} of {lamps.to_try} {asked} lit alone and dark again."

@@ -74,6 +74,10 @@ class LampPicture:
     fault: str = ""
     tried: int = 0
     """Areas lit alone so far, while each is being tried."""
+    to_try: int = 0
+    """How many areas the walk in hand, or the last one, was asked for."""
+    failed: str = ""
+    """Which area the last walk ended at, and how; empty where it was proved, or goes on."""
 
 
 class LampThread:
@@ -233,6 +237,7 @@ class LampThread:
     def _prove_each(self, occasion: Occasion, areas: tuple[Area, ...], dwell_s: float) -> None:
         """Light each area alone for `dwell_s`, then dark, and prove both; a person may steer."""
         at, proved = 0, set[Area]()
+        self._picture(tried=0, to_try=len(areas), failed="")
         with self._wake:
             self._is_paused, self._again_from = False, None
         try:
@@ -253,12 +258,18 @@ class LampThread:
     def _light_alone(self, wanted: Area | None, under_test: Area) -> None:
         """Light one area, or none, and prove it. Raises `LampError`."""
         expected = frozenset({wanted} if wanted else ())
-        glowing = self._box.test_area(wanted)
+        try:
+            glowing = self._box.test_area(wanted)
+        except LampError as error:
+            self._picture(failed=f"{under_test} was not proved: {error}")
+            raise
         if glowing != expected:
+            wrong = [f"{area} stays dark" for area in sorted(expected - glowing)]
+            wrong += [f"{area} glows unasked" for area in sorted(glowing - expected)]
+            told = f"{under_test} {'alone' if wanted else 'dark again'}: {', '.join(wrong)}"
+            self._picture(failed=told)
             raise LampError(
-                f"lamp test: {sorted(expected) or 'nothing'} should glow, "
-                f"{sorted(glowing) or 'nothing'} does",
-                remedy=f"check the bulb and wiring of {under_test}",
+                f"lamp test, {told}", remedy=f"check the bulb and wiring of {under_test}"
             )
 
     def _dwell(self, area: Area, dwell_s: float) -> int | None:

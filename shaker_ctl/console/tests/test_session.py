@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.console.armour import Unwrapper
-from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, Parcel
+from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, LampView, Parcel
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import Terminal
 from shaker_ctl.rules.vocabulary import Role
@@ -344,3 +344,30 @@ def test_work_fails_only_by_a_fault_that_is_new(desk: FakeDesk, users: Path) -> 
     desk.put(faults=(old, FaultView(code="motor-stall", wall_s=1.0, cause="stuck", remedy="free")))
     said = "".join(person.wait(1) for _ in range(8))
     assert "error failed inspect: motor-stall, stuck" in said
+
+
+def lamp_test(desk: FakeDesk, users: Path, area: str, lamps: LampView) -> str:
+    """What a technician reads once a test of lamps has ended as `lamps` says."""
+    desk.go("out of service")
+    desk.put(faults=(FaultView(code="lamp", wall_s=0.0, cause="dark", remedy="bulb"),))
+    person = Terminal(desk, users)
+    person.login(Role.TECHNICIAN)
+    desk.put(life="trial")
+    person.type(f"lamp test {area}")
+    desk.put(life="out of service", lamps=lamps)
+    return "".join(person.wait(1) for _ in range(8))
+
+
+def test_a_lamp_test_says_how_many_of_the_lamps_asked_for_were_proved(
+    desk: FakeDesk, users: Path
+) -> None:
+    said = lamp_test(desk, users, "small", LampView(tried=1, to_try=1))
+    assert "ok 1 of 1 lamp was lit alone and dark again." in said
+
+
+def test_a_lamp_test_that_fails_names_the_lamp_whatever_faults_stood_before(
+    desk: FakeDesk, users: Path
+) -> None:
+    failed = "small alone: small stays dark"
+    said = lamp_test(desk, users, "small", LampView(tried=0, to_try=1, failed=failed))
+    assert f"error failed lamp test: {failed}" in said

@@ -31,6 +31,8 @@ class SlowBox:
         self.turns = threading.Semaphore(0)
         self.refuses: list[LampError] = []
         """What the next anchors meet."""
+        self.burnt = frozenset[Area]()
+        self.stuck = frozenset[Area]()
 
     def _do(self, what: str) -> None:
         self.turns.acquire()
@@ -38,7 +40,8 @@ class SlowBox:
 
     def test_area(self, area: Area | None) -> frozenset[Area]:
         self._do(f"test {area}")
-        return frozenset({area}) if area else frozenset()
+        lit = frozenset({area}) if area else frozenset[Area]()
+        return (lit - self.burnt) | self.stuck
 
     def show(self, round_id: int, values: Values) -> frozenset[Area]:
         self._do(f"show {round_id}")
@@ -251,3 +254,41 @@ def test_a_paused_lamp_is_renewed_before_the_box_ends_its_test(
     until(lambda: box.asked)
     steered(thread, WalkStep.PAUSE)
     until(lambda: box.asked.count("test small") >= 4)
+
+
+# ── What a walk over lamps says of itself ──
+
+
+def test_a_walk_over_one_lamp_tests_that_lamp_alone(bench: Bench) -> None:
+    thread, box, said = bench
+    box.burnt = frozenset({"big"})
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small",), 0.0))
+    box.turns.release(10)
+    until(lambda: said)
+    assert said == [events.EachLampProved(TRIAL, ("small",))]
+    picture = thread.picture
+    assert (picture.tried, picture.to_try, picture.failed) == (1, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("burnt", "stuck", "told"),
+    [
+        ("big", "", "big alone: big stays dark"),
+        ("", "one-6", "small alone: one-6 glows unasked"),
+    ],
+)
+def test_a_walk_that_fails_names_the_lamp_that_failed(
+    bench: Bench, burnt: Area, stuck: Area, told: str
+) -> None:
+    thread, box, said = bench
+    box.burnt, box.stuck = frozenset({burnt} - {""}), frozenset({stuck} - {""})
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small", "big"), 0.0))
+    box.turns.release(10)
+    until(lambda: said)
+    assert isinstance(said[0], events.LampFault)
+    assert thread.picture.failed == told
+    box.burnt = box.stuck = frozenset()
+    thread.perform(commands.ProveEachLamp(TRIAL, ("small",), 0.0))
+    box.turns.release(10)
+    until(lambda: len(said) == 2)
+    assert thread.picture.failed == ""

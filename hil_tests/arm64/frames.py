@@ -12,7 +12,7 @@ from pathlib import Path
 
 import cv2
 
-from hil_tests.reader.tosses import RigCamera, tosses
+from hil_tests.reader.tosses import RigCamera, Toss, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 
 FRAMES = 2
@@ -32,18 +32,23 @@ class Scene:
 SCENES = {
     "warm": Scene("standard", 6, 2),
     "flat": Scene("standard", 6, 1),
-    "leaning": Scene("rough", 11, 11),
-    "by-pips": Scene("rough", 11, 6),
+    "leaning": Scene("rough", 11, 13),
+    "by-pips": Scene("rough", 11, 20),
 }
 """White dice. `by-pips`: a die whose outline leaves a question, so that pips are looked for."""
+
+
+def toss_of(scene: Scene) -> Toss:
+    """How the dice lie in a scene."""
+    thrown = tosses(GEOMETRIES[scene.compartment], scene.seed)
+    return next(itertools.islice(thrown, scene.toss, None))
 
 
 def write_frames(folder: Path) -> None:
     """Write `FRAMES` pictures of each scene, and its calibration, into a folder of its name."""
     for name, scene in SCENES.items():
-        geometry = GEOMETRIES[scene.compartment]
-        camera = RigCamera(geometry, "white", scene.seed)
-        toss = next(itertools.islice(tosses(geometry, scene.seed), scene.toss, None))
+        camera = RigCamera(GEOMETRIES[scene.compartment], "white", scene.seed)
+        toss = toss_of(scene)
         place = folder / name
         place.mkdir(parents=True)
         (place / "calibration.json").write_text(json.dumps(camera.calibration.to_table()), "utf-8")

@@ -142,6 +142,8 @@ class _Judgement:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
         is_askew = side_of(die, (TOP,)) < limits.askew_top
+        if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
+            is_askew = False  # an upright cube stands there: only its height may be another
         if die.beside:  # a hidden seam spoils both sides, but never so much
             return networks < limits.seam_networks and (second < limits.seam_second or is_askew)
         return fails(networks, second, limits) or (looks < limits.askew_looks and is_askew)
@@ -181,7 +183,8 @@ class _Judgement:
         strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
         # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
         is_style = not all(die.beside for die in strange)
-        is_missed = not self._seen and len(dice) > 1 and bool(strange)
+        # The model takes hardly one for a die, the second reader none for a face.
+        is_missed = len(dice) > 1 and bool(strange) and self._seen < min(len(strange), 2)
         if is_missed or (is_style and len(strange) > 1 and len(strange) > len(dice) // 2):
             note = strange[0].second.note if strange[0].second is not None else ""
             return Unreadable(

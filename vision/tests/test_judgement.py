@@ -133,6 +133,17 @@ def test_a_no_roll_needs_both_sides():
         assert f"by {witness};" in verdict.detail
 
 
+def test_a_strange_face_on_an_upright_cube_is_no_proof_of_a_lean():
+    """What is painted on a face is taken for its edges; looks suffer as well."""
+    strange = SecondVote(None, 0.0, support=0.98, face_is_strange=True, spread_mm=0.03)
+    painted = replace(
+        evidence(10.0), model=ASKEW, second=strange, measured=Measured(EDGE, 0.3, 2.0, 1.2)
+    )
+    assert isinstance(judged(*OTHERS, painted), Unreadable)
+    no_cube = replace(painted, second=replace(strange, spread_mm=1.5))
+    assert isinstance(judged(*OTHERS, no_cube), NoRoll)
+
+
 def test_looks_and_top_face_prove_a_stack_of_which_an_outline_knows_nothing():
     die = replace(evidence(10.0, above=1.0), model=ASKEW)
     found = heard((*OTHERS, die), Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0))[2]

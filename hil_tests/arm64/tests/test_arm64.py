@@ -12,7 +12,7 @@ from hil_tests.arm64 import budgets, emulator, estimates, marks, reading
 from hil_tests.arm64.__main__ import START, table_of
 from hil_tests.arm64.budgets import Budget
 from hil_tests.arm64.emulator import EmulationError, Emulator, Mark, marks_of
-from hil_tests.arm64.frames import FRAMES, SCENES
+from hil_tests.arm64.frames import FRAMES, SCENES, toss_of
 from hil_tests.arm64.processors import A72, A76, BOARDS, CORES
 from hil_tests.arm64.reading import CASES, NETWORKS, STEPS
 
@@ -34,6 +34,15 @@ def test_every_step_is_a_function_of_the_reader(step):
 def test_every_case_has_its_frame():
     assert all(scene in SCENES and number < FRAMES for scene, number in CASES.values())
     assert set(NETWORKS) <= STEPS.keys()
+
+
+def test_the_scenes_are_what_their_names_say():
+    """The rig's physics may change, and with them every toss of a seed."""
+    truths = {name: toss_of(scene).truth for name, scene in SCENES.items()}
+    assert truths == {
+        **dict.fromkeys(("warm", "flat"), "flat"),
+        **dict.fromkeys(("leaning", "by-pips"), "not flat"),
+    }
 
 
 def test_a_step_is_counted_without_the_steps_inside_it(monkeypatch: pytest.MonkeyPatch):

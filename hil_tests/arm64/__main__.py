@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         boards = [board for board in BOARDS if board.counted_on in cores]
         console.print(estimates.table_of(both, boards))
     if options.write:
-        kept = {key: limit.most / budgets.MARGIN for key, limit in limits.items()}
+        kept = {key: limit.most / budgets.margin(key[0]) for key, limit in limits.items()}
         budgets.FILE.write_text(budgets.text({**kept, **measured}, limits), "utf-8")
         return 0
     for line in over:

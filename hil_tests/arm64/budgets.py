@@ -14,6 +14,15 @@ FILE = Path(__file__).with_name("budgets.toml")
 MARGIN = 1.03
 """A fresh budget over what was measured. Two runs of a reading or a command differ by less than
 0.2 %."""
+WAITING_MARGIN = 1.15
+"""The same for `WAITING`: on a busy machine it turns in its waits for longer."""
+WAITING = frozenset({"service to READY", "start, both processes"})
+"""What waits for other processes."""
+
+
+def margin(what: str) -> float:
+    """A fresh budget of `what` over what was measured."""
+    return WAITING_MARGIN if what in WAITING else MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,8 @@ def text(measured: Mapping[tuple[str, str], float], before: Budgets) -> str:
     """The file with budgets of what was measured, and the goals as they were."""
     lines = [
         "# Millions of arm64 instructions. A figure above `most` fails `make bench-arm64`.",
-        "# `most` is what was measured and 3 % more: `make bench-arm64 BENCH=--write` lowers it",
-        "# after a gain. `goal` is where the figure has to come.",
+        "# `most` is what was measured and 3 % more, 15 % for a start that waits for others:",
+        "# `make bench-arm64 BENCH=--write` lowers it. `goal` is where it has to come.",
     ]
     for what in dict.fromkeys(what for what, _ in measured):
         lines += ["", f'["{what}"]']
@@ -58,5 +67,5 @@ def text(measured: Mapping[tuple[str, str], float], before: Budgets) -> str:
             if named == what:
                 goal = before[what, core].goal if (what, core) in before else None
                 aim = "" if goal is None else f", goal = {goal:g}"
-                lines.append(f"{core} = {{ most = {millions * MARGIN:.0f}{aim} }}")
+                lines.append(f"{core} = {{ most = {millions * margin(what):.0f}{aim} }}")
     return "\n".join(lines) + "\n"

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -70,13 +69,26 @@ def started_box(table: LampTable, folder: Path) -> Iterator[str]:
     program.wait()
 
 
-@pytest.fixture
-def device(rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
-    """Where this rig's box is."""
-    box = (
-        virtual_box if rig_table.lamp.is_ is Part.VIRTUAL else partial(started_box, rig_table.lamp)
-    )
-    with box(tmp_path) as found:
+PROGRAM = LampTable(
+    is_=Part.DEVICE,
+    device="{folder}/lamp-controller",
+    start=("{python}", "-m", "hil_tests.rig.lamp_controller", "{folder}/lamp-controller"),
+)
+"""The rig's other address of a box: a program of its own, known by its device alone."""
+
+
+@pytest.fixture(params=["inside the rig", "a program of its own"])
+def device(request: pytest.FixtureRequest, rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
+    """Where this rig's box is: on a virtual rig at both addresses, elsewhere at its own."""
+    is_first = request.param == "inside the rig"
+    if rig_table.lamp.is_ is Part.DEVICE and not is_first:
+        pytest.skip("this rig has one lamp box")
+    if rig_table.lamp.is_ is Part.VIRTUAL and is_first:
+        box = virtual_box(tmp_path)
+    else:
+        table = PROGRAM if rig_table.lamp.is_ is Part.VIRTUAL else rig_table.lamp
+        box = started_box(table, tmp_path)
+    with box as found:
         yield found
 
 

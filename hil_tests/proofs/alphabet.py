@@ -40,6 +40,8 @@ NOW, BEFORE = 2, 1
 
 READ: Values = (1, 4, 4)
 OTHER: Values = (3, 3, 3)
+THIRD: Values = (2, 2, 5)
+"""Values that neither dealer nor reader names."""
 PLAN = TossPlan(720.0, 3.0, "representative")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
 LAWFUL = (Multiplied("triple-3", 300), Multiplied("one-4", 7, 2))
@@ -170,6 +172,10 @@ def _acts(day: datetime) -> list[ev.Event]:
     found: list[ev.Event] = []
     found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
     found += _seen_and_signed(ANOTHER, day)
+    found += [
+        *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
+        *(ev.PresenceGiven(BOTH_TRADES, NOW), ev.WagersSettled(BOTH_TRADES, NOW)),
+    ]
     for who in PEOPLE:
         found += [
             ev.OpenRequested(who),
@@ -207,7 +213,7 @@ def _acts(day: datetime) -> list[ev.Event]:
                 *(ev.ValuesConfirmed(who, number, values) for values in (READ, OTHER)),
                 ev.NoRollCalled(who, number),
                 *(ev.CompartmentWatched(who, number, stayed) for stayed in (True, False)),
-                *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, None)),
+                *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, THIRD, None)),
                 ev.PresenceGiven(who, number),
                 ev.WagersSettled(who, number),
                 ev.LampsOffRequested(who, number),

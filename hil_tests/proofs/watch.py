@@ -72,6 +72,12 @@ class Watch(NamedTuple):
     lamp_failed: bool = False
     """A lamp fault since EN-on, with wagers not yet settled."""
     paid: bool = False
+    named: frozenset[tuple[int, ...]] = frozenset()
+    """The values that dealer and reader named in a dispute, each sorted."""
+    enterer: Person | None = None
+    """Who entered against the reading."""
+    present: Person | None = None
+    """In whose presence the round is settled by hand."""
     in_view: frozenset[Person] = frozenset()
     """Who has said, since the newest restart, that the locked compartment stayed in view."""
     # inspections
@@ -159,6 +165,10 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes are told apart."""
     phase = step.state.phase
     w = w._replace(in_view=frozenset()) if w.in_view else w
+    if w.enterer and phase is not P.DISPUTED:
+        w = w._replace(enterer=None, named=frozenset())
+    if w.present and phase is not P.SETTLING_BY_HAND:
+        w = w._replace(present=None)
     if not _waits(phase):
         w = w._replace(awaited=None)
     elif w.awaited and not _awaits(step.commands):
@@ -312,11 +322,17 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = _silence(w, state, event.timer)
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
+        case ev.PresenceGiven(person=person):
+            w = w._replace(present=person)
+        case ev.NoRollCalled(person=person) if step.state.phase is P.DISPUTED:
+            w = w._replace(enterer=person, named=_named(state, None))
         case ev.CompartmentWatched(person=person, stayed=True):
             reads = step.state.phase is P.AWAITING_DEALER
             w = w._replace(in_view=w.in_view | {person}, verdict="unreadable" if reads else "")
         case ev.ValuesConfirmed() | ev.ValuesEntered():
             agreed = step.state.phase is not P.DISPUTED
+            if not agreed:
+                w = w._replace(enterer=event.person, named=_named(state, event.values))
             w = w._replace(value=True, stands=event.values if agreed else None)
         case ev.DisputeDecided() if event.values is not None:
             w = w._replace(stands=event.values)
@@ -350,6 +366,12 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
     return w
+
+
+def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:
+    """What was told of the reading stands in the state until the round's values do."""
+    read = state.reading.values if isinstance(state.reading, Verified) else None
+    return frozenset(tuple(sorted(values)) for values in (entered, read) if values)
 
 
 def _verdict(table: Table, w: Watch, event: ev.ReadingMade) -> Watch:

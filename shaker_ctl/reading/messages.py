@@ -1,6 +1,6 @@
 """What the service and the camera process say to each other.
 
-Owns: the requests and the messages, as picklable values. Imports neither OpenCV, onnxruntime nor
+Owns: the requests and the messages; `wire` spells them. Imports neither OpenCV, onnxruntime nor
 numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
 Times are seconds on the monotonic clock, which all processes of one machine share.
 """

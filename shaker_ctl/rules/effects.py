@@ -236,6 +236,8 @@ def round_forgotten(_: Context) -> Changes:
         "multipliers_shown": False,
         "reading": None,
         "entered": None,
+        "enterer": None,
+        "witness": None,
         "values": None,
         "source": None,
         "ending": None,
@@ -285,6 +287,7 @@ def values_from(source: Source) -> Note:
             "ending": Ending.SETTLED,
             "reading": None,
             "entered": None,
+            "enterer": None,
         }
 
     note.__name__ = f"values {source.value}"
@@ -292,7 +295,7 @@ def values_from(source: Source) -> Note:
 
 
 def entry_disputed(c: Context) -> Changes:
-    return {"entered": getattr(c.event, "values", None)}
+    return {"entered": getattr(c.event, "values", None), "enterer": c.event.person}
 
 
 def ends(ending: Ending, cause: Cause) -> Note:
@@ -304,6 +307,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "source": None,
             "reading": None,
             "entered": None,
+            "enterer": None,
             "witness": None,
             "plan": None,
             "retried": False,

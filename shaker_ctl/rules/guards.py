@@ -380,6 +380,29 @@ def value_unknown(c: Context) -> bool:
     return not isinstance(c.state.reading, Verified)
 
 
+@guard("who entered against the reading does not decide: another person does")
+def another_decides(c: Context) -> bool:
+    """One person is never both sides of a duty."""
+    enterer = c.state.enterer
+    return enterer is None or c.event.person.name != enterer.name
+
+
+@guard("neither the dealer nor the reader named these values; one of theirs, or no roll")
+def was_named(c: Context) -> bool:
+    """A decision is between what dealer and reader saw; it is no third reading."""
+    reading = c.state.reading
+    named = [c.state.entered, reading.values if isinstance(reading, Verified) else None]
+    return any(each and sorted(each) == sorted(c.event.values) for each in named)
+
+
+@guard("it is settled in the presence of another person")
+def another_settles(c: Context) -> bool:
+    present = c.state.witness
+    if not c.rules.attended:
+        return True  # nobody deals there: one person is called, and settles
+    return present is None or c.event.person.name != present.name
+
+
 @guard("no roll was decided")
 def decides_values(c: Context) -> bool:
     return c.event.values is not None and is_values(c.event.values)

@@ -312,6 +312,15 @@ ROWS: tuple[Row, ...] = (
     ),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
+        "the reader sees a die that is not flat: the dealer looks",
+        phases(P.READ),
+        None,
+        "no_roll.wagers",
+        when=(g.dealer_confirms, g.read_no_roll),
+        to=P.AWAITING_DEALER,
+        do=(AWAIT_DEALER, fx.announce(Notice.NOT_FLAT, "no_roll.wagers")),
+    ),
+    Row(
         "the dealer is to read by eye",
         phases(P.READ),
         None,
@@ -427,7 +436,10 @@ ROWS: tuple[Row, ...] = (
         phases(P.DISPUTED),
         ev.DisputeDecided,
         "entry.dispute",
-        when=(g.in_charge, g.of_this_round, g.decides_values),
+        when=(
+            *(g.in_charge, g.of_this_round, g.another_decides),
+            *(g.decides_values, g.was_named),
+        ),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),
     ),
@@ -436,7 +448,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.DISPUTED),
         ev.DisputeDecided,
         "entry.dispute",
-        when=(g.in_charge, g.of_this_round, g.decides_no_roll),
+        when=(g.in_charge, g.of_this_round, g.another_decides, g.decides_no_roll),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
@@ -545,6 +557,7 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round),
         to=P.SETTLING_BY_HAND,
+        notes=(fx.witness_named,),
         do=(
             fx.show(ShownPhase.SETTLE_BY_HAND),
             fx.announce_won(Notice.SETTLE_BY_HAND, "lamp_fault.presence"),
@@ -555,7 +568,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.SETTLING_BY_HAND),
         ev.WagersSettled,
         "lamp_fault.presence",
-        when=(g.dealer_or_above, g.of_this_round),
+        when=(g.dealer_or_above, g.of_this_round, g.another_settles),
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),

@@ -167,8 +167,11 @@ class TableState:
     values: Values | None = None
     """The values of this round (or inspection entry), once they stand."""
     source: Source | None = None
+    enterer: Person | None = None
+    """In a dispute: who entered against the reading, and so may not decide."""
     witness: Person | None = None
-    """Interrupted: who said first that the locked compartment stayed in their view."""
+    """Interrupted: who said first that the locked compartment stayed in their view. Settled by
+    hand: in whose presence, and so not by them."""
     ending: Ending | None = None
     cause: Cause | None = None
 

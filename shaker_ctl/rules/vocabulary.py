@@ -365,6 +365,8 @@ class Notice(Word):
     """The dealer is to announce and confirm the values read."""
     ENTER = "enter"
     """The dealer is to read the dice by eye: enter the values, or call no roll."""
+    NOT_FLAT = "not_flat"
+    """The reader sees a die that is not flat: the dealer looks, then calls no roll or enters."""
     IN_VIEW = "in_view"
     """Interrupted after the toss: dealer and floorperson say whether the locked compartment stayed
     in their view."""

@@ -107,6 +107,7 @@ def test_the_opening_record_names_what_decides_and_its_digests() -> None:
     table._rulebook = cast(Any, SimpleNamespace(profile=profile, marks=()))
     table._sealed = cast(Any, SimpleNamespace(seal="unsealed"))
     table._before = cast(Any, SimpleNamespace(value="stopped"))
+    table._box = cast(Any, SimpleNamespace(serial_number=1, erasures=0, last_committed=None))
     table._boot = "b"
     table._libraries = libraries.deciding(ROOT)
     table._record_opening()

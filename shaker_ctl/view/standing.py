@@ -11,9 +11,19 @@ from collections.abc import Sequence
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Part, Purpose, Role, Shown, Unreadable, Verdict, Verified
+from shaker_ctl.rules.vocabulary import (
+    NoRoll,
+    Part,
+    Purpose,
+    Role,
+    Shown,
+    Unreadable,
+    Verdict,
+    Verified,
+)
 
 _LIFE = {
     Phase.CLOSED: "closed",
@@ -99,7 +109,7 @@ def life(state: TableState) -> str:
     return "open"
 
 
-def pending(state: TableState) -> PendingView | None:
+def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> PendingView | None:
     """Return what the table waits for a person to say, or None."""
     found = _PENDING.get(state.phase)
     if found is None:
@@ -107,6 +117,8 @@ def pending(state: TableState) -> PendingView | None:
     kind, roles, text = found
     if state.phase is Phase.AWAITING_DEALER and not isinstance(state.reading, Verified):
         kind, text = "enter", "read the dice by eye: enter the values, or call no roll"
+        if isinstance(state.reading, NoRoll) and entry is EntryMode.DEALER_CONFIRM:
+            text = "the reader sees a die that does not lie flat: call no roll, or enter the values"
         if isinstance(state.reading, Unreadable):
             text += f" ({state.reading.reason})"
     if state.phase is Phase.INTERRUPTED:

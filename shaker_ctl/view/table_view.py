@@ -111,7 +111,7 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
         last_ended=_last_ended(c.last_round(), state.round),
-        pending=standing.pending(state),
+        pending=standing.pending(state, c.rulebook.entry),
         next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
         profile=_profile(c),
         faults=tuple(

@@ -20,6 +20,8 @@ _NOTICES = {
     Notice.NO_MULTIPLIERS: "No multipliers are in force this round.",
     Notice.CONFIRM: "Announce and confirm the values.",
     Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
+    Notice.NOT_FLAT: "The reader sees a die that does not lie flat: look at the dice, then call no "
+    "roll, or enter the values.",
     Notice.IN_VIEW: "Interrupted after the toss: dealer and floorperson each say whether the "
     "locked compartment stayed in their view.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",

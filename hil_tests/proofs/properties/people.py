@@ -6,7 +6,7 @@ from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Notice, Purpose, Role, ShownPhase
+from shaker_ctl.rules.vocabulary import Notice, Person, Purpose, Role, ShownPhase
 
 P = Phase
 
@@ -248,12 +248,26 @@ ACTS = (
 )
 
 
+def _is_both_sides(case: Case, person: Person) -> bool:
+    """True where another person has to do this, or where it is no decision between the two."""
+    if case.on(ev.DisputeDecided):
+        values, enterer = case.event.values, case.before.enterer
+        named = values is None or tuple(sorted(values)) in case.before.named
+        return not named or (enterer is not None and enterer.name == person.name)
+    present = case.before.present
+    if present is None or case.phase is not P.SETTLING_BY_HAND or not case.expected.attended:
+        return False
+    return present.name == person.name
+
+
 @proves("what a person is waited for is granted to them", events=ACTS)
 def _granted(case: Case) -> bool | None:
     role = _offered(case).get(type(case.event))
     person = getattr(case.event, "person", None)
     if role is None or (person is not None and person.role is not role) or not case.is_current:
         return None
+    if person is not None and _is_both_sides(case, person):
+        return case.refused
     if isinstance(case.event, OF_THE_INSPECTOR) and person != case.before.inspector:
         return case.refused
     if case.on(ev.FaultCleared) and case.event.kind not in case.before.faults:
@@ -324,6 +338,25 @@ def _leads(case: Case) -> bool | None:
 def _released(case: Case) -> bool | None:
     pulse = case.commands[0] == do.ReleaseLatch()
     return pulse and not case.before.playing and not case.before.energised and not case.after.valid
+
+
+@proves(
+    "a dispute is decided by another person, among what dealer and reader named",
+    granted=(ev.DisputeDecided,),
+)
+def _decided(case: Case) -> bool | None:
+    values, enterer = case.event.values, case.before.enterer
+    named = values is None or tuple(sorted(values)) in case.before.named
+    return named and enterer is not None and enterer.name != case.event.person.name
+
+
+@proves("who is present does not settle", granted=(ev.WagersSettled,))
+def _two_settle(case: Case) -> bool | None:
+    if case.phase is not P.SETTLING_BY_HAND or case.before.present is None:
+        return None
+    if not case.expected.attended:
+        return None
+    return case.before.present.name != case.event.person.name
 
 
 @proves("what people record is kept", granted=(ev.DiceChanged, ev.CloseRequested))

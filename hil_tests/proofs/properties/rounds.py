@@ -81,6 +81,8 @@ def _dispute(case: Case) -> bool | None:
         return case.refused
     if case.event.person.role not in IN_CHARGE:
         return case.refused
+    if case.refused:
+        return None  # what must be granted, and to whom, is people's
     if case.event.values is None:
         return case.ending is Ending.NO_ROLL
     stands = case.to in (P.PUSHING, P.AWAITING_PRESENCE)

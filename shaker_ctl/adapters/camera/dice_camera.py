@@ -54,6 +54,7 @@ from shaker_ctl.reading.messages import (
     TossWatched,
 )
 from shaker_ctl.reading.parameters import CameraParameters
+from shaker_ctl.reading.wire import WireError, receive, send
 from vision.reading import Reason, Unreadable
 
 log = logging.getLogger(__name__)
@@ -301,9 +302,15 @@ class DiceCamera:
         last: CameraFault | None = None
         while True:
             try:
-                message: Message | None = link.recv() if link.poll(_TURN_S) else None
+                message: Message | None = receive(link) if link.poll(_TURN_S) else None
             except (EOFError, OSError):
                 return self._obituary(process, last)
+            except WireError as error:
+                return CameraFault(
+                    "camera-process",
+                    f"the camera process said what is no message ({error}) and was killed",
+                    "it is started again; if this repeats, keep the log and call the maker",
+                )
             now = time.monotonic()
             if message is not None:
                 heard = now
@@ -458,4 +465,4 @@ class DiceCamera:
                 return  # said again by _resume when the next process is ready
             # The supervisor notices a dead peer by itself.
             with contextlib.suppress(OSError, ValueError):
-                self._link.send(request)
+                send(self._link, request)

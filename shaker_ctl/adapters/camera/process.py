@@ -43,6 +43,7 @@ from shaker_ctl.reading.messages import (
     TakePicture,
 )
 from shaker_ctl.reading.toss_session import Finished, TossSession
+from shaker_ctl.reading.wire import WireError, receive, send
 from vision.calibration import Calibration
 from vision.camera import CameraLostError, Grabber, Shot
 from vision.errors import ModelError, VisionError
@@ -183,8 +184,8 @@ class CameraWorker:
     def _receive(self) -> None:
         while True:
             try:
-                request = self._link.recv()
-            except (EOFError, OSError):
+                request = receive(self._link)
+            except (EOFError, OSError, WireError):
                 request = None
             self._requests.put(request)
             if request is None or isinstance(request, StopCamera):
@@ -224,7 +225,7 @@ class CameraWorker:
     def _send(self, message: Message) -> None:
         try:
             with self._link_lock:
-                self._link.send(message)
+                send(self._link, message)
         except OSError:
             os._exit(0)  # nobody listens: a camera without a service has nothing to do
 
@@ -413,14 +414,14 @@ def main(descriptor: int) -> int:
     """Serve the parent at the other end of a socket until it hangs up."""
     cv2.setNumThreads(1)
     link = Connection(descriptor)
-    setup = link.recv()
+    setup = receive(link)
     try:
         worker = CameraWorker(link, setup)
     except ModelError as error:
-        link.send(CameraFault("model", str(error), "restore models/ from the release"))
+        send(link, CameraFault("model", str(error), "restore models/ from the release"))
         return _MODEL_STATUS
     except VisionError as error:
-        link.send(CameraFault("model", str(error), "correct [camera.calibration]"))
+        send(link, CameraFault("model", str(error), "correct [camera.calibration]"))
         return _MODEL_STATUS
     try:
         worker.run()

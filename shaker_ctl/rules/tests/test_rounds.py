@@ -235,7 +235,7 @@ def test_multipliers_not_proved_to_be_shown_are_not_in_force():
     t.do(ev.MultipliersNotShown(o, "readback differs"))
     assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS
     t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(READ)
-    t.do(ev.NoRollCalled(FLOOR, 1), ev.DisputeDecided(FLOOR, 1, None))
+    t.do(ev.NoRollCalled(DEALER, 1), ev.DisputeDecided(FLOOR, 1, None))
     t.do(ev.WagersSettled(DEALER, 1))
     assert t.last_of(do.RecordRound).multipliers == ()
 

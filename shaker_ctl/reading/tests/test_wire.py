@@ -1,0 +1,146 @@
+"""Messages cross as they were sent, and nothing else crosses."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from multiprocessing import Pipe
+
+import pytest
+
+from shaker_ctl.reading.controls import Controls
+from shaker_ctl.reading.messages import (
+    BeginToss,
+    CameraFault,
+    CameraSetup,
+    DiePose,
+    Picture,
+    ReadDice,
+    ReadingDone,
+    SettleDice,
+)
+from shaker_ctl.reading.wire import LONGEST_B, WireError, decoded, encoded, receive, send
+from vision.reading import (
+    DieEvidence,
+    Kind,
+    Measured,
+    ModelVote,
+    NoRoll,
+    Observation,
+    Quality,
+    Reason,
+    Scene,
+    SecondVote,
+    Unreadable,
+    Verdict,
+    Verified,
+    Witness,
+)
+
+SETUP = CameraSetup(
+    device="/dev/shaker-camera",
+    frames_per_s=30,
+    calibration={"image_size": [640, 480], "k1": 0.0},
+    open_timeout_s=5.0,
+    silent_after_s=1.0,
+    rest_timeout_s=3.0,
+    read_timeout_s=4.0,
+    dip_levels=(0.55, 0.75),
+    dip_delay_s=0.1,
+    dip_seen_within_s=0.2,
+    jpeg_quality=90,
+    controls=Controls(exposure_ms=5.0, colour_gains=(1.5, 2.0)),
+)
+
+
+def done(verdict: Verdict) -> ReadingDone:
+    die = DieEvidence(
+        ((0.0, 0.0), (1.0, 0.5), (2.0, 3.0), (4.0, 5.0)),
+        1.5,
+        -2.5,
+        44.0,
+        ModelVote(6, 0.99, 0.98, 0.9, near_p=None),
+        SecondVote(6, 0.9, "a note"),
+        Measured(16.0, 0.1, 0.2, 0.3),
+        witnesses=(Witness("edge", 2.5),),
+    )
+    quality = Quality(90.0, 0.0, 0.0, 3.0, 0.4, None)
+    scene = Scene(3, 16.0, 74.0, 0.1, 0.0, 0.0)
+    seen = Observation(7, 1.25, quality, (die,), verdict, (("model", 3.5),), scene)
+    return ReadingDone(
+        3, verdict, 1.0, None, 2.0, 2.5, b"\xff\xd8\x00jpeg", b"", (seen,), frames_looked_at=9
+    )
+
+
+MESSAGES = [
+    SETUP,
+    BeginToss(1, (DiePose(1.0, 2.0, 45.0, None), DiePose(3.0, 4.0, 5.0, 6))),
+    BeginToss(2),
+    SettleDice(3),
+    ReadDice(3),
+    CameraFault("black", "the picture is black \u2028 \x00"),
+    Picture(4, bytes(range(256)) * 400),
+    done(Verified((1, 2, 3), 0.9)),
+    done(NoRoll(1, Kind.TILTED, 12.5, ("model", "second"))),
+    done(Unreadable(Reason.COUNT, "four dice")),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_a_message_arrives_as_it_was_sent(message: object) -> None:
+    assert decoded(encoded(message)) == message
+
+
+def test_a_pickle_is_no_message() -> None:
+    with pytest.raises(WireError):
+        decoded(pickle.dumps(SettleDice(3)))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        7,
+        [],
+        {},
+        {"type": "Path"},
+        {"type": "SettleDice"},
+        {"type": "SettleDice", "toss_id": "3"},
+        {"type": "SettleDice", "toss_id": True},
+        {"type": "SettleDice", "toss_id": 3, "more": 1},
+        {"type": "Picture", "request_id": 1, "jpeg": "\u00e4"},
+        {"type": "BeginToss", "toss_id": 1, "before": [{"type": "SettleDice", "toss_id": 1}]},
+    ],
+)
+def test_what_does_not_fit_is_refused(plain: object) -> None:
+    with pytest.raises(WireError):
+        decoded(json.dumps(plain).encode())
+
+
+def test_whatever_is_flipped_or_cut_is_a_message_or_refused() -> None:
+    chance = random.Random(4)
+    whole = encoded(done(Verified((1, 2, 3), 0.9)))
+    for _ in range(3000):
+        at = chance.randrange(len(whole))
+        content = bytearray(whole)
+        content[at] ^= 1 << chance.randrange(8)
+        for data in (bytes(content), whole[:at]):
+            try:
+                assert isinstance(decoded(data), ReadingDone)
+            except WireError:
+                continue
+    with pytest.raises(WireError):
+        decoded(b"[" * 100_000)
+
+
+def test_a_message_that_is_too_long_ends_the_link() -> None:
+    ours, theirs = Pipe()
+    try:
+        send(theirs, SettleDice(3))
+        assert receive(ours) == SettleDice(3)
+        theirs._send((LONGEST_B + 1).to_bytes(4, "big"))  # type: ignore[attr-defined]
+        with pytest.raises(OSError, match="bad message length"):
+            receive(ours)
+    finally:
+        ours.close()
+        theirs.close()

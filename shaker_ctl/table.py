@@ -47,7 +47,7 @@ from shaker_ctl.motion.reports import (
     MotionStopped,
     TossJudged,
 )
-from shaker_ctl.rules import commands, events, regulation, rulebook
+from shaker_ctl.rules import commands, events, profile_files, rulebook
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
@@ -259,8 +259,8 @@ class Table:
 
     def _profile_file(self) -> Path:
         named = self._settings.table.profile
-        shipped = named in regulation.PROFILES
-        return regulation.source(self._rulebook.profile) if shipped else Path(named)
+        shipped = named in profile_files.PROFILES
+        return profile_files.source(self._rulebook.profile) if shipped else Path(named)
 
     # ── Life ────────────────────────────────────────────────────────────────
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import shaker_ctl
 from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
-from shaker_ctl.rules import regulation
+from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
 from shaker_ctl.rules.machine import ROWS
 
@@ -44,7 +44,7 @@ def tests() -> dict[str, tuple[str, ...]]:
 
 def citations(text: str) -> Iterator[tuple[str, str]]:
     """Yield (key, citation) for every value, odds line and range of a text's profile."""
-    profile = regulation.load(text)
+    profile = profile_files.load(text)
     for key, value in values(profile):
         yield key, value.clause
     for letter, lines in profile.payout.tables.items():
@@ -66,7 +66,7 @@ def keys(text: str) -> dict[str, list[str]]:
 
 def page(text: str) -> str:
     """Return the page of a text."""
-    profile, resting = regulation.load(text), keys(text)
+    profile, resting = profile_files.load(text), keys(text)
     rows: dict[str, list[str]] = {}
     for row in ROWS:
         rows.setdefault(row.cites, []).append(row.name)

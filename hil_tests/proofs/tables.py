@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.regulation import EntryMode, Profile, load
+from shaker_ctl.rules.profile_files import load
+from shaker_ctl.rules.regulation import EntryMode, Profile
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import Role, WagersDo
 

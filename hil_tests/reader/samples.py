@@ -79,7 +79,7 @@ BLIND = Sample(
     styles={
         style.name: style
         for style in (
-            DiceStyle("black", (26, 26, 30), (236, 236, 230), recess=0.6),
+            DiceStyle("slate", (70, 74, 82), (240, 238, 230), recess=0.6),
             DiceStyle("amber", (120, 52, 4), (240, 236, 226), glow=(244, 150, 30), pip_mm=3.6),
             DiceStyle("violet", (64, 10, 80), (236, 232, 240), glow=(150, 50, 210), pip_mm=3.0),
             DiceStyle("mint", (176, 226, 200), (16, 40, 60), recess=0.4, pip_mm=3.3),

@@ -15,7 +15,7 @@ import typer
 from shaker_ctl import __version__
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
-from shaker_ctl.rules import regulation
+from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import out_of_force, rulebook
 
@@ -106,7 +106,7 @@ def demo(
             remedy="Run it on another machine",
         )
     if as_demonstration:
-        regulation.load(profile)  # raises where there is no such text, before anything starts
+        profile_files.load(profile)  # raises where there is no such text, before anything starts
     else:
         _refuse_out_of_force(profile)
     _require_rig()
@@ -147,7 +147,7 @@ def _require_rig() -> None:
 
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
-    text = regulation.load(profile)
+    text = profile_files.load(profile)
     barrier = out_of_force(text, text.day(datetime.now(UTC)))
     if barrier is None:
         return

@@ -20,11 +20,12 @@ from rich.text import Text
 
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.rules import diagram as drawing
-from shaker_ctl.rules import regulation
+from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
 from shaker_ctl.rules.clauses.words import words
 from shaker_ctl.rules.paytable import prices
-from shaker_ctl.rules.regulation import PROFILES, Cited, Profile, Strict
+from shaker_ctl.rules.profile_files import PROFILES
+from shaker_ctl.rules.regulation import Cited, Profile, Strict
 from shaker_ctl.rules.rulebook import out_of_force
 from shaker_ctl.rules.vocabulary import Barrier
 
@@ -81,7 +82,7 @@ def standing(profile: Profile, moment: datetime | None = None) -> str:
 def list_profiles() -> None:
     """List the profiles that come with the product, and whether they are in force today."""
     grid = Table("profile", "what it is", "today")
-    for profile in regulation.shipped_profiles():
+    for profile in profile_files.shipped_profiles():
         words = standing(profile)
         style = "red" if words.startswith("not in force") else ""
         grid.add_row(profile.name, escape(profile.title), Text(words, style=style))
@@ -114,7 +115,7 @@ def show(
             "neither a profile nor a clause is named",
             remedy="shaker-ctl rules show PROFILE, or rules show --text CLAUSE",
         )
-    one = regulation.load(profile)
+    one = profile_files.load(profile)
     _head(one)
     grid = Table("what", "value", "clause")
     before = ""
@@ -148,7 +149,7 @@ def _clause(number: str, profile: str | None, folder: Path | None) -> None:
             remedy="Write it as the pages in shaker_ctl/rules/clauses do: 625a.5(g), 5(d), 5.B(2)",
         )
     for text, clause in found:
-        one = regulation.load(text)
+        one = profile_files.load(text)
         screen.print(Text.assemble((number, "bold"), f"  {one.title}"))
         screen.print(escape(f"{clause.duty}. Who: {clause.who}. Here: {said(clause.verdict)}."))
         own = next((told for each in _files(folder) if (told := words(each, number))), "")
@@ -203,7 +204,7 @@ def compare(
         raise RefusedError(
             "one profile alone cannot be compared", remedy="Name two profiles or more"
         )
-    chosen = [regulation.load(name) for name in profiles]
+    chosen = [profile_files.load(name) for name in profiles]
     grid = Table("what", *(escape(one.name) for one in chosen))
     columns = [dict(cited(one)) for one in chosen]
     for key in columns[0]:
@@ -227,7 +228,7 @@ def paytable(
     table: Annotated[str, typer.Option(help="Letter of the paytable.")] = "A",
 ) -> None:
     """Show odds as printed, true probability and exact house edge of every wager."""
-    one = regulation.load(profile)
+    one = profile_files.load(profile)
     if table not in one.payout.tables:
         raise RefusedError(
             f"{one.name} has no paytable `{table}`",
@@ -311,7 +312,7 @@ def check(
             f"{file} is no profile file: its name does not end in .toml",
             remedy="Name a .toml file",
         )
-    one = regulation.load(file)
+    one = profile_files.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))
     words = (
         f"{file}: profile {one.name} is complete: {_kind(one)}. "

@@ -24,7 +24,7 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError, SealError
-from shaker_ctl.rules import regulation
+from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, manifest, place, signature
 
@@ -93,7 +93,7 @@ def write(
             remedy="Sign with its private half, or install this key's public half first",
         )
     elsewhere = [where.settings]
-    if chosen.table.profile not in regulation.PROFILES:
+    if chosen.table.profile not in profile_files.PROFILES:
         elsewhere.append(Path(chosen.table.profile).absolute())
     sealed = manifest.Manifest(
         sealed=datetime.now(UTC).isoformat(timespec="seconds"),

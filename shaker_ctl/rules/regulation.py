@@ -1,7 +1,7 @@
-"""Type and bounds of every number and ordering that a rule text fixes; profiles are read here.
+"""Type and bounds of every number and ordering that a rule text fixes.
 
-Owns the shape of a profile file and its refusals. Must not know settings files, or what the table
-does with a value.
+Owns the shape of a profile. Must not know files (`profile_files`), settings, or what the table does
+with a value.
 
 Every value stands beside its clause: `{ value = "required", clause = "1.D(2)(a)" }`. Where a value
 rests on a reading and not on the words, `reading` says which and why. A profile may lie
@@ -10,13 +10,10 @@ rests on a reading and not on the words, `reading` says which and why. A profile
 
 from __future__ import annotations
 
-import tomllib
 from datetime import UTC, date, datetime
 from enum import Enum
 from fractions import Fraction
-from importlib import resources
-from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -24,14 +21,10 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
 
-from shaker_ctl.errors import SettingsError
-from shaker_ctl.quoting import quoted
 from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
-from shaker_ctl.rules.tightening import loosened
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
 
 T = TypeVar("T")
@@ -493,156 +486,3 @@ def lines_of(area: str) -> tuple[str, ...]:
     if area.startswith("double-"):
         return ("two-of-a-kind",)
     return ("any-three-of-a-kind",) if area == "any-triple" else (area,)
-
-
-# ── Reading profile files ───────────────────────────────────────────────────
-
-PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
-"""The profiles that come with the product, in the order in which they are listed."""
-
-
-def shipped_profiles() -> tuple[Profile, ...]:
-    """Return every profile that comes with the product."""
-    return tuple(load(name) for name in PROFILES)
-
-
-HOUSE = "house"
-"""How the name of a profile begins that is the house's own and no text."""
-
-
-def load(name_or_path: str | Path) -> Profile:
-    """Return a shipped profile by name, or the profile of a file.
-
-    Raises SettingsError naming the file, the key, what is allowed there, and the clause given; and
-    for a file that would pass as a text which it is not (`_refuse_pretence`).
-    """
-    return _read(_path(name_or_path), seen=())[0]
-
-
-def source(profile: Profile) -> Path:
-    """Return the file of a shipped profile."""
-    return _path(profile.name)
-
-
-def _path(name_or_path: str | Path) -> Path:
-    if isinstance(name_or_path, str) and name_or_path in PROFILES:
-        return Path(str(resources.files("shaker_ctl.rules") / "profiles" / f"{name_or_path}.toml"))
-    path = Path(name_or_path)
-    if path.suffix != ".toml":
-        raise SettingsError(
-            f"there is no profile `{name_or_path}`",
-            remedy=f"Choose one of {', '.join(PROFILES)}, or name a .toml file",
-        )
-    return path
-
-
-def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
-    """Return a profile, and what its file and all files below it say together."""
-    if path in seen:
-        raise SettingsError(f"{path} lies on top of itself", remedy="Correct `on_top_of`")
-    raw, base = _toml(path), None
-    under = raw.pop("on_top_of", None)
-    if under is not None:
-        if not isinstance(under, str):
-            raise SettingsError(
-                f"{path}: `on_top_of` is not the name of a profile",
-                remedy='Write on_top_of = "NAME"',
-            )
-        beside = path.parent / f"{under}.toml"
-        base, below = _read(beside if beside.exists() else _path(under), (*seen, path))
-        raw = _over(below, raw)
-    try:
-        profile = Profile.model_validate(raw)
-    except ValidationError as error:
-        raise SettingsError(
-            f"{path}: " + "; ".join(_complaint(raw, dict(e)) for e in error.errors()),
-            remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
-        ) from error
-    if path in map(_path, PROFILES):
-        return profile, raw
-    _refuse_pretence(path, profile, base)
-    return profile.model_copy(update={"own_file": True}), raw
-
-
-def _refuse_pretence(path: Path, profile: Profile, base: Profile | None) -> None:
-    """Raise SettingsError where a file of the house would pass as a text that it is not.
-
-    A shipped name is reserved. On top of a text a file may only tighten it; whatever loosens it is
-    the house's own and is called so. Odds of a text are not loosened under any name.
-    """
-    if profile.name in PROFILES:
-        raise SettingsError(
-            f"{path}: `name`: a profile called `{profile.name}` comes with the product",
-            remedy="Give the file a name of its own",
-        )
-    is_house = profile.name == HOUSE or profile.name.startswith(f"{HOUSE}-")
-    if is_house == profile.rests_on_instrument:
-        raise SettingsError(
-            f"{path}: `name`, `rests_on_instrument`: `{profile.name}` "
-            + ("is a name for the house's own rules" if is_house else "does not say house"),
-            remedy="A profile that rests on no instrument is called `house` or `house-…`, "
-            "and no other is",
-        )
-    if base is None:
-        return
-    looser = loosened(base, profile)
-    odds = [each for each in looser if each.startswith("payout.")]
-    if base.rests_on_instrument and odds:
-        raise SettingsError(
-            f"{path}: odds of {base.name} are changed: {odds[0]}",
-            remedy="Pay what the text says, or lay the file on top of `house-auto`",
-        )
-    if looser and not is_house:
-        raise SettingsError(
-            f"{path}: on top of {base.name} a profile may only tighten it: {'; '.join(looser[:3])}",
-            remedy="Take that back; or call the file `house-…`, with rests_on_instrument = false",
-        )
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError(
-            f"{path}: cannot be read ({error.strerror})", remedy="Name a readable profile file"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: {error}", remedy="Correct the TOML") from error
-    except ValueError as error:  # Python refuses to read integers of more than 4,300 digits
-        raise SettingsError(
-            f"{path} holds a number with more digits than can be read", remedy="Shorten it"
-        ) from error
-    except RecursionError as error:
-        raise SettingsError(
-            f"{path} holds brackets nested deeper than can be read", remedy="Take them out"
-        ) from error
-
-
-def _over(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
-    """Return `base` with what `top` says instead. A cited value or a set of tables is one whole."""
-    merged = dict(base)
-    for key, value in top.items():
-        below = merged.get(key)
-        whole = not isinstance(value, dict) or "clause" in value or key in ("tables", "ranges")
-        merged[key] = value if whole or not isinstance(below, dict) else _over(below, value)
-    return merged
-
-
-def _complaint(raw: dict[str, Any], error: dict[str, Any]) -> str:
-    key = ".".join(str(part) for part in error["loc"] if not str(part).startswith("function-"))
-    clause = _clause_near(raw, error["loc"])
-    what = error["msg"].removeprefix("Value error, ")
-    message = f"`{key}`: {what}" if key else what
-    if "input" in error and isinstance(error["input"], str | int | float):
-        message += f", not {quoted(error['input'])}"
-    return message + (f" (clause {clause})" if clause else "")
-
-
-def _clause_near(raw: Any, where: tuple[Any, ...]) -> str:
-    clause = ""
-    for part in where:
-        if isinstance(raw, dict):
-            raw = raw.get(part)
-        if isinstance(raw, dict) and isinstance(raw.get("clause"), str):
-            clause = raw["clause"]
-    return clause

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.rules import regulation
+from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.outcome import Area, Layout
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.regulation import (
@@ -170,7 +170,7 @@ class Rulebook:
 
 def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rulebook:
     """Return the rulebook of a table. Raises SettingsError on what the profile does not allow."""
-    profile = profile or regulation.load(parameters.profile)
+    profile = profile or profile_files.load(parameters.profile)
     _check_paytable(profile, parameters)
     covered = _covered(profile, parameters)
     entry = _entry(profile, parameters)

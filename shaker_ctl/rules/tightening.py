@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from shaker_ctl.rules.regulation import Printed, Profile, Strict
+from shaker_ctl.rules.regulation import Printed, Profile, Strict
 
 Tighter = Callable[[Any, Any], bool]
 """True when the second value is as strict as the first, or stricter."""

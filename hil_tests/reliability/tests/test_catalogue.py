@@ -17,7 +17,7 @@ from hil_tests.rig.faults import DaemonPart, parse
 from hil_tests.rig.lamp_faults import LAMP_FAULTS
 from hil_tests.rig.line import LINE_FAULTS
 from hil_tests.rig.plant_faults import PLANT_FAULTS
-from shaker_ctl.rules.regulation import load
+from shaker_ctl.rules.profile_files import load
 
 LEAST = 60
 ROWS = [

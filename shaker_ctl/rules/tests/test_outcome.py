@@ -15,7 +15,7 @@ import pytest
 from shaker_ctl.rules import outcome
 from shaker_ctl.rules.outcome import AREAS, Layout, Toss
 from shaker_ctl.rules.paytable import OUTCOMES, edge, layout_of, pays, prices
-from shaker_ctl.rules.regulation import PROFILES, load
+from shaker_ctl.rules.profile_files import PROFILES, load
 
 MULTISETS = list(combinations_with_replacement(range(1, 7), 3))
 

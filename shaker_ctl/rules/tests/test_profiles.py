@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.rules import multipliers, regulation
+from shaker_ctl.rules import multipliers, profile_files
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.regulation import DiceAge, load
+from shaker_ctl.rules.profile_files import load
+from shaker_ctl.rules.regulation import DiceAge
 from shaker_ctl.rules.rulebook import dice_end, out_of_force, rulebook
 from shaker_ctl.rules.vocabulary import Barrier, DiceSet, Multiplied, TimeTrust
 
@@ -160,7 +161,7 @@ BAD = [
 
 @pytest.mark.parametrize(("good", "wrong", "says"), BAD)
 def test_a_bad_profile_names_file_key_bound_and_clause(tmp_path: Path, good, wrong, says):
-    text = regulation.source(load("pa-625a")).read_text(encoding="utf-8")
+    text = profile_files.source(load("pa-625a")).read_text(encoding="utf-8")
     assert good in text
     bad = tmp_path / "bad.toml"
     bad.write_text(text.replace(good, wrong, 1), encoding="utf-8")
@@ -172,7 +173,7 @@ def test_a_bad_profile_names_file_key_bound_and_clause(tmp_path: Path, good, wro
 
 def test_a_new_jurisdiction_is_a_new_file(tmp_path: Path):
     new = tmp_path / "nj.toml"
-    text = regulation.source(load("ma")).read_text(encoding="utf-8")
+    text = profile_files.source(load("ma")).read_text(encoding="utf-8")
     text = text.replace('name = "ma"', 'name = "nj"').replace('clause = "6(a)"', 'clause = "7.1"')
     new.write_text(text, encoding="utf-8")
     rules = rulebook(TableParameters(profile=str(new)))
@@ -237,7 +238,7 @@ def test_a_file_may_tighten_a_text_and_still_rests_on_it(tmp_path: Path, line: s
     assert profile.instrument == load("pa-625a").instrument
 
 
-@pytest.mark.parametrize("name", regulation.PROFILES)
+@pytest.mark.parametrize("name", profile_files.PROFILES)
 def test_the_names_of_the_shipped_profiles_are_reserved(tmp_path: Path, name: str):
     with pytest.raises(SettingsError, match="comes with the product"):
         load(on_top(tmp_path, name, name))
@@ -255,7 +256,7 @@ def test_only_the_house_s_own_rules_are_called_house(tmp_path: Path, name: str, 
 @pytest.mark.parametrize("name", ["mine", "house-x"])
 def test_odds_of_a_text_are_loosened_under_no_name(tmp_path: Path, of: str, name: str):
     """`exactly` means these, and `no less than` means at least these."""
-    text = regulation.source(load(of)).read_text(encoding="utf-8")
+    text = profile_files.source(load(of)).read_text(encoding="utf-8")
     table = text[text.index("[payout.tables.A]") :].partition("\n\n")[0]
     head = (HOUSE,) if name != "mine" else ()
     worse = table.replace("8 to 1", "7 to 1", 1)
@@ -270,7 +271,7 @@ def test_odds_of_a_text_are_loosened_under_no_name(tmp_path: Path, of: str, name
 
 
 def test_a_text_that_says_exactly_pays_what_it_prints(tmp_path: Path):
-    text = regulation.source(load("pa-625a")).read_text(encoding="utf-8")
+    text = profile_files.source(load("pa-625a")).read_text(encoding="utf-8")
     own = tmp_path / "own.toml"
     own.write_text(
         text.replace('"pa-625a"', '"own"').replace(
@@ -316,7 +317,7 @@ def test_every_row_cites_a_clause_of_every_profile():
     from shaker_ctl.rules.machine import ROWS
 
     words = ("O-", "clock: ", "e-stop: ", "house: ", "technician's trial", "lamps answered")
-    for profile in regulation.shipped_profiles():
+    for profile in profile_files.shipped_profiles():
         settings = {"profile": profile.name, "as_demonstration": True}
         settings["cover_fitted"] = profile.cover.use.value.value == "required"
         rules = rulebook(TableParameters.model_validate(settings))

@@ -12,7 +12,7 @@ from shaker_ctl.commands import rules
 from shaker_ctl.errors import RefusedError, SettingsError, ShakerError
 from shaker_ctl.main import EX_CONFIG, exit_status
 from shaker_ctl.rules import diagram
-from shaker_ctl.rules.regulation import PROFILES, load, source
+from shaker_ctl.rules.profile_files import PROFILES, load, source
 from shaker_ctl.rules.state import Phase
 
 

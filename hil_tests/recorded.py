@@ -65,7 +65,7 @@ TOM = Person("tom", Role.TECHNICIAN)
 
 PLAN = TossPlan(720.0, 3.0, "steady")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
-PACED = frozenset({Timer.LOOK, Timer.BETTING, Timer.SETTLING, Timer.PAYOUT, Timer.LEAST_ROUND})
+PACED = frozenset({Timer.LOOK, Timer.BETTING, Timer.SETTLING, Timer.PAYOUT, Timer.MIN_ROUND})
 """Times that only let people do their part; nobody needs them here."""
 
 BAD_CYCLES = "inspection-cycles"
@@ -75,7 +75,7 @@ ridges make them without any fault of the shaker."""
 QUALITY = 90
 """Of the stored JPEG, as the camera process has it."""
 
-_MOST_FRAMES = 30
+_MAX_FRAMES = 30
 _STUCK_S = 120.0
 
 
@@ -288,7 +288,7 @@ class RecordedTable:
         """As the camera process reads a toss at rest: frames until enough of them agree."""
         seen, observed = None, []
         verdict: Verdict | None = None
-        for number in range(_MOST_FRAMES):
+        for number in range(_MAX_FRAMES):
             picture = self._camera.picture(self._toss, self._light(number))
             frame = kept(Frame(picture, number / 30, number), QUALITY)
             seen = self._reader.look(frame, 3)

@@ -63,7 +63,7 @@ def app() -> None:
         _tell(error.code, error.line())
         sys.exit(exit_status(error))
     except OSError as error:
-        # What failed to open has a name, and whoever opened it words that; a write has none.
+        # An open error carries a file name and is reported there; a write error is reported here.
         if error.errno not in (*FULL, errno.EPIPE) or error.filename is not None:
             raise
         _let_go_of_output()

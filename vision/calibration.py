@@ -25,10 +25,10 @@ import numpy as np
 
 from vision.errors import VisionError
 
-MOST_PIXELS = 65_535
+MAX_PIXELS = 65_535
 """Longest side of a picture; no camera makes a longer one, and JPEG has no room for it."""
 
-MOST_TILT_DEG = 10.0
+MAX_TILT_DEG = 10.0
 """A camera that leans more is mounted wrongly: near walls would hide dice."""
 
 _UNDISTORT_STEPS = 4
@@ -104,9 +104,9 @@ class Calibration:
         }
 
     def _check(self) -> None:
-        if not all(1 <= side <= MOST_PIXELS for side in self.image_size):
+        if not all(1 <= side <= MAX_PIXELS for side in self.image_size):
             raise CalibrationError(
-                f"calibration: image_size must be 1 to {MOST_PIXELS} pixels a side"
+                f"calibration: image_size must be 1 to {MAX_PIXELS} pixels a side"
             )
         numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         for name, value in numbers.items():
@@ -119,8 +119,8 @@ class Calibration:
             raise CalibrationError("calibration: height_mm must exceed three dice")
         if abs(self.k1) > 0.3:
             raise CalibrationError("calibration: k1 must lie within ±0.3")
-        if max(map(abs, self.tilt_deg)) > MOST_TILT_DEG:
-            raise CalibrationError(f"calibration: tilt_deg must lie within ±{MOST_TILT_DEG:g}")
+        if max(map(abs, self.tilt_deg)) > MAX_TILT_DEG:
+            raise CalibrationError(f"calibration: tilt_deg must lie within ±{MAX_TILT_DEG:g}")
 
     @property
     def focal_px(self) -> float:

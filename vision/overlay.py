@@ -17,7 +17,7 @@ _WHITE = (245, 245, 245)
 _DARK = (24, 24, 24)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _BAR_PX = 26
-_LEAST_WIDTH, _MOST_HEIGHT = 640, 4096
+_MIN_WIDTH, _MAX_HEIGHT = 640, 4096
 
 
 def draw_reading(image: np.ndarray, observation: Observation, verdict: Verdict) -> np.ndarray:
@@ -35,7 +35,7 @@ def enlargement(image: np.ndarray) -> int:
     """How many times a picture is enlarged before words are written on it; a strip that is wide
     enough for words only where it is endlessly long stays narrow."""
     height, width = image.shape[:2]
-    return max(1, min(-(-_LEAST_WIDTH // width), _MOST_HEIGHT // height))
+    return max(1, min(-(-_MIN_WIDTH // width), _MAX_HEIGHT // height))
 
 
 def describe(verdict: Verdict) -> str:

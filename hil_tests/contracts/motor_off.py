@@ -68,7 +68,7 @@ GOES_ON_S = 0.3
 
 WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
 
-LONG_SHAKE = ShakeParameters(shortest_s=6.0, longest_s=6.0)
+LONG_SHAKE = ShakeParameters(shortest_s=6.0, max_s=6.0)
 
 
 # ── The victim ──────────────────────────────────────────────────────────────

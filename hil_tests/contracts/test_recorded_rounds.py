@@ -47,7 +47,7 @@ def test_the_same_program_decides_and_reads_every_round_again_as_it_did(
 def test_a_changed_pip_threshold_lists_the_frames_that_would_read_otherwise(
     played: RecordedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pips, "_LEAST_CONTRAST", 230.0)
+    monkeypatch.setattr(pips, "_MIN_CONTRAST", 230.0)
     status, said = replay(played)
     assert status == 1
     assert "ReadingMade: frame then Verified" in said

@@ -22,8 +22,8 @@ DUTIES = (13, 64, 128, 191, 242)
 
 SETTLED_S = 0.02
 """A duty that is lowered overlaps with one old period."""
-LEAST_S = 0.06
-LEAST_PERIODS = 6
+MIN_S = 0.06
+MIN_PERIODS = 6
 
 
 @pytest.mark.parametrize("hertz", FREQUENCIES_HZ)
@@ -35,7 +35,7 @@ def test_periods_widths_and_counts_are_within_a_sample(
     measure("frequency chosen", pi.set_PWM_frequency(gpio, hertz), "Hz", lower=hertz, upper=hertz)
     real = pi.get_PWM_real_range(gpio)
     period_us = real * SAMPLE_US
-    periods = max(LEAST_PERIODS, round(LEAST_S * 1e6 / period_us))
+    periods = max(MIN_PERIODS, round(MIN_S * 1e6 / period_us))
     period_errors, width_errors, lost = [], [], 0
     for duty in DUTIES:
         pi.set_PWM_dutycycle(gpio, duty)

@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 console = Console(width=None if sys.stdout.isatty() else 110)
 
-LEAST_KILLED = 0.95
+MIN_KILLED = 0.95
 """Share of mutants that must be killed."""
 
 MUTANT_TABLES = (0, 4, 5, 8, 2, 9, 1, 3, 10, 11, 12)
@@ -195,7 +195,7 @@ def try_mutants(
             grounds.append(
                 Ground.of(
                     table,
-                    explore(table, keep=True, checked=False, most_nodes=NODES, scatter=True),
+                    explore(table, keep=True, checked=False, max_nodes=NODES, scatter=True),
                 )
             )
             progress.advance(task)
@@ -212,7 +212,7 @@ def try_mutants(
         f"{killed} of {len(verdicts)} mutants killed ({share:.1%}), "
         f"{time.process_time() - began:.0f} s of one core"
     )
-    raise typer.Exit(0 if share >= LEAST_KILLED else 1)
+    raise typer.Exit(0 if share >= MIN_KILLED else 1)
 
 
 @app.command()
@@ -221,7 +221,7 @@ def speed(
 ) -> None:
     """Time the product's own step on accepted events alone, in processor time, best of three."""
     for table in tables():
-        found = explore(table, keep=True, checked=False, most_nodes=nodes, scatter=True)
+        found = explore(table, keep=True, checked=False, max_nodes=nodes, scatter=True)
         taken = {(number, event) for each in found.kept_taken.values() for number, event in each}
         steps = [(found.kept_nodes[number][0], event) for number, event in taken]
         best = min(_seconds(steps, table.rules) for _ in range(3))

@@ -91,8 +91,8 @@ def explore(
     table: Table,
     machine: Machine = MACHINE,
     *,
-    most_violations: int = 20,
-    most_nodes: int | None = None,
+    max_violations: int = 20,
+    max_nodes: int | None = None,
     keep: bool = False,
     checked: bool = True,
     scatter: bool = False,
@@ -100,7 +100,7 @@ def explore(
 ) -> Exploration:
     """Visit every reachable node of `table`.
 
-    `most_nodes` bounds it for quick tests; `keep` keeps what mutants are judged on; `checked`
+    `max_nodes` bounds it for quick tests; `keep` keeps what mutants are judged on; `checked`
     false only walks. `scatter` goes on in the phase least visited so far, so that a bounded walk
     gets everywhere.
     """
@@ -115,7 +115,7 @@ def explore(
     judged: set[tuple[Purpose, Phase]] = set()
     visited = 0
     while (node := waiting.take()) is not None:
-        if most_nodes is not None and visited >= most_nodes:
+        if max_nodes is not None and visited >= max_nodes:
             found.complete = False
             break
         visited += 1
@@ -153,7 +153,7 @@ def explore(
                 before.append([])
                 waiting.put(after)
             before[there].append(here)
-        if len(found.violations) >= most_violations:
+        if len(found.violations) >= max_violations:
             found.complete = False
             break
     found.nodes = len(index)

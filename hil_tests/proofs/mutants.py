@@ -35,10 +35,10 @@ from shaker_ctl.rules.row import Act, Context, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Occasion, Purpose
 
-MOST_NEW_NODES = 150
+MAX_NEW_NODES = 150
 """How far a mutant is followed into nodes that the original never reaches."""
 
-MOST_TRIALS = 1500
+MAX_TRIALS = 1500
 """Original transitions that a mutant is tried on, per table, spread evenly."""
 
 
@@ -168,7 +168,7 @@ def _killed(mutant: Mutant, machine: Machine, ground: Ground) -> str:
         if after is not None and after not in known and after not in new:
             new.add(after)
             fresh.append(after)
-    for _ in range(MOST_NEW_NODES):
+    for _ in range(MAX_NEW_NODES):
         if not fresh:
             break
         node = fresh.popleft()
@@ -208,7 +208,7 @@ def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[s
 def _trials(mutant: Mutant, ground: Ground) -> Iterator[tuple[int, ev.Event]]:
     """Where the row was taken, then wherever it might be taken now."""
     row = mutant.row
-    yield from _spread(ground.taken[row.name], MOST_TRIALS)
+    yield from _spread(ground.taken[row.name], MAX_TRIALS)
     if mutant.instead is None or mutant.instead.when == row.when or row.on is None:
         return
     letters = {
@@ -216,7 +216,7 @@ def _trials(mutant: Mutant, ground: Ground) -> Iterator[tuple[int, ev.Event]]:
         for purpose in Purpose
     }
     places = [number for phase in row.phases for number in ground.at[phase]]
-    for number in _spread(places, MOST_TRIALS // 4):
+    for number in _spread(places, MAX_TRIALS // 4):
         for event in letters[ground.nodes[number][0].purpose]:
             yield number, event
 

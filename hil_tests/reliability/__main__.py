@@ -40,7 +40,7 @@ from shaker_ctl.errors import ShakerError
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 DEFAULT = Path("var/reliability")
 SEED = 3
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 """Tables that may break down before a run is given up."""
 WIDEST = 180
 """Columns of the printed matrix where the terminal has fewer: a log is read in a pager."""
@@ -148,7 +148,7 @@ def crash(
             if not is_back:
                 broken += 1
                 break  # to the next table
-        if broken >= MOST_FAILURES:
+        if broken >= MAX_FAILURES:
             break
     _report_crashes(kept, left, console)
 
@@ -262,7 +262,7 @@ def _tables(
 ) -> Iterator[tuple[Bench, Witness]]:
     """New tables, one after the other, for as long as there is something to be played."""
     tables = failures = 0
-    while more() and time.monotonic() < until_s and failures < MOST_FAILURES:
+    while more() and time.monotonic() < until_s and failures < MAX_FAILURES:
         tables += 1
         try:
             here = fresh(folder / f"table-{tables}").resolve()
@@ -345,7 +345,7 @@ def _results(
                 yield row, result
         finally:
             trials.close()
-        if broken >= MOST_FAILURES:
+        if broken >= MAX_FAILURES:
             return
 
 

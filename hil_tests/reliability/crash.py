@@ -64,12 +64,12 @@ have one more than another."""
 NOTICES = ("bets_open", "no_more_bets", "result")
 """Announcements of a round on the consoles."""
 
-MOST_APPENDS = 40
+MAX_APPENDS = 40
 """A round makes about twenty records; more than this is a round that does not end."""
 
 OFF_S = 0.15
 LOOK_S = 0.05
-LONGEST_S = 30.0
+MAX_S = 30.0
 RANDOM_S = 14.0
 """Random kills fall within so long: after a start that is an inspection and the first of a round,
 in play two rounds."""
@@ -116,10 +116,10 @@ def missed(hit: Iterable[str], tried: Iterable[str]) -> list[Point]:
 
 def points(*, both_sides: bool) -> Iterator[Point]:
     """Appends without end (the first that is beyond the round ends them), then outputs."""
-    for number in range(1, MOST_APPENDS + 1):
+    for number in range(1, MAX_APPENDS + 1):
         yield Point("append", str(number))
     if both_sides:
-        for number in range(1, MOST_APPENDS + 1):
+        for number in range(1, MAX_APPENDS + 1):
             yield Point("write", str(number))
     for name, _ in OUTPUTS:
         yield Point("output", name)
@@ -185,7 +185,7 @@ class Crashes:
     def _play_until_killed(self, point: Point) -> float | None:
         """Play as a dealer does; return when the service was found dead, None for a whole round."""
         self._bench.round_begins()
-        until_s = time.monotonic() + LONGEST_S
+        until_s = time.monotonic() + MAX_S
         number = 0
         order = iter(("bets", "nmb", "activate"))
         line = next(order, None)
@@ -241,7 +241,7 @@ class Crashes:
         timer = threading.Timer(after_s, kill)
         timer.daemon = True
         timer.start()
-        self._go_on_until_killed(after_s + LONGEST_S)
+        self._go_on_until_killed(after_s + MAX_S)
         self._come_back(crash, killed_s[0], to_the_end=False)
         return crash
 
@@ -307,7 +307,7 @@ class Crashes:
         return (last.text if last else "nothing"), (number or 0) if is_open else 0
 
     def _end_the_round(self, crash: Crash) -> None:
-        until_s = time.monotonic() + LONGEST_S
+        until_s = time.monotonic() + MAX_S
         while crash.round not in self._witness.rounds:
             if time.monotonic() > until_s:
                 crash.wrong.append(f"round {crash.round} has no outcome")

@@ -88,7 +88,7 @@ BLOCK_S = 60.0
 """Samples of one minute make one point of the fit: their median. A fault and its mending last less,
 and what one of them borrows is no growth."""
 
-LEAST_BLOCKS = 6
+MIN_BLOCKS = 6
 CONFIDENCE_T = {4: 2.13, 5: 2.02, 6: 1.94, 8: 1.86, 10: 1.81, 13: 1.77, 20: 1.72, 30: 1.70}
 """Student's t, one-sided 95 %, by degrees of freedom; between two the larger holds."""
 
@@ -150,7 +150,7 @@ def _fit(points: list[tuple[float, float]]) -> Trend | None:
     blocks: dict[int, list[tuple[float, float]]] = {}
     for t_s, value in points:
         blocks.setdefault(int((t_s - points[0][0]) / BLOCK_S), []).append((t_s, value))
-    if len(blocks) < LEAST_BLOCKS:
+    if len(blocks) < MIN_BLOCKS:
         return None
     hours = [statistics.fmean(t for t, _ in block) / 3600.0 for block in blocks.values()]
     values = [statistics.median(v for _, v in block) for block in blocks.values()]

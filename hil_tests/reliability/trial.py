@@ -28,7 +28,7 @@ from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
 
 LOOK_S = 0.08
-LONGEST_S = 40.0
+MAX_S = 40.0
 """Longest round, with whatever happens in it; then the bench gives up on it."""
 
 STILL_RPM = 5.0
@@ -222,7 +222,7 @@ class _Round:
         self._faults_noted: list[Note] = []
 
     def play(self) -> None:
-        self._until_s = time.monotonic() + LONGEST_S
+        self._until_s = time.monotonic() + MAX_S
         self._bench.round_begins()
         if not self._bench.act("dealer", "bets"):
             raise BenchError("the dealer's `bets` was refused at a table that is ready")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MOST_SAMPLES = 2000
+MAX_SAMPLES = 2000
 """Kept of the single values behind a measurement, for its histogram."""
 
 
@@ -61,7 +61,7 @@ class Measurement:
             "lower": self.lower,
             "upper": self.upper,
             "passed": self.passed,
-            "samples": [round(sample, 6) for sample in self.samples[:MOST_SAMPLES]],
+            "samples": [round(sample, 6) for sample in self.samples[:MAX_SAMPLES]],
         }
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 LOOK_S = 0.1
 PATIENCE_S = 3.0
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 
 
 def one_frame(url: str) -> bytes:
     """Return the next whole JPEG of an MJPEG stream. Raises OSError."""
     with urllib.request.urlopen(url, timeout=PATIENCE_S) as stream:
         seen = b""
-        while len(seen) < MOST_BYTES:
+        while len(seen) < MAX_BYTES:
             seen += stream.read(4096)
             begin = seen.find(b"\xff\xd8")
             end = seen.find(b"\xff\xd9", begin + 2) if begin >= 0 else -1

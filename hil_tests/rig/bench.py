@@ -41,7 +41,7 @@ PAUSE_S = 0.012
 STILL_WINDOWS = 3
 """A line that is at one level, without an edge, in this many windows has no PWM: its level counts.
 One such window says nothing: its reports may still be on their way."""
-LEAST_PERIODS = 3
+MIN_PERIODS = 3
 """Fewer periods of one length in a window are no PWM: 3 kHz and more can be measured."""
 
 GUARD_TURN_MS = 20
@@ -154,7 +154,7 @@ class PwmListener:
 def duty_of(edges: list[tuple[int, int]]) -> float | None:
     """Share of the whole periods in `edges` (tick in us, level) that was high, 0.0-1.0.
 
-    None where fewer than `LEAST_PERIODS` of one length are whole. Others are none: outside a window
+    None where fewer than `MIN_PERIODS` of one length are whole. Others are none: outside a window
     every report of EN also carries the PWM's level of that moment. Ticks wrap at 2**32.
     """
     periods: list[tuple[int, int]] = []
@@ -167,11 +167,11 @@ def duty_of(edges: list[tuple[int, int]]) -> float | None:
         if rise is not None and fall is not None:
             periods.append(((tick - rise) & 0xFFFFFFFF, (fall - rise) & 0xFFFFFFFF))
         rise, fall = tick, None
-    if len(periods) < LEAST_PERIODS:
+    if len(periods) < MIN_PERIODS:
         return None
     usual_us = statistics.median(whole_us for whole_us, _ in periods)
     true = [(whole, high) for whole, high in periods if abs(whole - usual_us) <= usual_us / 4]
-    if len(true) < max(LEAST_PERIODS, len(periods) // 2):
+    if len(true) < max(MIN_PERIODS, len(periods) // 2):
         return None
     return sum(high for _, high in true) / sum(whole for whole, _ in true)
 

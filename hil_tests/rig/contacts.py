@@ -56,11 +56,11 @@ one gains energy; a real die touches for a tenth of a millisecond."""
 SOFT_RAD_S = 250.0
 """The same for contacts that do not rebound: damped critically, which a stiffer one cannot be."""
 
-_LEAST_SHARE = 0.22
+_MIN_SHARE = 0.22
 """Below this share a spring of `CONTACT_RAD_S` cannot be damped enough."""
 
 _SPEEDS = 64
-_FASTEST_M_S = 4.0
+_MAX_M_S = 4.0
 _HOLD_S = 0.008
 """For how long an impact keeps the speed that it began with: longer than it lasts."""
 
@@ -70,7 +70,7 @@ def solref(share: float) -> tuple[float, float]:
 
     A drop onto one face in the engine keeps the share to 0.03 between 0.25 and 0.9.
     """
-    if share < _LEAST_SHARE:
+    if share < _MIN_SHARE:
         return -(SOFT_RAD_S**2), -2.0 * SOFT_RAD_S
     # What came out of drops in the engine at this frequency, by damping ratio.
     ratio = float(np.interp(share, *_DAMPING))
@@ -93,7 +93,7 @@ class Contacts:
         self._held = np.zeros(len(bodies))
         self._bins = np.full(len(bodies), -1)
         names = list(MATERIALS)
-        speeds = (np.arange(_SPEEDS) / (_SPEEDS - 1)) ** 2 * _FASTEST_M_S
+        speeds = (np.arange(_SPEEDS) / (_SPEEDS - 1)) ** 2 * _MAX_M_S
         self._table = np.array([[solref(MATERIALS[n].share(v)) for v in speeds] for n in names])
         number = {geom: die for die, geom in enumerate(dice)}
         pairs = range(model.npair)
@@ -113,7 +113,7 @@ class Contacts:
         now = np.sqrt((along * along).sum(1))
         now += self._reach_m * np.sqrt((speed[:, 3:] * speed[:, 3:]).sum(1))
         self._held = np.maximum(now, self._held * math.exp(-step_s / _HOLD_S))
-        share = np.sqrt(np.minimum(self._held / _FASTEST_M_S, 1.0))
+        share = np.sqrt(np.minimum(self._held / _MAX_M_S, 1.0))
         bins = (share * (_SPEEDS - 1)).astype(np.intp)
         if (bins != self._bins).any():
             self._bins = bins

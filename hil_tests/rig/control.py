@@ -22,7 +22,7 @@ Verb = Callable[[str], Any]
 """Takes the rest of the line; returns something JSON can hold; raises ValueError for bad input.
 Whatever else it raises is answered too, and logged."""
 
-LONGEST_LINE = 4096
+MAX_LINE = 4096
 CLIENT_PATIENCE_S = 5.0
 
 
@@ -70,7 +70,7 @@ class Control:
     def _converse(self, client: socket.socket) -> None:
         try:
             with client, client.makefile("rb") as lines:
-                while line := lines.readline(LONGEST_LINE):
+                while line := lines.readline(MAX_LINE):
                     client.sendall(json.dumps(self._answer(line)).encode() + b"\n")
         except OSError:
             log.debug("a control client left in mid-answer")

@@ -115,7 +115,7 @@ class Dice:
 
     def lay(self, values: tuple[int, ...] | None = None) -> None:
         """Lay the dice flat on the floor, apart from each other, as chance or `values` has it: as
-        many as there are values, one to `MOST_DICE`."""
+        many as there are values, one to `MAX_DICE`."""
         shown = values or tuple(int(v) for v in self._random.integers(1, 7, DICE))
         if len(shown) != len(self._bodies):
             self._build(len(shown))

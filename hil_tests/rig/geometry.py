@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 PLATE_STROKE_MM = 10.0
-MOST_DICE = 4
+MAX_DICE = 4
 """One more than a table may have: somebody slipped a die in."""
 
 

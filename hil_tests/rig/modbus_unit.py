@@ -25,7 +25,7 @@ ILLEGAL_VALUE = 3
 NO_FUNCTION = 0x80
 """From here on a code is no function: it marks an exception reply."""
 
-MOST_READ, MOST_WRITTEN, MOST_WRITTEN_AND_READ = 125, 123, 121
+MAX_READ, MAX_WRITTEN, MAX_WRITTEN_AND_READ = 125, 123, 121
 """Registers that one request may name (Modbus application protocol 1.1b3, 6.3, 6.12, 6.17)."""
 
 BROKEN_OFF_S = 0.02
@@ -122,13 +122,13 @@ class ModbusUnit:
                 address, word = struct.unpack(">HH", body)
                 store.write(address, [word])
             case 16 if len(body) > 5:
-                address, words = _written(body, MOST_WRITTEN)
+                address, words = _written(body, MAX_WRITTEN)
                 store.write(address, words)
                 return body[:4]
             case 23 if len(body) > 9:
                 read_address, count = struct.unpack(">HH", body[:4])
-                address, words = _written(body[4:], MOST_WRITTEN_AND_READ)
-                _require(0 < count <= MOST_READ)
+                address, words = _written(body[4:], MAX_WRITTEN_AND_READ)
+                _require(0 < count <= MAX_READ)
                 store.check_read(read_address, count)
                 store.write(address, words)
                 return self._read(read_address, count)
@@ -137,7 +137,7 @@ class ModbusUnit:
         raise Refused(ILLEGAL_FUNCTION)
 
     def _read(self, address: int, count: int) -> bytes:
-        _require(0 < count <= MOST_READ)
+        _require(0 < count <= MAX_READ)
         words = self._store.read(address, count)
         return struct.pack(f">B{count}H", 2 * count, *words)
 

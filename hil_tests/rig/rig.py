@@ -24,7 +24,7 @@ from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import Fault
 from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
-from hil_tests.rig.geometry import MOST_DICE
+from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
@@ -532,9 +532,9 @@ def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
         _check_style(style)
     if not words:
         return style, None
-    if not 2 <= len(words) <= MOST_DICE or any(word not in tuple("123456") for word in words):
+    if not 2 <= len(words) <= MAX_DICE or any(word not in tuple("123456") for word in words):
         raise ValueError(
-            f"after {REPLACE!r} come a style, a value of 1 to 6 for each of 2 to {MOST_DICE} dice, "
+            f"after {REPLACE!r} come a style, a value of 1 to 6 for each of 2 to {MAX_DICE} dice, "
             "both or neither"
         )
     return style, tuple(int(word) for word in words)

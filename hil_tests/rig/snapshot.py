@@ -13,7 +13,7 @@ from multiprocessing import shared_memory
 import numpy as np
 from numpy.typing import NDArray
 
-from hil_tests.rig.geometry import MOST_DICE
+from hil_tests.rig.geometry import MAX_DICE
 
 RING = 1024
 
@@ -32,7 +32,7 @@ def sample_of(dice: int) -> np.dtype[np.void]:
 
 
 SAMPLE = sample_of(3)
-_SLOT = np.dtype([("dice", "i8"), ("sample", sample_of(MOST_DICE))])
+_SLOT = np.dtype([("dice", "i8"), ("sample", sample_of(MAX_DICE))])
 TABLE = np.dtype(
     [
         ("written", "i8"),

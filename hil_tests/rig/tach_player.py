@@ -65,7 +65,7 @@ KEEP_S = 0.02
 ROOM_PERCENT = 2
 """Room for each wave: 476 control blocks, about 200 edges; fifty waves fit."""
 
-MOST_EDGES = 200
+MAX_EDGES = 200
 
 Edge = tuple[float, int]
 
@@ -233,7 +233,7 @@ class TachPlayer:
         if until_s is None:
             until_s = from_s + STEP_S
             edges = [*missed, *(edge for edge in due if edge[0] < until_s)]
-            return edges[:MOST_EDGES], STEP_S, False
+            return edges[:MAX_EDGES], STEP_S, False
         return [*missed, *due[:2]], until_s - from_s, not missed
 
     def _pulses(self, edges: Sequence[Edge], from_s: float, length_s: float) -> list[pigpio.pulse]:

@@ -22,7 +22,7 @@ _TERMIOS2 = struct.Struct("<4IB19s2I")
 _TWO_STOP_BITS = 0x40
 
 DATA_BITS = 8
-FASTEST_COUNTED = 19200
+MAX_COUNTED = 19200
 """Above it the silence between Modbus frames is a fixed time (Modbus over serial line, 2.5.1.1)."""
 
 
@@ -58,7 +58,7 @@ class Framing:
     @property
     def silence_s(self) -> float:
         """Silence that ends a Modbus frame, and that must come before the next one."""
-        return 0.00175 if self.baudrate > FASTEST_COUNTED else 3.5 * 11 / self.baudrate
+        return 0.00175 if self.baudrate > MAX_COUNTED else 3.5 * 11 / self.baudrate
 
     def levels(self, data: bytes) -> list[int]:
         """Return the level of the line for each bit time while `data` is sent without a pause."""

@@ -11,7 +11,7 @@ from hil_tests.scenarios.table import Table, all_flat
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(480)]
 
 PLAN = Plan(pace="brisk", seed=2, compartment="rough")
-MOST_ROUNDS = 30
+MAX_ROUNDS = 30
 """Where one toss in five does not end flat, so many all do in one run of eight hundred."""
 
 
@@ -21,7 +21,7 @@ def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(
     """A compartment with ridges, where one toss in five ends with a die that leans."""
     open_where_dice_lean(table)
     right, not_flat = 0, 0
-    for number in range(1, MOST_ROUNDS + 1):
+    for number in range(1, MAX_ROUNDS + 1):
         played = round_with_a_dealer_who_looks(table, number)
         toss = table.toss_of(played)
         if all_flat(toss):

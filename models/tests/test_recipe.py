@@ -62,7 +62,7 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     follow(plan, tmp_path / "work", out, [photos], [], processes=2)
 
     finder = DieFinder(out)
-    assert finder.find(np.full((96, 96, 3), 90, np.uint8), least_score=0.99) == []
+    assert finder.find(np.full((96, 96, 3), 90, np.uint8), min_score=0.99) == []
     text = (out / "manifest.toml").read_text("utf-8")
     assert 'photographs = ["album"]' in text
     assert "[figures.album]" in text

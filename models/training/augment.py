@@ -10,7 +10,7 @@ import numpy as np
 
 from models.training.targets import Mark
 
-SMALLEST_PX, LARGEST_PX = 23.0, 215.0
+MIN_PX, MAX_PX = 23.0, 215.0
 """Faces are scaled to edges between these; outside they are not asked for."""
 
 
@@ -29,8 +29,8 @@ def warp(
     height, width = image.shape[:2]
     edges = [_edge(mark.corners) for mark in marks if mark.visible > 0.5] or [80.0]
     # Every size of die, whatever size the picture came in.
-    low = max(SMALLEST_PX / min(edges), 0.35)
-    high = min(LARGEST_PX / max(edges), 3.0, 170 / float(np.median(edges)))
+    low = max(MIN_PX / min(edges), 0.35)
+    high = min(MAX_PX / max(edges), 3.0, 170 / float(np.median(edges)))
     # More often small: a picture then teaches about several dice for the same work.
     reach = np.log(max(high, low * 1.01) / low)
     scale = float(low * np.exp(reach * rng.random() ** 1.35))

@@ -29,7 +29,7 @@ from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
 
-LOWEST_SCORE = 0.1
+MIN_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75
 
 
@@ -205,7 +205,7 @@ def measure(
     """Read every picture."""
     tally = Tally()
     for image, wanted in pictures:
-        count(tally, finder.find(image, least_score=LOWEST_SCORE), wanted, score)
+        count(tally, finder.find(image, min_score=MIN_SCORE), wanted, score)
     return tally
 
 
@@ -228,7 +228,7 @@ def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
     for name, tally in tallies.items():
         scores = np.array([score for score, _ in tally.hits])
         is_die = np.array([hit for _, hit in tally.hits])
-        levels = np.linspace(LOWEST_SCORE, 0.95, 40)
+        levels = np.linspace(MIN_SCORE, 0.95, 40)
         recall = [is_die[scores >= level].sum() / max(tally.dice, 1) for level in levels]
         wrong = [1 - is_die[scores >= level].mean() if (scores >= level).any() else 0
                  for level in levels]  # fmt: skip

@@ -25,7 +25,7 @@ from vision.networks.model_card import CLASSES, digest_of
 OPSET = 17
 NEAR = "near.onnx"
 PHOTO = "photo.onnx"
-LARGEST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 DEFAULT_THRESHOLDS = {"score": 0.3}
 
 
@@ -51,8 +51,8 @@ def export(checkpoint: Path, out: Path, name: str) -> Path:
         },
     )
     size = path.stat().st_size
-    if size > LARGEST_BYTES:
-        raise ValueError(f"{path} has {size} bytes, more than {LARGEST_BYTES}")
+    if size > MAX_BYTES:
+        raise ValueError(f"{path} has {size} bytes, more than {MAX_BYTES}")
     compare(whole, path)
     return path
 

@@ -21,10 +21,10 @@ from rich.progress import track
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.photo.finder import PhotoFinder
 
-_LEAST_WORTH = 0.15
+_MIN_WORTH = 0.15
 """Faint findings count too: the label says that a die is there, and which."""
 
-_MOST_OFF = 0.3
+_MAX_OFF = 0.3
 """Farthest that the face's centre may lie from the box's, in box sides."""
 
 
@@ -37,7 +37,7 @@ def guess(finder: DieFinder, folder: Path) -> dict[str, list[dict | None]]:
         image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
         if image is None:
             continue
-        found, _ = photo_finder.find(image, _LEAST_WORTH)
+        found, _ = photo_finder.find(image, _MIN_WORTH)
         guesses[f"{folder.name}/{row['image']}"] = [_match(die, found) for die in row["dice"]]
     return guesses
 
@@ -50,7 +50,7 @@ def _match(die: dict, found: list[FoundDie]) -> dict | None:
     fitting = [
         one
         for one in found
-        if np.abs(one.centre - middle).max() < _MOST_OFF * side
+        if np.abs(one.centre - middle).max() < _MAX_OFF * side
         and one.value == die["value"]
         and 0.4 * side < one.edge_px < 1.2 * side
     ]

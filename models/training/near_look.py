@@ -35,7 +35,7 @@ from vision.networks.session import open_session
 MARGIN = 12
 """Pixels kept around a window, so that it can be moved and turned."""
 WIDE = SIDE + 2 * MARGIN
-_LEAST_VISIBLE = 0.5
+_MIN_VISIBLE = 0.5
 _SHIFT, _TURN_DEG = 0.027, 2.0
 """Deviations of corners as found from true ones: shift in edges, and turn."""
 _FLAT_SHARE = 0.5
@@ -104,7 +104,7 @@ def cut_windows(folder: Path, store: Path) -> Cut:
                 continue
             calibration = Calibration.from_table(row["calibration"])
             for die in row["dice"]:
-                if die["visible"] < _LEAST_VISIBLE:
+                if die["visible"] < _MIN_VISIBLE:
                     continue
                 # A pixel of a label has its middle at halves, one of a calibration at wholes.
                 seen = window(np.array(die["corners"], float) - 0.5, calibration)

@@ -45,7 +45,7 @@ _SWEEPS = {
     "faint_size_ratio": (1.0, 4.0),
 }
 _STEPS = 25
-_LEAST_VISIBLE = 0.3
+_MIN_VISIBLE = 0.3
 """Rendered dice of which less is seen are not counted as missed."""
 
 Read = tuple[list[Label], PhotoEvidence]
@@ -56,7 +56,7 @@ def scene_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
     for path, row in rows(folder):
         labels = []
         for die in row["dice"]:
-            if die["visible"] < _LEAST_VISIBLE:
+            if die["visible"] < _MIN_VISIBLE:
                 continue
             corners = np.array(die["corners"])
             is_plain = die["tilt_deg"] < 1.5 and die["visible"] > 0.7 and not die["stacked"]

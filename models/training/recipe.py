@@ -30,7 +30,7 @@ from models.training.quantise import quantise
 from models.training.samples import Source, photo_source, scene_source
 from models.training.scenes import (
     CHUNK,
-    LEAST_SHOT,
+    MIN_SHOT,
     SceneSet,
     ScenesUnfinishedError,
     make,
@@ -40,7 +40,7 @@ from vision.errors import VisionError
 from vision.networks.classifier import DieFinder
 from vision.photo.labels import read_labels
 
-_MOST_SOURCES = 2
+_MAX_SOURCES = 2
 """Of photographs to train on: the others are for measuring."""
 
 
@@ -146,7 +146,7 @@ class Plan:
                 if not each.scenes.is_traced
             ),
             near_sets=tuple(
-                replace(each, count=CHUNK, size=LEAST_SHOT)
+                replace(each, count=CHUNK, size=MIN_SHOT)
                 for each in self.near_sets
                 if not each.is_traced
             ),
@@ -285,8 +285,8 @@ def main() -> None:
         help="a few pictures and samples only, into WORK/rehearsal: does every step still run?",
     )  # fmt: skip
     given = parser.parse_args()
-    if len(given.photos) > _MOST_SOURCES:
-        parser.error(f"--photos: at most {_MOST_SOURCES} sources are trained on; others: --check")
+    if len(given.photos) > _MAX_SOURCES:
+        parser.error(f"--photos: at most {_MAX_SOURCES} sources are trained on; others: --check")
     for folder in (*given.photos, *given.check):
         try:
             labels = list(read_labels(folder))

@@ -34,7 +34,7 @@ _REPAINTED = 0.25
 _DEFACED = 0.07
 """Share of training pictures in which a die or two shows something else than pips."""
 
-_MOST_OBLIQUE_DEG = 15.0
+_MAX_OBLIQUE_DEG = 15.0
 """Farther off the vertical, a crop cannot show whether a die or the camera leans: no label."""
 
 _KEPT = 6000
@@ -55,7 +55,7 @@ def scene_source(folder: Path, share: float) -> Source:
     """A rendered set."""
     rows = []
     for path, row in scenes.rows(folder):
-        is_oblique = float(row["notes"].get("tilt_deg", 0.0)) > _MOST_OBLIQUE_DEG
+        is_oblique = float(row["notes"].get("tilt_deg", 0.0)) > _MAX_OBLIQUE_DEG
         marks = [
             Mark(
                 corners=np.array(die["corners"], np.float64),

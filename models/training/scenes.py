@@ -41,7 +41,7 @@ Painter = Callable[[np.random.Generator], Picture]
 CHUNK = 50
 """Pictures that are finished together; counts are rounded up to it."""
 
-LEAST_SIZE, LEAST_SHOT = 80, 230
+MIN_SIZE, MIN_SHOT = 80, 230
 """Pixels of a side that any picture needs, and one with a compartment whose dice have 41."""
 
 
@@ -236,7 +236,7 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     scenes = SceneSet(kind, given.seed, given.count, given.size, given.held_out)
-    least = LEAST_SHOT if scenes.shows_tables else LEAST_SIZE
+    least = MIN_SHOT if scenes.shows_tables else MIN_SIZE
     for name, number, at_least in (
         ("seed", given.seed, 0), ("count", given.count, 1), ("size", given.size, least),
         ("processes", given.processes, 1), ("limit-s", given.limit_s, 1),

@@ -15,8 +15,8 @@ from models.training.targets import Mark
 _SIDE = 72
 """A face is painted this large, in pixels, and then laid over the picture."""
 
-_LEAST_EDGE = 26.0
-_LEAST_VISIBLE = 0.9
+_MIN_EDGE = 26.0
+_MIN_VISIBLE = 0.9
 _MIDDLE = (_SIDE // 2, _SIDE // 2)
 _SQUARE = np.array([[0, 0], [_SIDE, 0], [_SIDE, _SIDE], [0, _SIDE]], np.float32)
 
@@ -26,7 +26,7 @@ def deface(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> No
     fit = [
         mark
         for mark in marks
-        if mark.exact and mark.visible > _LEAST_VISIBLE and _edge(mark.corners) > _LEAST_EDGE
+        if mark.exact and mark.visible > _MIN_VISIBLE and _edge(mark.corners) > _MIN_EDGE
     ]
     for _ in range(min(len(fit), int(rng.integers(1, 3)))):
         mark = fit.pop(int(rng.integers(len(fit))))

@@ -48,7 +48,7 @@ _PATTERNED_PRINT = 0.25
 _TAUGHT_SHARES = (0.2, 0.15, 0.22, 0.15, 0.14, 0.07, 0.07, 0.0)
 
 EDGES_MM = (16.0, 16.0, 18.0, 19.0)
-_LEAST_PX = 41.0
+_MIN_PX = 41.0
 _SAMPLES = 3
 """Rays a pixel of a path-traced shot: the denoiser leaves nothing of their noise, and a picture
 then costs a quarter of a second instead of one and a half."""
@@ -105,7 +105,7 @@ def random_setting(
     """A table: its compartment, its dice and its camera. `is_taught`: nothing that is held out;
     `floor_kinds`: instead of the usual ones."""
     is_rough = rng.random() < 0.5
-    fits = size / _LEAST_PX / 2.04 - 0.45
+    fits = size / _MIN_PX / 2.04 - 0.45
     radius = float(rng.uniform(1.9, min(fits, 3.3)))
     ridges = []
     if is_rough:

@@ -17,7 +17,7 @@ from models.training.layout import NOT_FLAT_DEG, Die
 
 _EDGE_M = 0.016
 _STEP_S = 0.002
-_LONGEST_S = 1.6
+_MAX_S = 1.6
 
 _FLAT_KEPT = 0.35
 """Share of tosses kept although every die lies flat: cocked ones are what is rare."""
@@ -75,7 +75,7 @@ def drop(
         data.qvel[6 * i : 6 * i + 3] = rng.normal(0, 0.25, 3)
         data.qvel[6 * i + 3 : 6 * i + 6] = rng.normal(0, 15, 3)
     still = 0
-    for _ in range(int(_LONGEST_S / _STEP_S)):
+    for _ in range(int(_MAX_S / _STEP_S)):
         mujoco.mj_step(model, data)
         still = still + 1 if np.abs(data.qvel).max() < 0.02 else 0
         if still > 25:

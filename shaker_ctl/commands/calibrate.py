@@ -33,11 +33,11 @@ app = typer.Typer(
 CARD_MM = (0.0, 20.0)
 """A sheet of paper to a card glued onto a board."""
 
-LEAST_DICE_HIGH = 3.0
+MIN_DICE_HIGH = 3.0
 """Dice below which no lens can be, as `vision.calibration` has it."""
 
 RAISED_MM = (1.0, 200.0)
-MOST_RAISED = 0.5
+MAX_RAISED = 0.5
 """Share of the lens's height up to which a card may be raised: nearer, it is out of focus."""
 
 ConfigOption = Annotated[
@@ -119,7 +119,7 @@ def camera(
     _require_within("--rule", rule, *(RULE_MM * scale for scale in PRINT_SCALES))
     if raised is not None:
         least, most = RAISED_MM
-        _require_within("--raised", raised, least, min(most, MOST_RAISED * start.height_mm))
+        _require_within("--raised", raised, least, min(most, MAX_RAISED * start.height_mm))
     kept = _picture_file(config, picture)
     heights = [card] if raised is None else [card, card + raised]
     if photo:
@@ -200,7 +200,7 @@ def _start(p: CameraParameters, height: float | None) -> Calibration:
     start = Calibration.from_table(p.calibration_table())
     if height is None:
         return start
-    least = max(HEIGHT_MM[0], LEAST_DICE_HIGH * start.die_mm)
+    least = max(HEIGHT_MM[0], MIN_DICE_HIGH * start.die_mm)
     if not least < height <= HEIGHT_MM[1]:  # false for nan, too
         raise RefusedError(
             f"--height is {height:g} mm",

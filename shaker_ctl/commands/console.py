@@ -47,7 +47,7 @@ UsersFile = Annotated[Path, typer.Option(help="The users file of the table's set
 LEAVE = b"\x1d"
 """Ctrl-], as in telnet and miniterm."""
 
-LONGEST_S = 600.0
+MAX_S = 600.0
 """Longest wait for one reply: the whole journal takes minutes over a line."""
 
 
@@ -208,7 +208,7 @@ def _given(client: Console, command: str, further: Iterator[str]) -> Reply:
     passphrase: str | None = None
     if _logs_in(command) and (line := next(further, None)) is not None:
         passphrase = line.rstrip("\r\n")
-    return client.give(command, timeout_s=LONGEST_S, passphrase=lambda: passphrase)
+    return client.give(command, timeout_s=MAX_S, passphrase=lambda: passphrase)
 
 
 def _logs_in(command: str) -> bool:

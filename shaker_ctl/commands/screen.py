@@ -23,7 +23,7 @@ LIT = "bold black on bright_yellow"
 DARK = "grey58 on grey15"
 BLOCKS = " ▁▂▃▄▅▆▇█"
 FULL_SCALE_RPM = 900.0
-WIDEST_CURVE = 36
+MAX_CURVE = 36
 """Columns, where the terminal has so many."""
 
 PIPS = {
@@ -132,7 +132,7 @@ class _Curve:
         self._speeds_rpm = speeds_rpm
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
-        rows = curve(self._speeds_rpm, min(options.max_width, WIDEST_CURVE), 4)
+        rows = curve(self._speeds_rpm, min(options.max_width, MAX_CURVE), 4)
         yield Text("\n".join(rows), style="green")
 
 

@@ -23,7 +23,7 @@ from shaker_ctl.rules.vocabulary import Role
 SHORTEST = 8
 """Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
 LONGEST = 128
-LARGEST_FILE = 65_536
+MAX_FILE = 65_536
 _NAME = re.compile(r"\w[\w.-]{0,31}")
 
 # OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane. Fits beside the model
@@ -78,8 +78,8 @@ def load(path: Path) -> tuple[Account, ...]:
     remedy = f"Mend it, or move it aside and write it anew {with_}"
     try:
         with path.open("rb") as file:
-            text = file.read(LARGEST_FILE + 1)
-        if len(text) > LARGEST_FILE:
+            text = file.read(MAX_FILE + 1)
+        if len(text) > MAX_FILE:
             raise SettingsError(f"the users file {path} is larger than 64 kB", remedy=remedy)
         raw = tomllib.loads(text.decode())
     except FileNotFoundError as error:

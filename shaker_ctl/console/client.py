@@ -29,8 +29,8 @@ from shaker_ctl.errors import ConsoleLineError, RefusedError
 
 Reply = dict[str, Any]
 
-MOST_EVENTS = 1000
-LONGEST_LINE = 1_000_000
+MAX_EVENTS = 1000
+MAX_LINE = 1_000_000
 
 
 class ConsoleRefusedError(RefusedError):
@@ -59,7 +59,7 @@ class Console:
         self._on_event = on_event
         self._unread = b""
         self._parts: list[str] = []
-        self.events: deque[Reply] = deque(maxlen=MOST_EVENTS)
+        self.events: deque[Reply] = deque(maxlen=MAX_EVENTS)
         """Unsolicited lines, oldest first, until somebody takes them."""
         self._is_in_step = False
         """Nothing that was asked before is still unanswered: the next reply is to what is asked."""
@@ -233,7 +233,7 @@ class Console:
                 continue
             if isinstance(message, dict):
                 return message
-        self._unread = self._unread[-LONGEST_LINE:]
+        self._unread = self._unread[-MAX_LINE:]
         return None
 
     def _interrupt(self) -> None:

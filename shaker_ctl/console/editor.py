@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 WIDTH = 80
 HISTORY = 50
-_LONGEST_ESCAPE = 12
+_MAX_ESCAPE = 12
 BELL = "\a"
 
 
@@ -157,7 +157,7 @@ class LineEditor:
             name = _TILDES.get(number) if rest[-1] == "~" else _FINALS.get(rest[-1])
             if name:
                 self._key(name)
-        elif len(self._escape) > _LONGEST_ESCAPE or char in "\r\n\x03":
+        elif len(self._escape) > _MAX_ESCAPE or char in "\r\n\x03":
             self._escape, self._is_clean = None, False
             return self._char(char) if char in "\r\n\x03" else None
         return None

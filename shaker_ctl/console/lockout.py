@@ -11,13 +11,13 @@ from __future__ import annotations
 FREE = 2
 """Wrong passphrases that cost nothing: a slip, and Caps Lock."""
 FIRST_DELAY_S = 2.0
-LONGEST_DELAY_S = 900.0
+MAX_DELAY_S = 900.0
 LOCKED_AFTER = 5
 """From here on it is called locked, and said so in the record."""
-MOST_NAMES = 64
+MAX_NAMES = 64
 
 
-LONGEST_FOR_ALL_S = 8.0
+MAX_FOR_ALL_S = 8.0
 """Longest delay, in seconds, for names that nobody got wrong. A guess costs an attacker this long;
 a dealer who has to log in now waits no longer."""
 
@@ -37,7 +37,7 @@ class Lockout:
 
     def wrong(self, name: str, now: float) -> float:
         """Count a wrong passphrase; return the delay that follows for this name."""
-        if name not in self._by_name and len(self._by_name) >= MOST_NAMES:
+        if name not in self._by_name and len(self._by_name) >= MAX_NAMES:
             # Names are only as many as a patient attacker types; the oldest makes room.
             oldest = next(iter(self._by_name))
             del self._by_name[oldest]
@@ -45,7 +45,7 @@ class Lockout:
         self._by_name[name] = self._by_name.get(name, 0) + 1
         self._in_a_row += 1
         self._until[name] = now + delay_s(self._by_name[name])
-        self._until_for_all = now + min(LONGEST_FOR_ALL_S, delay_s(self._in_a_row))
+        self._until_for_all = now + min(MAX_FOR_ALL_S, delay_s(self._in_a_row))
         return self.remaining_s(name, now)
 
     def right(self, name: str) -> None:
@@ -64,4 +64,4 @@ def delay_s(failures: int) -> float:
     """Return the seconds to wait after so many wrong passphrases: 0, 0, 2, 4, 8, ... 900."""
     if failures <= FREE:
         return 0.0
-    return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0 ** min(failures - FREE - 1, 20))
+    return min(MAX_DELAY_S, FIRST_DELAY_S * 2.0 ** min(failures - FREE - 1, 20))

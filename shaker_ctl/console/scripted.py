@@ -17,7 +17,7 @@ from shaker_ctl.rules.outcome import Values
 LOOK_S = 0.2
 """Between two looks at the table."""
 
-MOST_REFUSALS = 10
+MAX_REFUSALS = 10
 """In a row. One or two are the table having moved on meanwhile; ten are a misunderstanding."""
 
 TRUSTED_CLOCKS = ("rtc", "synchronised", "confirmed")
@@ -44,7 +44,7 @@ class _Person:
             reply = self.console.ask(line)
         except ConsoleRefusedError as refused:
             self._refusals += 1
-            if self._refusals >= MOST_REFUSALS:
+            if self._refusals >= MAX_REFUSALS:
                 raise ScriptedPersonError(f"`{line}` was refused: {refused}") from refused
             return False
         self._refusals = 0

@@ -40,7 +40,7 @@ from shaker_ctl.rules.vocabulary import Role
 GREET_AFTER_S = 60.0
 """Enter after so much silence gets the banner: somebody has just plugged in."""
 PROGRESS_S = 0.5
-MOST_ANNOUNCEMENTS = 64
+MAX_ANNOUNCEMENTS = 64
 WITH_ROUND = frozenset({"nmb", "activate", "reveal", "settled", "lamps-off", "presence"})
 """Acts on the round in hand: where its number is not typed, the one last seen is meant."""
 
@@ -73,7 +73,7 @@ class Session:
         self._editor = LineEditor(grammar.MAX_LINE, self._complete)
         self._speaker = Speaker(self._editor)
         self._sign_in = SignIn(desk, port, roles, accounts, lockout)
-        self._announcements: deque[Announcement] = deque(maxlen=MOST_ANNOUNCEMENTS)
+        self._announcements: deque[Announcement] = deque(maxlen=MAX_ANNOUNCEMENTS)
         self._end_subscription = desk.subscribe(self._announcements.append)
         self._table = desk.view().table[:20]
         self._nobody = Actor("", None, port)

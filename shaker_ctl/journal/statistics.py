@@ -28,7 +28,7 @@ from shaker_ctl.journal.tally import FaceCount, Tally, Values, outcomes, tally
 ALPHA = 0.01
 """Every test is at 99 %. Of a hundred tests on perfect dice one lies outside."""
 
-SMALLEST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 """Least expected count of a cell for a chi-square test to mean anything."""
 
 FACE_DEVIATION = 0.10
@@ -162,7 +162,7 @@ def _share(part: int, whole: int) -> float | None:
 def _chi_square(observed: Sequence[int], chances: Sequence[float]) -> float | None:
     """Pearson's statistic; None where a cell expects too little."""
     n = sum(observed)
-    if n * min(chances) < SMALLEST_EXPECTED:
+    if n * min(chances) < MIN_EXPECTED:
         return None
     return sum((o - n * p) ** 2 / (n * p) for o, p in zip(observed, chances, strict=True))
 
@@ -208,9 +208,9 @@ def _totals(counts: Tally) -> Judgement | None:
     cells: list[tuple[int, float]] = []
     for total in range(3, 19):
         cells.append((seen[total], ways[total] / 216))
-    while len(cells) > 2 and n * cells[0][1] < SMALLEST_EXPECTED:
+    while len(cells) > 2 and n * cells[0][1] < MIN_EXPECTED:
         cells[0:2] = [(cells[0][0] + cells[1][0], cells[0][1] + cells[1][1])]
-    while len(cells) > 2 and n * cells[-1][1] < SMALLEST_EXPECTED:
+    while len(cells) > 2 and n * cells[-1][1] < MIN_EXPECTED:
         cells[-2:] = [(cells[-2][0] + cells[-1][0], cells[-2][1] + cells[-1][1])]
     x = _chi_square([o for o, _ in cells], [p for _, p in cells])
     if x is None or len(cells) < 3:

@@ -26,7 +26,7 @@ def step(
     elapsed_s: float,
     parameters: SpeedControlParameters,
 ) -> tuple[ControlState, float]:
-    """Return the next state and the duty, 0.0 to `most_duty`.
+    """Return the next state and the duty, 0.0 to `max_duty`.
 
     `speed_rpm` is None while the speed is not known: then the plan and the integral alone count.
 
@@ -43,7 +43,7 @@ def step(
     )
     integral = state.integral_duty + parameters.integral * error_rpm * elapsed_s
     wanted = planned + parameters.proportional * error_rpm + integral
-    duty = min(max(wanted, 0.0), parameters.most_duty)
+    duty = min(max(wanted, 0.0), parameters.max_duty)
     if (wanted > duty and error_rpm > 0.0) or (wanted < duty and error_rpm < 0.0):
         integral = state.integral_duty
     return ControlState(integral), duty

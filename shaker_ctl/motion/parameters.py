@@ -60,13 +60,13 @@ class ShakeParameters(Parameters):
     the tach proves at least 12 full strokes inside the band.
     """
 
-    longest_s: float = bounded(2.6, at_least=0.8, at_most=15.0)
+    max_s: float = bounded(2.6, at_least=0.8, at_most=15.0)
     """Longest shake, in seconds. The duration of each toss is drawn between the two."""
 
     shortest_step_s: float = bounded(0.25, at_least=0.1, at_most=5.0)
     """Shortest time, in seconds, between two changes of the planned speed."""
 
-    longest_step_s: float = bounded(0.60, at_least=0.1, at_most=5.0)
+    max_step_s: float = bounded(0.60, at_least=0.1, at_most=5.0)
     """Longest time, in seconds, between two changes of the planned speed."""
 
     run_up_s: float = bounded(0.30, at_least=0.1, at_most=2.0)
@@ -79,13 +79,13 @@ class ShakeParameters(Parameters):
     def _bounds_are_in_order(self) -> Self:
         if not (
             self.band_low_rpm < self.slowest_rpm <= self.fastest_rpm < self.band_high_rpm
-            and self.shortest_s <= self.longest_s
-            and self.shortest_step_s <= self.longest_step_s
+            and self.shortest_s <= self.max_s
+            and self.shortest_step_s <= self.max_step_s
             and self.run_up_s + self.shortest_step_s <= self.shortest_s
         ):
             raise ValueError(
                 "these must hold: band_low_rpm < slowest_rpm <= fastest_rpm < band_high_rpm, "
-                "shortest_s <= longest_s, shortest_step_s <= longest_step_s, "
+                "shortest_s <= max_s, shortest_step_s <= max_step_s, "
                 "run_up_s + shortest_step_s <= shortest_s"
             )
         return self
@@ -120,7 +120,7 @@ class SpeedControlParameters(Parameters):
     integral: float = bounded(0.003, at_least=0.0, at_most=0.1)
     """Duty per rpm of error per second. Higher: a sagging supply is made up for sooner."""
 
-    most_duty: float = bounded(0.97, above=0.1, at_most=1.0)
+    max_duty: float = bounded(0.97, above=0.1, at_most=1.0)
     """Largest duty that is ever asked for; some drivers need off-time to charge their high side."""
 
 

@@ -17,10 +17,10 @@ from shaker_ctl.reading.controls import Controls
 _CSI = "csi:"
 """As `camera_source` has it, which knows OpenCV."""
 
-_MOST_DEVICE = 255
+_MAX_DEVICE = 255
 """Linux numbers /dev/video0 to /dev/video255."""
 
-MOST_TILT_DEG, LEAST_HEIGHT_DICE = 10.0, 3.0
+MAX_TILT_DEG, MIN_HEIGHT_DICE = 10.0, 3.0
 """A camera leans by no more, and hangs higher than so many dice: as `vision.calibration` has it,
 which needs numpy, and the service loads no numpy."""
 HEIGHT_MM = (60.0, 2000.0)
@@ -32,7 +32,7 @@ Pixels = Annotated[int, Field(ge=32, le=16384)]
 """Width or height of a picture."""
 Place = Annotated[float, Field(ge=-1000.0, le=1000.0, allow_inf_nan=False)]
 """A coordinate in the compartment, mm: within what a lens two metres up and leaning may see."""
-Tilt = Annotated[float, Field(ge=-MOST_TILT_DEG, le=MOST_TILT_DEG, allow_inf_nan=False)]
+Tilt = Annotated[float, Field(ge=-MAX_TILT_DEG, le=MAX_TILT_DEG, allow_inf_nan=False)]
 Gain = Annotated[float, Field(gt=0.0, le=32.0, allow_inf_nan=False)]
 """A colour's gain, as libcamera bounds it."""
 
@@ -88,9 +88,9 @@ class CalibrationParameters(Parameters):
                     f"centre_px {list(self.centre_px)} must lie in the picture of "
                     f"{self.image_size[0]} x {self.image_size[1]} pixels"
                 )
-        if not self.height_mm > LEAST_HEIGHT_DICE * self.die_mm:
+        if not self.height_mm > MIN_HEIGHT_DICE * self.die_mm:
             raise ValueError(
-                f"height_mm ({self.height_mm:g}) must exceed {LEAST_HEIGHT_DICE:g} dice of "
+                f"height_mm ({self.height_mm:g}) must exceed {MIN_HEIGHT_DICE:g} dice of "
                 f"die_mm ({self.die_mm:g})"
             )
         return self
@@ -190,8 +190,8 @@ class CameraParameters(Parameters):
     @classmethod
     def _names_a_camera(cls, device: int | str) -> int | str:
         if isinstance(device, int):
-            if not 0 <= device <= _MOST_DEVICE:
-                raise ValueError(f"a camera's number is 0 to {_MOST_DEVICE}")
+            if not 0 <= device <= _MAX_DEVICE:
+                raise ValueError(f"a camera's number is 0 to {_MAX_DEVICE}")
         elif not device.strip():
             raise ValueError("name a camera: a number, a path, csi:0, or an address")
         elif device.startswith(_CSI) and not device.removeprefix(_CSI).isdecimal():

@@ -22,7 +22,7 @@ from typing import Any, Union, get_args, get_origin
 
 from shaker_ctl.reading import messages
 
-LONGEST_B = 32 << 20
+MAX_B = 32 << 20
 """Longest message, in bytes. A reading with its two pictures takes 0.5 MB."""
 
 
@@ -37,8 +37,8 @@ def send(link: Connection, message: object) -> None:
 
 def receive(link: Connection) -> Any:
     """Return the next message. Raises EOFError or OSError where the other side is gone or sends
-    more than `LONGEST_B`, WireError where it sends what is no message."""
-    return decoded(link.recv_bytes(LONGEST_B))
+    more than `MAX_B`, WireError where it sends what is no message."""
+    return decoded(link.recv_bytes(MAX_B))
 
 
 def encoded(message: object) -> bytes:

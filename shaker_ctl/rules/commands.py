@@ -57,7 +57,7 @@ class TrustTime(Command):
 class StartTimer(Command):
     """Start the one timer of the table, replacing any that runs. Answer `TimerExpired`.
 
-    Length: setting `table.<timer>_s`. `LEAST_ROUND` runs out that long after the round's
+    Length: setting `table.<timer>_s`. `MIN_ROUND` runs out that long after the round's
     `Announce(BETS_OPEN)`; where that has passed already, or was before a restart, at once or after
     its full length from now.
     """

@@ -172,7 +172,7 @@ ROWS: tuple[Row, ...] = (
         "the least length of a round has passed",
         phases(P.PACING),
         ev.TimerExpired,
-        "round.least_length_s",
+        "round.min_length_s",
         when=(g.of_this_phase, g.of_this),
         to=P.READY,
     ),

@@ -12,7 +12,7 @@ from shaker_ctl.rules.outcome import ONES, Area
 from shaker_ctl.rules.regulation import Range, lines_of
 from shaker_ctl.rules.vocabulary import Multiplied
 
-MOST_POSITIONS = 5
+MAX_POSITIONS = 5
 """Most positions multiplied in one round. The text sets no limit; five can be scanned."""
 
 Ranges = Mapping[str, Range]
@@ -42,7 +42,7 @@ def draw(
     """
     left = list(positions(ranges, areas))
     drawn = []
-    for _ in range(randbelow(MOST_POSITIONS + 1)):
+    for _ in range(randbelow(MAX_POSITIONS + 1)):
         area, dice = left.pop(randbelow(len(left)))
         span = ranges[_line(area, dice)]
         drawn.append(Multiplied(area, span.least + randbelow(span.most - span.least + 1), dice))

@@ -10,7 +10,7 @@ from shaker_ctl.parameters import Parameters, bounded
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.vocabulary import Timer
 
-MOST_LAMPS = 52
+MAX_LAMPS = 52
 LAMP_SLACK_S = 1.0
 """Seconds for one lamp of the walk beside the time that it is lit, before the box counts as silent.
 Lit, dark and both read back take 0.1 s."""
@@ -81,7 +81,7 @@ class TableParameters(Parameters):
     payout_s: float = bounded(15.0, at_least=0.1, at_most=600.0)
     """Seconds to pay winning wagers, or to take wagers back, autonomous only. Estimate."""
 
-    least_round_s: float = bounded(0.0, at_least=0.0, at_most=600.0)
+    min_round_s: float = bounded(0.0, at_least=0.0, at_most=600.0)
     """Least seconds from bets open to the next bets open. The profile's own minimum holds besides.
 
     72 in Great Britain (O-20).
@@ -128,5 +128,5 @@ class TableParameters(Parameters):
     def seconds(self, timer: Timer) -> float:
         """Return the length of a timer in seconds."""
         if timer is Timer.EACH_LAMP:
-            return MOST_LAMPS * (self.each_lamp_s + LAMP_SLACK_S)
+            return MAX_LAMPS * (self.each_lamp_s + LAMP_SLACK_S)
         return float(getattr(self, f"{timer.value}_s"))

@@ -273,7 +273,7 @@ class Settling(Strict):
 
 
 class Round(Strict):
-    least_length_s: Cited[Annotated[float, Field(ge=0, le=600)]]
+    min_length_s: Cited[Annotated[float, Field(ge=0, le=600)]]
 
 
 class Wagers(Strict):

@@ -645,7 +645,7 @@ ROWS: tuple[Row, ...] = (
         "on to the next round",
         phases(P.ROUND_OVER),
         None,
-        "round.least_length_s",
+        "round.min_length_s",
         to=P.PACING,
         notes=(fx.round_forgotten,),
     ),

@@ -74,7 +74,7 @@ class Rulebook:
     presence: frozenset[Role]
     retire_steps: frozenset[RetireStep]
     dice_age: DiceAge
-    least_round_s: float
+    min_round_s: float
     _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
     """Found before; and the clause of the order that holds here, under the key of the order."""
 
@@ -97,8 +97,8 @@ class Rulebook:
 
     def seconds(self, timer: Timer) -> float:
         """Return the length of a timer in seconds: the setting, and never below the profile's."""
-        if timer is Timer.LEAST_ROUND:
-            return self.least_round_s
+        if timer is Timer.MIN_ROUND:
+            return self.min_round_s
         return self.parameters.seconds(timer)
 
     def signature_end(self, signed_at: datetime) -> datetime:
@@ -220,7 +220,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         dice_age=profile.dice.automated.value
         if parameters.dice_locked_and_compliant
         else profile.dice.otherwise.value,
-        least_round_s=max(parameters.least_round_s, profile.round.least_length_s.value),
+        min_round_s=max(parameters.min_round_s, profile.round.min_length_s.value),
         _cited={"order.nmb_before": Citation(order.clause, order.reading)},
     )
 

@@ -86,7 +86,7 @@ DIRECTIONS: dict[str, Tighter] = {
     "out_of_order.steps": _all_and_more,
     "dice.automated": _along("unlimited", "1 month", "24 hours"),
     "dice.otherwise": _along("unlimited", "1 month", "24 hours"),
-    "round.least_length_s": _more,
+    "round.min_length_s": _more,
     "payout.force": _along("no_less_than", "exactly"),
     "multipliers.offered": _forbids,
     "multipliers.never": _all_and_more,

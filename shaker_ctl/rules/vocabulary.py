@@ -299,14 +299,14 @@ class Condition(Word):
 class Timer(Word):
     """What a running timer measures. Its length is the setting `table.<value>_s`.
 
-    `LEAST_ROUND` alone is measured from the opening of the round's bets, not from `StartTimer`.
+    `MIN_ROUND` alone is measured from the opening of the round's bets, not from `StartTimer`.
     """
 
     BETTING = "betting"
     ACTIVATION = "activation"
     SETTLING = "settling"
     PAYOUT = "payout"
-    LEAST_ROUND = "least_round"
+    MIN_ROUND = "least_round"
     TIME_CHECK = "time_check"
     DRAW = "draw"
     COVER = "cover"

@@ -74,10 +74,10 @@ class Dispatch:
 
     def timer_length_s(self, timer: Timer) -> float:
         """Length by the settings; the least round runs from the opening of its bets."""
-        if timer is not Timer.LEAST_ROUND:
+        if timer is not Timer.MIN_ROUND:
             return self._table.seconds(timer)
         opened_s = self._now() if self._bets_opened_s is None else self._bets_opened_s
-        return max(0.0, opened_s + self._rulebook.least_round_s - self._now())
+        return max(0.0, opened_s + self._rulebook.min_round_s - self._now())
 
     def perform(self, command: commands.Command) -> None:
         """Hand `command` to its owner. A defect there is logged and never reaches the caller."""

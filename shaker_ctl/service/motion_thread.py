@@ -114,7 +114,7 @@ class MotionThread:
         self._generation = link.generation()
         self._lost_link = False
         self._broken = ""
-        self._turns = 0
+        self._ticks = 0
         self._moved_s = clock.monotonic()
         """Newest turn of the loop with a run in hand or a tach edge."""
         self._duty = 0.0
@@ -215,15 +215,15 @@ class MotionThread:
     def _work(self) -> None:
         due_s = self._clock.monotonic()
         while not self._closing:
-            self.turn()
+            self.tick()
             period_s = self._p.control.loop_s if self._run else self._p.idle_loop_s
             now_s = self._clock.monotonic()
             due_s = max(due_s + period_s, now_s)
             if self._wake.wait(due_s - now_s):
                 self._wake.clear()
 
-    def turn(self) -> None:
-        """One turn of the loop. Whatever goes wrong in it, the motor is off first. Never raises."""
+    def tick(self) -> None:
+        """One tick of the loop. Whatever goes wrong in it, the motor is off first. Never raises."""
         try:
             self._look_and_act()
         except HardwareError as error:
@@ -247,13 +247,13 @@ class MotionThread:
             self._moved_s = now_s
         self._look_at_contacts(now_s)
         if self._run is None:
-            self._rest_turn(now_s)
+            self._rest_tick(now_s)
             self._take_order(now_s, alive)
         elif self._run.ended_s is None:
             self._run.note_edges(arrived, now_s)
-            self._drive_turn(self._run, now_s, alive)
+            self._drive_tick(self._run, now_s, alive)
         else:
-            self._brake_turn(self._run, now_s)
+            self._brake_tick(self._run, now_s)
 
     def _link_is_up(self, now_s: float) -> bool:
         trouble = self._link.trouble()
@@ -272,15 +272,15 @@ class MotionThread:
         return True
 
     def _look_at_contacts(self, now_s: float) -> None:
-        self._turns += 1
-        is_due = self._run is not None or self._turns % CONTACTS_EVERY == 0
+        self._ticks += 1
+        is_due = self._run is not None or self._ticks % CONTACTS_EVERY == 0
         is_driving = self._run is not None and self._run.ended_s is None
         if self._contacts.look(read=is_due) and not is_driving:  # while driving it ends the run
             self._trouble(CODES[Trouble.DRIVER_FAULT], "the motor driver reports a fault", now_s)
 
     # ── At rest ─────────────────────────────────────────────────────────────
 
-    def _rest_turn(self, now_s: float) -> None:
+    def _rest_tick(self, now_s: float) -> None:
         verdict = self._rest.judge(self._sample(now_s, 0.0, now_s))
         if verdict is None or self._resting_is_faulted:
             return
@@ -337,7 +337,7 @@ class MotionThread:
 
     # ── Driving ─────────────────────────────────────────────────────────────
 
-    def _drive_turn(self, run: PoweredRun, now_s: float, alive: bool) -> None:
+    def _drive_tick(self, run: PoweredRun, now_s: float, alive: bool) -> None:
         at_s = now_s - run.started_s
         if run.order.stops != self._stops:
             self._end_early(run, "stopped", self._stop_cause, now_s)
@@ -358,7 +358,7 @@ class MotionThread:
             return
         late_s = now_s - run.turned_s
         if run.is_confirmed and late_s > LATE_TURN_S and not self._motor.is_enabled():
-            # Motion is never performed again, by a controller that was away neither.
+            # Motion is never repeated, even if the controller was suspended in between.
             self._fail("controller-late", f"the control loop stood still for {late_s:.2f} s")
             return
         sample = self._sample(now_s, run.plan.speed_rpm(at_s), run.started_s)
@@ -431,7 +431,7 @@ class MotionThread:
 
     # ── Braking ─────────────────────────────────────────────────────────────
 
-    def _brake_turn(self, run: PoweredRun, now_s: float) -> None:
+    def _brake_tick(self, run: PoweredRun, now_s: float) -> None:
         assert run.ended_s is not None
         assert run.rest is not None
         run.trace.append((now_s - run.started_s, self._meter.speed_rpm(now_s)))

@@ -22,10 +22,10 @@ from typing import Any
 from shaker_ctl.errors import RefusedError, SettingsError
 
 SOCKET_NAME = "status.sock"
-LONGEST_ADDRESS = 107
+MAX_ADDRESS = 107
 """Bytes that fit into a local socket's address (unix(7)), its closing zero not counted."""
 MAX_CLIENTS = 8
-FASTEST_HZ = 20.0
+MAX_HZ = 20.0
 
 
 class StatusSocket:
@@ -118,7 +118,7 @@ class StatusSocket:
                 rate_hz = float(words[1]) if len(words) > 1 else 5.0
             except ValueError:
                 rate_hz = 5.0
-            periods[client] = 1.0 / min(max(rate_hz, 0.1), FASTEST_HZ)
+            periods[client] = 1.0 / min(max(rate_hz, 0.1), MAX_HZ)
         due[client] = time.monotonic()
 
     def _send(self, client: socket.socket) -> bool:
@@ -183,7 +183,7 @@ def _address(path: Path) -> Iterator[str]:
 
     Raises OSError where the folder is not there.
     """
-    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+    if len(os.fsencode(path)) <= MAX_ADDRESS:
         yield str(path)
         return
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)

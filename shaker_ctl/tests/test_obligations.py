@@ -108,7 +108,7 @@ def test_the_events_that_must_have_names_have_them() -> None:
 def test_no_round_begins_before_the_least_length_of_the_last() -> None:
     """O-20: 72 s make fifty rounds an hour. The time counts from the opening of the bets."""
     unattended = {"attended": False, "autonomous": True}
-    game = Playing(profile="house-auto", least_round_s=72.0, **unattended).open()
+    game = Playing(profile="house-auto", min_round_s=72.0, **unattended).open()
     game.lit()
     o = game.state.occasion
     game.do(events.TimerExpired(Timer.SETTLING, o), events.TimerExpired(Timer.PAYOUT, o))
@@ -134,6 +134,6 @@ def test_no_round_begins_before_the_least_length_of_the_last() -> None:
     )
     dispatch.perform(commands.Announce(play(1), Notice.BETS_OPEN))
     now[0] += 30.0
-    assert dispatch.timer_length_s(Timer.LEAST_ROUND) == pytest.approx(42.0)
+    assert dispatch.timer_length_s(Timer.MIN_ROUND) == pytest.approx(42.0)
     now[0] += 60.0
-    assert dispatch.timer_length_s(Timer.LEAST_ROUND) == 0.0
+    assert dispatch.timer_length_s(Timer.MIN_ROUND) == 0.0

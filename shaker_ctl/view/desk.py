@@ -26,7 +26,7 @@ from shaker_ctl.view.table_view import Chairs
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
 """Of the lamp box, which is asked five times a second."""
-SLOWEST_JOG_RPM = 60.0
+MIN_JOG_RPM = 60.0
 
 
 class TableDesk:
@@ -182,9 +182,9 @@ class TableDesk:
     def _check_jog(self, asked: events.JogRequested) -> None:
         p = self._c.motion_parameters
         top_rpm = p.shake.band_high_rpm
-        if not (SLOWEST_JOG_RPM <= asked.rpm <= top_rpm and 0 < asked.seconds <= p.jog_limit_s):
+        if not (MIN_JOG_RPM <= asked.rpm <= top_rpm and 0 < asked.seconds <= p.jog_limit_s):
             raise RefusedError(
-                f"a jog is {SLOWEST_JOG_RPM:g} to {top_rpm:g} rpm for up to {p.jog_limit_s:g} s",
+                f"a jog is {MIN_JOG_RPM:g} to {top_rpm:g} rpm for up to {p.jog_limit_s:g} s",
                 remedy="give both inside these bounds",
             )
 

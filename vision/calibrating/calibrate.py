@@ -21,16 +21,16 @@ import numpy as np
 from vision.calibrating.target import Target
 from vision.calibration import Calibration, CalibrationError
 
-LEAST_CORNERS = 16
+MIN_CORNERS = 16
 """Of about 60; with fewer the lens's distortion is anybody's guess."""
 
-LEAST_REACH = 0.55
+MIN_REACH = 0.55
 """How far from the centre the outermost corner must lie, in radii of the compartment."""
 
 CORNER_PX = 0.12
 """What a corner is off by in a focused picture of a small camera, each way."""
 
-MOST_ERROR_PX = 0.6
+MAX_ERROR_PX = 0.6
 """Root mean square of what is left over, above which something is wrong with the card or focus."""
 
 AXIS_SHARE = 0.02
@@ -99,15 +99,15 @@ def find_corners(image: np.ndarray, target: Target) -> tuple[np.ndarray, np.ndar
     chosen = np.zeros(0, int) if numbers is None else np.asarray(numbers).ravel()
     whole = target.is_whole()[chosen]
     seen = int(whole.sum())
-    if seen < LEAST_CORNERS:
+    if seen < MIN_CORNERS:
         raise CalibrationError(
-            f"only {seen} corners of the target are seen ({LEAST_CORNERS} needed, "
+            f"only {seen} corners of the target are seen ({MIN_CORNERS} needed, "
             f"{0 if markers is None else len(markers)} markers read): lay it flat, face up, in "
             "focus and evenly lit, with nothing on it"
         )
     places = target.corners_mm()[chosen[whole]]
     reach = float(np.hypot(*places.T).max()) / target.compartment_radius_mm
-    if reach < LEAST_REACH:
+    if reach < MIN_REACH:
         raise CalibrationError(
             f"only the middle {reach:.0%} of the target is seen: the picture must show all of the "
             "compartment's floor"
@@ -148,9 +148,9 @@ def calibrate(
     fitted = camera_of(x, base)
     misses = _misses(x, base, found, heights)
     error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
-    if not error_px <= MOST_ERROR_PX:  # nan, too: a fit that went astray
+    if not error_px <= MAX_ERROR_PX:  # nan, too: a fit that went astray
         raise CalibrationError(
-            f"the corners fit no camera better than {error_px:.2f} px ({MOST_ERROR_PX:g} at most): "
+            f"the corners fit no camera better than {error_px:.2f} px ({MAX_ERROR_PX:g} at most): "
             "is the card flat, printed without scaling, and the camera in focus?"
         )
     fitted._check()

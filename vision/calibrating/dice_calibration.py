@@ -23,17 +23,17 @@ from vision.calibrating.calibrate import CAMERA, Expected, Fit, camera_of, least
 from vision.calibration import Calibration, CalibrationError
 from vision.networks.classifier import FoundDie
 from vision.table.edges import refine
-from vision.table.quality import LEAST_RIM_SEEN, QualityGate
+from vision.table.quality import MIN_RIM_SEEN, QualityGate
 from vision.table.reader import Finder
 
-LEAST_FACES = 18
+MIN_FACES = 18
 """With fewer the tilt is known no better than a spirit level on the bracket tells it."""
 
-LEAST_SPREAD = 0.35
+MIN_SPREAD = 0.35
 """Root mean square distance of the dice from their middle, as a share of the compartment's radius:
 dice all over a floor have 0.5 to 0.6."""
 
-LEAST_SCORE, LEAST_FLAT = 0.6, 0.5
+MIN_SCORE, MIN_FLAT = 0.6, 0.5
 SIZE_TOLERANCE = 0.12
 """A face differs from the median edge by at most so much: perspective and tilt together make 8 %,
 a die that lies on another 6 % more."""
@@ -50,7 +50,7 @@ EDGES = (0.985, 1.05)
 """Shares of a die's edge between which its top face must look, by the scale that the rim gives. On
 the virtual rig 1.02 to 1.03 for white dice; outside, a size in the settings is not the table's."""
 
-MOST_ERROR_PX = 1.5
+MAX_ERROR_PX = 1.5
 """Root mean square of what is left over, above which these are no squares of one size."""
 
 STRAY = 3.0
@@ -96,7 +96,7 @@ def find_faces(pictures: Sequence[np.ndarray], finder: Finder) -> list[Face]:
 
 
 def _refined(image: np.ndarray, die: FoundDie) -> np.ndarray | None:
-    if die.score < LEAST_SCORE or die.flat_p < LEAST_FLAT:
+    if die.score < MIN_SCORE or die.flat_p < MIN_FLAT:
         return None
     corners, share = refine(image, die.corners)
     face = Face(0, corners)
@@ -128,9 +128,9 @@ def calibrate_by_dice(
         edge_mm /= larger
     misses = _misses(x, faces, base, edge_mm * larger)
     error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
-    if error_px > MOST_ERROR_PX:
+    if error_px > MAX_ERROR_PX:
         raise CalibrationError(
-            f"the dice fit no camera better than {error_px:.2f} px ({MOST_ERROR_PX:g} at most): "
+            f"the dice fit no camera better than {error_px:.2f} px ({MAX_ERROR_PX:g} at most): "
             f"are they {start.die_mm:g} mm dice that lie flat, and is the camera in focus?"
         )
     if not EDGES[0] < edge_mm / base.die_mm < EDGES[1]:
@@ -148,15 +148,15 @@ def calibrate_by_dice(
 
 
 def _require(faces: Sequence[Face], base: Calibration) -> None:
-    if len(faces) < LEAST_FACES:
+    if len(faces) < MIN_FACES:
         raise CalibrationError(
-            f"only {len(faces)} dice that lie flat are seen ({LEAST_FACES} needed): take more "
+            f"only {len(faces)} dice that lie flat are seen ({MIN_FACES} needed): take more "
             "pictures, of dice in other places that touch nothing"
         )
     at = np.array([face.corners.mean(axis=0) for face in faces])
     usual = float(np.median([face.edge_px for face in faces]))
     spread_mm = float(np.sqrt(at.var(axis=0).sum())) * base.die_mm / usual
-    if spread_mm < LEAST_SPREAD * base.compartment_radius_mm:
+    if spread_mm < MIN_SPREAD * base.compartment_radius_mm:
         raise CalibrationError(
             f"all dice lie within {spread_mm:.0f} mm of one place: lay them all over the floor, "
             "also near the wall"
@@ -234,7 +234,7 @@ def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibr
         x, y = np.array(offset) / scale
         placed = replace(camera, compartment_mm=(float(x), float(y)))
         shift, seen = QualityGate(placed).rim_shift(greys[0])
-        if shift is None or seen < LEAST_RIM_SEEN or np.abs(shift).max() > _RIM_STEP_PX:
+        if shift is None or seen < MIN_RIM_SEEN or np.abs(shift).max() > _RIM_STEP_PX:
             continue
         for _ in range(_RIM_ROUNDS):
             gate = QualityGate(placed)

@@ -24,11 +24,11 @@ RADII_MM = (15.0, 300.0)
 PRINT_SCALES = (0.5, 2.0)
 """Smallest and largest that a printer may have made a millimetre, and the card still be used."""
 
-SMALLEST_MM = 6.6
+MIN_MM = 6.6
 """Edge of a square: a cell of its marker is then 0.8 mm, three or four pixels of a camera that
 suits this table."""
 
-MOST_SQUARES = 11
+MAX_SQUARES = 11
 MARKER_SHARE = 0.76
 """Edge of a marker as a share of its square's."""
 
@@ -43,7 +43,7 @@ _BITS = 6
 """Cells along a marker: four of code, and its black border."""
 
 _FINER = 4
-_WIDEST_PX = 30_000
+_MAX_PX = 30_000
 """Of the picture that is averaged: 900 MB for the largest card at 600 dots per inch."""
 
 
@@ -77,8 +77,8 @@ class Target:
     @property
     def squares(self) -> int:
         """Along an edge of the board: an odd number, so that it has a middle."""
-        room = int(2.0 * (self.radius_mm - _MARGIN_MM) / SMALLEST_MM)
-        return min(MOST_SQUARES, max(3, room - 1 + room % 2))
+        room = int(2.0 * (self.radius_mm - _MARGIN_MM) / MIN_MM)
+        return min(MAX_SQUARES, max(3, room - 1 + room % 2))
 
     @property
     def square_mm(self) -> float:
@@ -150,7 +150,7 @@ class Target:
         """Draw the card: (side, side) uint8, white with black, light grey outside of its edge."""
         # Some times too large, then averaged: a cell's edge need not fall on a pixel's.
         width = int(np.ceil(2.0 * self.compartment_radius_mm * px_per_mm))
-        times = max(1, min(_FINER, _WIDEST_PX // width))
+        times = max(1, min(_FINER, _MAX_PX // width))
         fine, side = px_per_mm * times, width * times
         image = np.full((side, side), 210, np.uint8)
         cv2.circle(image, (side // 2, side // 2), round(self.radius_mm * fine), 255, -1)

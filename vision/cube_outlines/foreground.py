@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.calibration import Calibration
 
-_LEAST_STEP = 13.0
+_MIN_STEP = 13.0
 """Smallest Lab distance from the floor that counts as something else."""
 
 _SHADOW_FLOOR = 0.42
@@ -93,7 +93,7 @@ class FloorView:
         step = lab - floor
         lightness, a, b = cv2.split(step)
         distance = cv2.magnitude(lightness, np.float32(1.6) * cv2.magnitude(a, b))
-        distance = distance / np.float32(max(_LEAST_STEP, 4.0 * spread))
+        distance = distance / np.float32(max(_MIN_STEP, 4.0 * spread))
         # A shadow darkens the floor and shrinks its chroma in proportion.
         ratio = lab[..., 0] / np.maximum(floor[..., 0], 1.0)
         shrink = np.clip(ratio, 0.0, 1.0)

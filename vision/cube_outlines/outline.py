@@ -29,11 +29,11 @@ _REACH = 9.0
 """Search range along a normal, view pixels to either side: a strip of side face at the rim."""
 _STEPS = 25
 _ROUNDS = 5
-_LEAST_FOUND = 6
-_LEAST_INSIDE = 0.4
+_MIN_FOUND = 6
+_MIN_INSIDE = 0.4
 """Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
-_LARGEST_STEP = np.array((3.0, 3.0, 0.2, 1.5))
-_MOST_INSET = 0.11
+_MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
+_MAX_INSET = 0.11
 """Edges; how far inside a sharp cube's outline a rounded die's may be seen on all sides at once."""
 _INSET_COST = 0.7
 """Samples that say there is none: where sides in shadow leave it open, a die is sharp."""
@@ -142,7 +142,7 @@ class CubeOutline:
             return []
         poses = _array(starts)
         insets = np.zeros(len(poses))  # view pixels
-        most = _MOST_INSET * 2 * self.half * self.calibration.floor_px_per_mm / ground.scale
+        most = _MAX_INSET * 2 * self.half * self.calibration.floor_px_per_mm / ground.scale
         offsets = np.zeros((len(poses), len(_SIDES)))
         found = np.zeros(offsets.shape, bool)
         moving = np.arange(len(poses))
@@ -157,7 +157,7 @@ class CubeOutline:
             middle = off - (strip / 2 - inset)
             off = off - np.minimum(np.maximum(off, -inset), strip - inset)
             offsets[moving], found[moving] = off, is_found
-            is_seen = is_found.sum(axis=1) >= _LEAST_FOUND
+            is_seen = is_found.sum(axis=1) >= _MIN_FOUND
             if turn == rounds - 1 or not is_seen.any():
                 break
             moving = moving[is_seen]
@@ -175,7 +175,7 @@ class CubeOutline:
             step = np.linalg.solve(weighted @ rows + self._damping + self._prior, pull[..., None])[
                 ..., 0
             ]
-            step = np.minimum(np.maximum(step, -_LARGEST_STEP), _LARGEST_STEP)
+            step = np.minimum(np.maximum(step, -_MAX_STEP), _MAX_STEP)
             poses[moving] = self._inside(poses[moving] + step[:, :3])
             insets[moving] = np.minimum(np.maximum(insets[moving] + step[:, 3], 0.0), most)
             if turn > 0:
@@ -202,7 +202,7 @@ class CubeOutline:
         for i, silhouette in enumerate(self._silhouettes(ground, poses)):
             rms = worst = spread = _NO_FIT_MM
             seen = found[i]
-            if seen.sum() >= _LEAST_FOUND:
+            if seen.sum() >= _MIN_FOUND:
                 rms = float(np.sqrt((offsets[i][seen] ** 2).mean())) * pixel_mm
                 known = means[i][~np.isnan(means[i])]
                 if len(known):
@@ -349,7 +349,7 @@ class CubeOutline:
         x, y = _inside_view(points[..., 0], points[..., 1], mask.shape)
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
-        return np.asarray(np.where(inside.mean(axis=1) > _LEAST_INSIDE, covered, 0.0))
+        return np.asarray(np.where(inside.mean(axis=1) > _MIN_INSIDE, covered, 0.0))
 
 
 def _array(poses: Sequence[Pose]) -> np.ndarray:

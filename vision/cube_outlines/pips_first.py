@@ -23,7 +23,7 @@ from vision.faces_by_pips.faces import PhotoDie, read_sized
 
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
-_LEAST_SURE = 0.35
+_MIN_SURE = 0.35
 _MARGIN_PX = 8
 
 
@@ -44,7 +44,7 @@ def find_by_pips(image: np.ndarray, calibration: Calibration) -> list[PipFace]:
         moved = replace(die, corners=die.corners + np.array((left, top), float))
         place = calibration.to_mm(moved.centre, calibration.die_mm)[0]
         reach = calibration.compartment_radius_mm - _NEAREST_WALL * calibration.die_mm
-        if die.face.confidence < _LEAST_SURE or float(np.hypot(*place)) > reach:
+        if die.face.confidence < _MIN_SURE or float(np.hypot(*place)) > reach:
             continue
         found.append(PipFace(_pose(moved.corners, calibration), moved))
     return found

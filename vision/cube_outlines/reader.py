@@ -19,20 +19,20 @@ from vision.cube_outlines.pips_first import PipFace, find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 
-_LEAST_AREA = 0.12
+_MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
-_LEAST_MARK = 0.025
+_MIN_MARK = 0.025
 """The same of one of several marks: in 138 flat tosses of the rig all such marks together had 0.07
 at the most, the six of a chip in the felt's own green 0.58."""
-_MOST_AREA = 7.0
+_MAX_AREA = 7.0
 """Foreground larger than this many dice is no die: a hand, a cloth."""
 _HYPOTHESES = 9
-_LEAST_OF_TWO = 1.4
+_MIN_OF_TWO = 1.4
 """Foreground smaller than this many dice is one die at most."""
-_MOST_GUESSES = 30
+_MAX_GUESSES = 30
 """Guesses of one piece of foreground that are followed up: four dice in a heap suggest twenty."""
-_LEAST_COVER_BEFORE = 0.8
-_LEAST_COVER = 0.86
+_MIN_COVER_BEFORE = 0.8
+_MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 _GOOD_FIT_MM = 0.45
 _WELL_SUPPORTED = 0.8
@@ -50,7 +50,7 @@ _SAME_PLACE = 0.4
 """Dice; nearer than this an outline and a face found by its pips are one die."""
 _IN_THE_WAY = 0.72
 """Dice; an outline without pips that is nearer to a real face is its shadow, or a part of it."""
-_MOST_MOVED = 0.12
+_MAX_MOVED = 0.12
 """Dice by which an outline may differ from the place that the pips say, to be believed."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
@@ -96,7 +96,7 @@ class _Piece:
     @property
     def is_small(self) -> bool:
         """Too small for two dice."""
-        return self.area < _LEAST_OF_TWO
+        return self.area < _MIN_OF_TWO
 
 
 class SecondReader:
@@ -131,10 +131,10 @@ class SecondReader:
         total = 0.0
         for contour in contours:
             area = cv2.contourArea(contour) / self._one
-            if area < _LEAST_AREA:
+            if area < _MIN_AREA:
                 continue
             total += area
-            if area < _MOST_AREA:
+            if area < _MAX_AREA:
                 pieces.append(contour)
         fits = self._settle(ground, self._explain(ground, pieces))
         dice = [self._read_die(image, ground, fit) for fit in fits]
@@ -183,7 +183,7 @@ class SecondReader:
         """A die at the place that its pips say, with the outline there, however well it fits."""
         pose, edge = found.pose, self.calibration.die_mm
         fit = self._outline.fit(ground, [pose])[0]
-        if nearest(pose, [fit.pose], _MOST_MOVED * edge) is None:
+        if nearest(pose, [fit.pose], _MAX_MOVED * edge) is None:
             fit = self._outline.fit(ground, [pose], rounds=1)[0]
         x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
         off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
@@ -222,8 +222,8 @@ class SecondReader:
         cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
         poses = self._outline.propose(ground, contour)
         covers = self._outline.cover(mask, ground, poses)
-        order = np.argsort(-covers, kind="stable")[:_MOST_GUESSES]
-        guesses = [poses[i] for i in order if covers[i] >= _LEAST_COVER_BEFORE]
+        order = np.argsort(-covers, kind="stable")[:_MAX_GUESSES]
+        guesses = [poses[i] for i in order if covers[i] >= _MIN_COVER_BEFORE]
         return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
 
     def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
@@ -235,7 +235,7 @@ class SecondReader:
         for guess, fit, cover in zip(piece.guesses, fitted, covers, strict=False):
             if len(fits) >= _HYPOTHESES:
                 break
-            if cover < _LEAST_COVER or any(
+            if cover < _MIN_COVER or any(
                 _is_same(guess, other.pose, 2.0, 0.1) or _is_same(fit.pose, other.pose, 1.0, 0.06)
                 for other in fits
             ):
@@ -278,7 +278,7 @@ class SecondReader:
         largest = [0.0, 0.0]
         for i in range(1, count):
             area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
-            if area < _LEAST_AREA:
+            if area < _MIN_AREA:
                 continue
             piece = labels == i
             steps = float(np.quantile(ground.distance[piece], 0.9))
@@ -297,7 +297,7 @@ class SecondReader:
         total = 0.0
         for i in range(1, count):
             area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
-            if not _LEAST_MARK < area < _LEAST_AREA:
+            if not _MIN_MARK < area < _MIN_AREA:
                 continue
             piece = labels == i
             is_clear = float(np.quantile(ground.distance[piece], 0.9)) > _FULL_STEPS

@@ -46,13 +46,13 @@ _LEVELS = (8.0, 18.0)
 _LEVEL_SHARE = 0.14
 """Grey levels away from lit or shaded floor at which the die ends: that share of what its top face
 is away, within those limits."""
-_LEAST_BLOCKS = 3
-_LEAST_SEEN_MM = 1.2
+_MIN_BLOCKS = 3
+_MIN_SEEN_MM = 1.2
 _WIDE_MM, _EVEN_MM = 0.9, 0.5
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
 _NOISE_MM, _NOISE_PX = 0.10, 0.50
-_MOST_ODD = 12.5
+_MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
 _FOOT_STEP = 5.0
 """Step of grey that shows the foot of a side face of the floor's own colour."""
@@ -136,7 +136,7 @@ def measure_sides(
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         wanted = _wanted(strip + sign * per_deg * _LEANS, px_per_mm)
         gap = shown - wanted - _HALOS_MM[:, None]
-        costs[axis] += np.minimum(0.5 * (gap / noise) ** 2, _MOST_ODD)
+        costs[axis] += np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
     if not any(seen):
         return NOTHING_SEEN
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
@@ -235,7 +235,7 @@ def _ends(
     whole profile may lie on one wide side face."""
     foot = np.maximum(strips, 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
-    least = np.searchsorted(_S, foot + _LEAST_SEEN_MM)
+    least = np.searchsorted(_S, foot + _MIN_SEEN_MM)
     count = np.minimum(lengths, reach[:, None]).reshape(-1)
     is_long = count >= np.repeat(least, _BLOCKS)
     colours = profiles.reshape(-1, len(_S), 3)
@@ -267,14 +267,14 @@ def _ends(
 def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | None:
     """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
     None: it cannot be told."""
-    if len(found) < _LEAST_BLOCKS:
+    if len(found) < _MIN_BLOCKS:
         return None
     ordered = np.sort(found)
     shown = float(ordered[1])
     if shown > max(strip, 0.0) + _WIDE_MM and ordered[min(3, len(found) - 1)] > shown + _EVEN_MM:
         return None  # a lean widens all of a side alike; this is something beside it
     if strip > 0.6 and shown < strip - 0.25:
-        least = int(np.searchsorted(_S, strip + _LEAST_SEEN_MM))
+        least = int(np.searchsorted(_S, strip + _MIN_SEEN_MM))
         if _has_foot(np.median(profiles[:, :least], axis=0), strip):
             return None
     return shown

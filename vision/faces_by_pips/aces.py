@@ -37,7 +37,7 @@ _RAYS = 48
 _STEPS = 40
 _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
 _HALVES = np.arange(1.05, 3.7, 0.1)
-_LEAST_SQUARE = 0.45
+_MIN_SQUARE = 0.45
 _END_SHARES = (0.22, 0.11, 0.06)
 """Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
 pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
@@ -196,7 +196,7 @@ def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
     inside = (ends < 0.80 * edges).mean(axis=2)
     worth = (np.abs(ends - edges) < 0.14 * edges).mean(axis=2) - 1.5 * inside
     i, j = np.unravel_index(int(worth.argmax()), worth.shape)
-    if worth[i, j] < _LEAST_SQUARE:
+    if worth[i, j] < _MIN_SQUARE:
         return None
     is_round = bool(j == len(_SQUARES[0]) - 1)
     return _Ground(float(worth[i, j]), float(halves[i]), float(_SQUARES[0][j]), is_round)

@@ -25,15 +25,15 @@ from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propos
 from vision.faces_by_pips.spots import Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
-_MOST_ENLARGED = 2.0
+_MAX_ENLARGED = 2.0
 _FINE_SIDE = 2048
 _SMALL_EDGE = 30.0
 """Dice smaller than this at `_LONG_SIDE` are looked at again at `_FINE_SIDE`, if there is more to
 see there."""
 _SIZED_EDGE = 60.0
 """Edge to which dice of known size are brought: the smallest pips then measure five pixels."""
-_LARGEST_PIP = 0.5
-_MOST_OFF_SIZE = 1.3
+_MAX_PIP = 0.5
+_MAX_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
 _PRINT_REACH = 1.3
 """Spacings of the lattice from the middle beyond which there are no letters."""
@@ -61,26 +61,26 @@ _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 _RADII = (0.27, 0.68)
 _ACE_RADII = (0.19, 1.05)
 """Radii of pips, in spacings of the lattice."""
-_LEAST_CONTRAST = 7.0
-_LEAST_FULL = 0.50
-_LEAST_FULL_UNSEEN = 0.75
+_MIN_CONTRAST = 7.0
+_MIN_FULL = 0.50
+_MIN_FULL_UNSEEN = 0.75
 """Of a face some of whose pips are no round spots of their own."""
-_MOST_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
+_MAX_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
 """Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
 _BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
 """How far the estimated face may reach out of the picture, in its diagonals."""
-_MOST_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
-_MOST_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
+_MAX_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
+_MAX_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
 """Four pips and more in their places prove a die by themselves."""
-_MOST_PRINTED = (0.60, 0.22, 0.36)
+_MAX_PRINTED = (0.60, 0.22, 0.36)
 """The same three of an ace with letters around its pip: what passes is seldom sure."""
 _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
-_LEAST_LIKENESS = 0.60
+_MIN_LIKENESS = 0.60
 
-_LEAST_SLANT = 0.12
+_MIN_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
-_MOST_UNLIKE = 1.9
+_MAX_UNLIKE = 1.9
 """Largest ratio between a die's edge and the usual one of its picture."""
 _PROVES_SIZE = 3
 """Pips of a face that says how large the dice of its picture are."""
@@ -128,7 +128,7 @@ class PhotoReading:
 
 def photo_scale(image: np.ndarray) -> float:
     """By how much a picture is enlarged or shrunk before it is read."""
-    return min(_MOST_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
+    return min(_MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
 
 
 def read_photo(image: np.ndarray) -> PhotoReading:
@@ -152,9 +152,7 @@ def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
     """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
     scale = _SIZED_EDGE / edge_px
     faces = _read_at(image, scale, edge_px * scale)
-    return [
-        die for die in faces.dice if 1 / _MOST_OFF_SIZE < die.edge_px / edge_px < _MOST_OFF_SIZE
-    ]
+    return [die for die in faces.dice if 1 / _MAX_OFF_SIZE < die.edge_px / edge_px < _MAX_OFF_SIZE]
 
 
 def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
@@ -164,13 +162,13 @@ def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> Phot
     """
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
-    spots = find_spots(lab, largest=np.inf if edge is None else _LARGEST_PIP * edge)
+    spots = find_spots(lab, largest=np.inf if edge is None else _MAX_PIP * edge)
     if not len(spots):
         return PhotoReading((), np.zeros((0, 4)))
     passed = _examine(lab, spots, propose(spots))
     usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:
-        passed = [die for die in passed if 1 / _MOST_UNLIKE < die.edge_px / usual < _MOST_UNLIKE]
+        passed = [die for die in passed if 1 / _MAX_UNLIKE < die.edge_px / usual < _MAX_UNLIKE]
     kept = _without_overlap(passed)
     aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
     faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
@@ -298,7 +296,7 @@ def _face(
         return None
     body = np.median(patch[ground], axis=0)
     contrast = float(np.linalg.norm(pip - body))
-    if contrast < _LEAST_CONTRAST:
+    if contrast < _MIN_CONTRAST:
         return None
     off = np.linalg.norm(patch - body, axis=-1) / contrast
     share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
@@ -310,21 +308,21 @@ def _face(
             full = min(full, float(share[near].mean()))
         elif np.hypot(x, y) > radius + disc:
             empty = max(empty, float(off[near].mean()))
-    kinds = _MOST_EMPTY, _MOST_ODD, _MOST_GRAIN
-    most_empty, most_odd, most_grain = (
-        _MOST_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
+    kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
+    most_empty, max_odd, most_grain = (
+        _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
     )
     is_whole = len(proposal.members) == proposal.value
-    if full < (_LEAST_FULL if is_whole else _LEAST_FULL_UNSEEN) or empty > most_empty:
+    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > most_empty:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
-    if odd > most_odd or grain > most_grain:
+    if odd > max_odd or grain > most_grain:
         return None
     drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
     told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at
     likeness = float(np.corrcoef(drawn[told], np.clip(share[told], -0.5, 1.5))[0, 1])
-    if likeness < _LEAST_LIKENESS:
+    if likeness < _MIN_LIKENESS:
         return None
     ends = float((np.linalg.norm(rim - body, axis=-1) > max(0.2 * contrast, 5.0)).mean())
     confidence = max(0.0, min(1.0, (full - empty) * likeness))
@@ -351,7 +349,7 @@ def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:
     Seen from above the rows of a six are too near each other for that; there it is the next die.
     """
     slant = np.hypot(*np.median(spots.stretch[list(proposal.members)], axis=0))
-    if slant < _LEAST_SLANT:
+    if slant < _MIN_SLANT:
         return False
     near = spots.xy - proposal.middle
     size = float(np.median(spots.diameter[list(proposal.members)]))

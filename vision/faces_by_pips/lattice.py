@@ -28,32 +28,32 @@ _RADII = (0.046, 0.062, 0.084, 0.112)
 _RING = (1.35, 2.0)
 """Inner and outer radius of what a pip is measured against, in radii of the pip."""
 _SPACINGS = np.linspace(0.17, 0.34, 18)
-_MOST_OFF = 0.08
+_MAX_OFF = 0.08
 _OFFSETS = np.stack(
-    np.meshgrid(*2 * (np.linspace(-_MOST_OFF, _MOST_OFF, 7),)), axis=-1
+    np.meshgrid(*2 * (np.linspace(-_MAX_OFF, _MAX_OFF, 7),)), axis=-1
 ).reshape(-1, 2)  # fmt: skip
 """(49, 2): middles of the pattern that are tried."""
 PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
 """(9, 2): the lattice."""
-_LEAST_STEP = 6.0
+_MIN_STEP = 6.0
 """Lab distance (8 bits) that the usual pip of a face must stand out by; grain of 12 grey levels
 with JPEG makes 1.4."""
-_LEAST_FULL = 0.40
+_MIN_FULL = 0.40
 """Weakest pip beside the usual one of its face."""
-_MOST_FULL = 1.7
+_MAX_FULL = 1.7
 """Strongest pip beside the usual one: a glint between the white pips of a two was taken for one."""
 MIDDLE_OFF = 0.14
 """Most that the middle pip of a three or five is off the middle of the others, in spacings. Of 379
 on the rig and path-traced none was beyond 0.09; an emblem that was taken for a pip had 0.20."""
-_MOST_EMPTY = 0.30
+_MAX_EMPTY = 0.30
 """Strongest other place of the lattice, the same way or the other."""
-_MOST_ELSE = 0.60
+_MAX_ELSE = 0.60
 """Strongest other thing on the face, the same way."""
 _APART = 2.2
 """Radii from the middle of a pip from which on something is another thing."""
-_LEAST_ROUND = 0.45
+_MIN_ROUND = 0.45
 """Shorter over longer axis of the least round pip."""
-_LEAST_GAP = 2.05
+_MIN_GAP = 2.05
 """Least distance of two pips, in radii: they do not lie on each other."""
 _OFF_LATTICE = 0.22
 """Farthest that a pip may be from its place, in spacings."""
@@ -138,8 +138,8 @@ def _best(
             along = (pips @ (usual / step[:, None])[..., None])[..., 0]
             full = along.min(axis=1) / step
             empty = strength[:, ~is_pip].max(axis=1) / step
-            fits = (step > _LEAST_STEP) & (full > _LEAST_FULL) & (empty < _MOST_EMPTY)
-            fits &= along.max(axis=1) < _MOST_FULL * step
+            fits = (step > _MIN_STEP) & (full > _MIN_FULL) & (empty < _MAX_EMPTY)
+            fits &= along.max(axis=1) < _MAX_FULL * step
             worth = np.where(fits, along.mean(axis=1) * (full - empty), 0.0)
             i = int(worth.argmax())
             if fits[i] and (best is None or worth[i] > best.worth):
@@ -162,7 +162,7 @@ def _proved(lab: np.ndarray, fit: _Fit, steps: Sequence[np.ndarray]) -> Pattern 
     middle = pips.mean(axis=0)
     spacing = spacing_of(pips, lattice)
     off = np.linalg.norm(pips - middle - spacing * lattice, axis=1).max()
-    if spacing < _LEAST_GAP * fit.radius:
+    if spacing < _MIN_GAP * fit.radius:
         return None
     if off > _OFF_LATTICE * spacing:
         return None
@@ -202,7 +202,7 @@ def _pips(
         yy = float((weight * (dy - my) ** 2).sum() / total)
         xy = float((weight * (dx - mx) * (dy - my)).sum() / total)
         half, turn = (xx + yy) / 2, float(np.hypot((xx - yy) / 2, xy))
-        if half - turn < _LEAST_ROUND**2 * (half + turn):
+        if half - turn < _MIN_ROUND**2 * (half + turn):
             return None
         middles.append(((x + mx + 0.5) / size - 0.5, (y + my + 0.5) / size - 0.5))
     return np.array(middles)
@@ -231,4 +231,4 @@ def _has_more(steps: np.ndarray, places: np.ndarray, radius: float, usual: np.nd
     reach = _INSIDE - radius
     is_else = (near > _APART * radius) & (np.abs(x) < reach) & (np.abs(y) < reach)
     along = steps @ (usual / step).astype(np.float32)
-    return bool(is_else.any()) and float(along[is_else].max()) > _MOST_ELSE * step
+    return bool(is_else.any()) and float(along[is_else].max()) > _MAX_ELSE * step

@@ -29,7 +29,7 @@ FACE_PX = 72
 """Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
 rectifying neither loses nor invents detail."""
 
-_LEAST_CONTRAST = 22.0
+_MIN_CONTRAST = 22.0
 """Lab distance between face and pips below which nothing is called a pip; grain and JPEG stay
 under 8, worn ivory with brown pips has 45."""
 
@@ -79,7 +79,7 @@ _COLOUR_SPREAD = 0.45
 _MARGIN = 0.045
 """Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
 
-MOST_ODD = 0.035
+MAX_ODD = 0.035
 """Share of a face that may be neither face nor round pip: a serial number, a scratch."""
 
 SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
@@ -137,19 +137,19 @@ class _Spot:
     colour: np.ndarray
 
 
-def read_face(patch: np.ndarray, most_odd: float = MOST_ODD) -> Face:
+def read_face(patch: np.ndarray, max_odd: float = MAX_ODD) -> Face:
     """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face.
 
-    `most_odd`: share of the face that may be neither face nor round pip.
+    `max_odd`: share of the face that may be neither face nor round pip.
     """
     lab = cv2.cvtColor(cv2.GaussianBlur(patch, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
     away = _distance_from_face(lab)
     rim = round(_MARGIN * FACE_PX)
     inner = away[rim:-rim, rim:-rim]
     contrast = _share(inner, 0.985)
-    if contrast < _LEAST_CONTRAST:
+    if contrast < _MIN_CONTRAST:
         return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
-    spots, strange, away = _spots(away, lab, contrast, rim, most_odd)
+    spots, strange, away = _spots(away, lab, contrast, rim, max_odd)
     if not spots:
         return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
     if strange:
@@ -208,7 +208,7 @@ def _share(values: np.ndarray, share: float) -> float:
 
 
 def _spots(
-    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, most_odd: float
+    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, max_odd: float
 ) -> tuple[list[_Spot], str, np.ndarray]:
     """Round spots of a pip's size; why the face is illegal, if something else is on it; and the
     distances from the face, in which pips that are rings have no hole."""
@@ -237,7 +237,7 @@ def _spots(
         elif not is_edge:
             odd_area += area
     odd = ""
-    if odd_area > most_odd * FACE_PX * FACE_PX:
+    if odd_area > max_odd * FACE_PX * FACE_PX:
         odd = f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
     return spots, odd, away
 

@@ -19,10 +19,10 @@ SPACING = 0.255
 SIZE_RATIO = 1.5
 """Largest ratio between the diameters of two spots of one face."""
 _NEIGHBOURS = 10
-_LEAST_ASPECT = 0.42
-_LEAST_UPRIGHT_ASPECT = 0.66
+_MIN_ASPECT = 0.42
+_MIN_UPRIGHT_ASPECT = 0.66
 """Shorter over longer side of a lattice, as seen and seen from straight above."""
-_LEAST_SIX_ASPECT = 0.5
+_MIN_SIX_ASPECT = 0.5
 """The same of a six: cheap dice have its rows nearer to each other than the corners of a four, and
 pips that run into each other along the rows look stretched."""
 LIKE_INNER = 0.45
@@ -110,7 +110,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
             lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
             if not (1.25 * d < lu < 4.6 * d and 1.25 * d < lv < 4.6 * d):
                 continue
-            if min(lu, lv) < _LEAST_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
+            if min(lu, lv) < _MIN_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
                 continue
             opposite = at(p + u + v, 0.20 * max(lu, lv))
             if opposite is None or opposite < i:
@@ -121,7 +121,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
                 j_, k_ = j, k
             corners = (i, int(j_), int(k_), opposite)
             aspect = _upright_aspect(spots, corners, u, v)
-            if aspect < _LEAST_SIX_ASPECT:
+            if aspect < _MIN_SIX_ASPECT:
                 continue
             middle = xy[list(corners)].mean(axis=0)
             inside = [at(middle, 0.15 * max(lu, lv))]
@@ -137,7 +137,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
                 # rows must then be seen all the more clearly (`photo`).
                 if value == 6 and contrast[i] > PLAIN:
                     more = [m for m in more if m is not None]
-                if None not in more and (value == 6 or aspect > _LEAST_UPRIGHT_ASPECT):
+                if None not in more and (value == 6 or aspect > _MIN_UPRIGHT_ASPECT):
                     members = corners + tuple(m for m in more if m is not None)
                     found.append(Proposal(value, layout, middle, u / 2, v / 2, members))
     return found

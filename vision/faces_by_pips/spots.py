@@ -19,19 +19,19 @@ import numpy as np
 
 _HALF_OCTAVE = 2.0**0.5
 _SIGMAS = (1.5, 2.7)
-_LEAST_RESPONSE = (1.6, 2.2, 2.2)
+_MIN_RESPONSE = (1.6, 2.2, 2.2)
 """Of lightness, green-red and blue-yellow, Lab units."""
-_MOST_PER_LEVEL = 1600
-_LEAST_SIDE = 20
+_MAX_PER_LEVEL = 1600
+_MIN_SIDE = 20
 _RAYS = 16
 _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
 _RADII = (1.75, 4.9)
 """Radii that a level measures, its own pixels."""
-_LEAST_CONTRAST = 6.0
-_MOST_TOUCHED = 5
+_MIN_CONTRAST = 6.0
+_MAX_TOUCHED = 5
 """Rays that may run on into neighbours where all the others show a clear, round spot."""
-_MOST_UNROUND = 0.20
-_MOST_ELLIPTIC = 0.42
+_MAX_UNROUND = 0.20
+_MAX_ELLIPTIC = 0.42
 
 _ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
@@ -89,7 +89,7 @@ def find_spots(lab: np.ndarray, most: int = 800, largest: float = np.inf) -> Spo
     parts = [Spots(nowhere, nothing, colourless, colourless, nowhere, nothing)]
     scale = 1.0
     level = lab
-    while min(level.shape[:2]) >= _LEAST_SIDE and 2 * _RADII[0] * scale < largest:
+    while min(level.shape[:2]) >= _MIN_SIDE and 2 * _RADII[0] * scale < largest:
         parts.append(_measure(level, _extremes(level), scale))
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
@@ -107,13 +107,13 @@ def _extremes(level: np.ndarray) -> np.ndarray:
     """(N, 2) float32: where a level's difference of Gaussians peaks, strongest first."""
     step = cv2.GaussianBlur(level, (0, 0), _SIGMAS[0]) - cv2.GaussianBlur(level, (0, 0), _SIGMAS[1])
     places, strengths = [], []
-    for channel, least in enumerate(_LEAST_RESPONSE):
+    for channel, least in enumerate(_MIN_RESPONSE):
         response = np.abs(step[..., channel])
         peak = (response >= cv2.dilate(response, np.ones((3, 3), np.uint8))) & (response > least)
         y, x = np.nonzero(peak)
         places.append(np.stack([x, y], axis=1).astype(np.float32))
         strengths.append(response[y, x] / least)
-    order = np.argsort(-np.concatenate(strengths), kind="stable")[:_MOST_PER_LEVEL]
+    order = np.argsort(-np.concatenate(strengths), kind="stable")[:_MAX_PER_LEVEL]
     return np.concatenate(places)[order]
 
 
@@ -153,7 +153,7 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     outer = np.median(colours[np.arange(len(centres)), :, around], axis=1)
     axis = inner - outer
     contrast = np.linalg.norm(axis, axis=1)
-    keep = (contrast > _LEAST_CONTRAST) & (first > 1.2)
+    keep = (contrast > _MIN_CONTRAST) & (first > 1.2)
     if not keep.any():
         return _none()
     centres, inner, outer, axis = centres[keep], inner[keep], outer[keep], axis[keep]
@@ -180,13 +180,13 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
         + second_y[:, None] * np.sin(2 * _ANGLES)
     )
     unround = np.sqrt(((filled - smooth) ** 2).mean(axis=1)) / mean
-    is_clear = (lost <= _MOST_TOUCHED) & (contrast > 25.0) & (unround < 0.07)
+    is_clear = (lost <= _MAX_TOUCHED) & (contrast > 25.0) & (unround < 0.07)
     keep = (
         (mean > _RADII[0])
         & (mean < _RADII[1])
         & ((lost <= 2) | is_clear)
-        & (unround < _MOST_UNROUND)
-        & (np.hypot(second_x, second_y) < _MOST_ELLIPTIC * mean)
+        & (unround < _MAX_UNROUND)
+        & (np.hypot(second_x, second_y) < _MAX_ELLIPTIC * mean)
         & (np.hypot(first_x, first_y) < 0.8 * mean)
     )
     moved = centres + np.stack([first_x, first_y], axis=1)

@@ -42,7 +42,7 @@ _SAME_DIE = 0.9
 """Two peaks nearer than this many radii (half diagonals) are one die: the centres of two
 touching faces are at least √2 radii apart."""
 
-_MOST_DICE = 100
+_MAX_DICE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ class DieFinder:
         table never does. Raises ModelError when it does not load or run."""
         return None if self.card.photo is None else PhotoLooker(self.card.photo, self._threads)
 
-    def find(self, image: np.ndarray, least_score: float | None = None) -> list[FoundDie]:
+    def find(self, image: np.ndarray, min_score: float | None = None) -> list[FoundDie]:
         """Every die in a BGR uint8 (H, W, 3) picture of any size, best score first.
 
-        `least_score` replaces the manifest's threshold, for drawing curves. Raises VisionError
+        `min_score` replaces the manifest's threshold, for drawing curves. Raises VisionError
         when the picture is of another kind.
         """
         return decode(
             *self.maps(image),
-            least_score=self.card.thresholds.score if least_score is None else least_score,
+            min_score=self.card.thresholds.score if min_score is None else min_score,
         )
 
     def maps(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -153,10 +153,10 @@ class DieFinder:
         return peaks[0], faces[0]
 
 
-def decode(peaks: np.ndarray, faces: np.ndarray, least_score: float) -> list[FoundDie]:
+def decode(peaks: np.ndarray, faces: np.ndarray, min_score: float) -> list[FoundDie]:
     """The two output maps of one picture as dice, best first; see the module's docstring."""
-    rows, columns = np.nonzero(peaks[0] >= least_score)
-    order = np.argsort(-peaks[0, rows, columns], kind="stable")[:_MOST_DICE]
+    rows, columns = np.nonzero(peaks[0] >= min_score)
+    order = np.argsort(-peaks[0, rows, columns], kind="stable")[:_MAX_DICE]
     dice: list[FoundDie] = []
     taken: list[tuple[float, float, float]] = []
     for row, column in zip(rows[order], columns[order], strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 PADDING = (114, 114, 114)
 """What lies beyond the picture's border, BGR."""
-_LEAST_WARPED = 0.6
+_MIN_WARPED = 0.6
 """Below this scale a warp alone would skip pixels: the part is made smaller first."""
 
 
@@ -30,7 +30,7 @@ def cut(
     """
     x, y = centre
     part, shift, shrunk = image, np.zeros(2), 1.0
-    if scale < _LEAST_WARPED:
+    if scale < _MIN_WARPED:
         reach = 0.75 * side / scale  # half the window, turned by 45 degrees
         height, width = image.shape[:2]
         left = min(max(0, int(x - reach)), width - 1)

@@ -28,12 +28,12 @@ _SIDES = (320, 640, 1280)
 _FINE_SIDE = 2048
 _SMALL_EDGE = 40.0
 """Dice smaller than this at the last of these sides: it is worth to look at a larger one."""
-_MOST_ENLARGED = 2.0
+_MAX_ENLARGED = 2.0
 _SLANTED_SIDE = 900
 _STRETCHES = (1.5, 2.2)
 """Dice seen from far aside have flat top faces, flatter than the model knows them: it also looks at
 the picture drawn so much taller; and even more where that shows two faces of one die."""
-_LEAST_SIDE = 160
+_MIN_SIDE = 160
 """Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 
 _LOOKS = ((0.0, 72.0), (90.0, 72.0), (180.0, 56.0), (225.0, 92.0))
@@ -52,12 +52,12 @@ _SLANTED = 0.15
 """Distance between the middles of top and bottom face, in edges, from which a photograph shows the
 sides of its dice: 9 degrees off the vertical. Seen from closer to above, two faces side by side are
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
-_MOST_COMPARED = 40
+_MAX_COMPARED = 40
 _SURELY_TWO = 0.70
 _NEAREST_TWO = 0.95
-_LEAST_TOP = 0.45
+_MIN_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
-_LEAST_TOP_SEEN = 0.15
+_MIN_TOP_SEEN = 0.15
 """The same where the model sees either as the other's side."""
 _FACES_APART = (0.45, 1.25)
 """Distance between the middles of two faces of one cube, in edges as they look."""
@@ -78,7 +78,7 @@ another face than the top was found."""
 class ScoredFinder(Protocol):
     """The model: `vision.networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
 
-    def find(self, image: np.ndarray, least_score: float) -> Sequence[FoundDie]: ...
+    def find(self, image: np.ndarray, min_score: float) -> Sequence[FoundDie]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +97,11 @@ class PhotoFinder:
         # Without it, as fakes are, a thing is what the finder alone takes it for.
         self._looker: PhotoLooker | None = getattr(finder, "photo", None)
 
-    def find(self, image: np.ndarray, least_worth: float) -> tuple[list[FoundDie], list[FoundDie]]:
+    def find(self, image: np.ndarray, min_worth: float) -> tuple[list[FoundDie], list[FoundDie]]:
         """Dice in a (H, W, 3) uint8 BGR picture, left to right; and what may be dice but has less
-        than `least_worth`, best first."""
+        than `min_worth`, best first."""
         border = 0
-        if min(image.shape[:2]) < _LEAST_SIDE:
+        if min(image.shape[:2]) < _MIN_SIDE:
             border = max(image.shape[:2]) // 3
             image = cv2.copyMakeBorder(
                 image, border, border, border, border, cv2.BORDER_REFLECT_101
@@ -115,24 +115,24 @@ class PhotoFinder:
             things = [_by_both(die, look) for die, look in zip(things, looks, strict=True)]
         dice = _without_overlap(things)
         dice = [_moved(die, -border) for die in dice]
-        sure = [die for die in dice if worth(die) >= least_worth]
-        faint = [die for die in dice if worth(die) < least_worth]
+        sure = [die for die in dice if worth(die) >= min_worth]
+        faint = [die for die in dice if worth(die) < min_worth]
         return sorted(sure, key=lambda die: float(die.centre[0])), faint
 
     def _first_looks(self, image: np.ndarray) -> list[_Candidate]:
         longest = max(image.shape[:2])
-        scales = sorted({min(side / longest, _MOST_ENLARGED) for side in _SIDES})
+        scales = sorted({min(side / longest, _MAX_ENLARGED) for side in _SIDES})
         if longest < _SIDES[0]:
-            scales = [1.0, _MOST_ENLARGED]
+            scales = [1.0, _MAX_ENLARGED]
         found: list[_Candidate] = []
         for scale in scales:
             found += self._at_scale(image, scale)
-        slanted = min(_SLANTED_SIDE / longest, _MOST_ENLARGED)
+        slanted = min(_SLANTED_SIDE / longest, _MAX_ENLARGED)
         found += self._at_scale(image, slanted, _STRETCHES[0])
         if _shows_fronts(found):
             found += self._at_scale(image, slanted, _STRETCHES[1])
         edges = [c.die.edge_px for c in found if c.die.score > 0.35]
-        fine = min(_FINE_SIDE / longest, _MOST_ENLARGED)
+        fine = min(_FINE_SIDE / longest, _MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
             found += self._at_scale(image, fine)
         return found
@@ -305,7 +305,7 @@ def is_slanted(dice: Sequence[FoundDie]) -> bool:
 
 def _shows_fronts(candidates: Sequence[_Candidate]) -> bool:
     """True if top and front of some die were both found: the view is slanted."""
-    dice = [c.die for c in _distinct([c for c in candidates if c.worth > 0.2])][:_MOST_COMPARED]
+    dice = [c.die for c in _distinct([c for c in candidates if c.worth > 0.2])][:_MAX_COMPARED]
     return any(_is_top_of(a, b) for a in dice for b in dice if _gap(a, b) < 1.2 * b.edge_px)
 
 
@@ -316,8 +316,8 @@ def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     if not 1 / _FACES_ALIKE < die.edge_px / other.edge_px < _FACES_ALIKE:
         return False  # a pip, a glint, a thing behind the die
     if _is_each_the_others_side(die, other):
-        return die.score > _LEAST_TOP_SEEN * other.score
-    return die.score > _LEAST_TOP * other.score and _is_one_cube(die, other)
+        return die.score > _MIN_TOP_SEEN * other.score
+    return die.score > _MIN_TOP * other.score and _is_one_cube(die, other)
 
 
 def _is_each_the_others_side(a: FoundDie, b: FoundDie) -> bool:

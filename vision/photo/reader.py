@@ -41,12 +41,12 @@ _BESIDE, _ALIKE = 0.85, 0.2
 """Edges, along the top's own, from which on a face is beside it; and edges by which the sides of
 the tops of two dice, side by side on one table, differ at the most. Corners that are estimated from
 pips are good to a tenth."""
-_LEAST_SIDE_PX, _LONGEST = 8, 40
+_MIN_SIDE_PX, _LONGEST = 8, 40
 """A picture with a shorter side has no room for a die; nor has a strip so many times longer than
 wide, which no camera takes and which at the readers' scales would be no pixel wide."""
-_LEAST_SEEN_PX = 26.0
+_MIN_SEEN_PX = 26.0
 """Edge of a die below which the second reader cannot be expected to see its pips."""
-_LEAST_SPOTTED_PX = 15.0
+_MIN_SPOTTED_PX = 15.0
 """The same below which it cannot be expected to see that there are any."""
 _WHOLE = 0.10
 """Edges by which a top face may reach beyond the border and still show all of its pips: they begin
@@ -60,7 +60,7 @@ hardly seen and so made a tenth wider. In five sets 107 of 111 faint things that
 and 137 of 293 others."""
 _BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
 """The same of the round spot that a whole die makes where it stands out from what it lies on."""
-_LEAST_BELOW = 0.15
+_MIN_BELOW = 0.15
 """Edges by which the bottom face of a die seen from aside, with another one just above it in the
 picture, must lie below its top."""
 
@@ -105,7 +105,7 @@ class PhotoReader:
         return self._gather(image, Stopwatch())
 
     def _gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
-        if min(image.shape[:2]) < max(_LEAST_SIDE_PX, max(image.shape[:2]) / _LONGEST):
+        if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _LONGEST):
             return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
         found, faint = self._finder.find(image, self.thresholds.found)
         clock.lap("model")
@@ -171,7 +171,7 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
             _is_of_size(die, usual, t.size_ratio)
             and (
                 worth(die) >= t.alone
-                or (die.edge_px < _LEAST_SEEN_PX and worth(die) >= t.small)
+                or (die.edge_px < _MIN_SEEN_PX and worth(die) >= t.small)
                 or (vote.second is not None and vote.second.value is not None)
             )
         )
@@ -334,7 +334,7 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
             least = t.alone
         elif _is_seen_by_both(die, evidence):
             least = t.faint_to_both
-        elif die.edge_px > _LEAST_SPOTTED_PX and not _has_spots(die, evidence.spots):
+        elif die.edge_px > _MIN_SPOTTED_PX and not _has_spots(die, evidence.spots):
             least = t.faint_blank
         if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"
@@ -365,7 +365,7 @@ def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
     of a die seen from aside is: both may be faces of one die."""
     edge = (die.edge_px + other.edge_px) / 2
     x, y = (die.centre - other.centre) / edge
-    return bool(abs(x) < 0.6 and 0.4 < y < 1.3 and die.down[1] < _LEAST_BELOW * die.edge_px)
+    return bool(abs(x) < 0.6 and 0.4 < y < 1.3 and die.down[1] < _MIN_BELOW * die.edge_px)
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

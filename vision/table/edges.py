@@ -15,9 +15,9 @@ _REACH = 0.10
 """Search range to either side, as a share of the edge: farther than a network errs, nearer than
 the outer pips, which begin at an eighth."""
 _STEPS = 25
-_LEAST_STEP = 5.0
+_MIN_STEP = 5.0
 """Change of grey per pixel that counts as an edge."""
-_LEAST_SHARE = 0.5
+_MIN_SHARE = 0.5
 _ALONG = np.linspace(0.1, 0.9, _SAMPLES)
 
 
@@ -53,7 +53,7 @@ def refine(image: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, float]:
     # Of several edges (top and bottom of a side face) the one nearer to the first guess.
     weight = np.exp(-0.5 * (offsets[1:-1] / (0.6 * reach)) ** 2)
     best = (step * weight).argmax(axis=1)
-    found = (step[np.arange(len(best)), best] > _LEAST_STEP).reshape(4, _SAMPLES)
+    found = (step[np.arange(len(best)), best] > _MIN_STEP).reshape(4, _SAMPLES)
     at = offsets[1:-1][best].reshape(4, _SAMPLES)
     lines = []
     sides = 0
@@ -74,11 +74,11 @@ def refine(image: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, float]:
 
 def _fit(along: np.ndarray, at: np.ndarray) -> tuple[float, float] | None:
     """Offset at the start and slope of a side, most of whose samples agree."""
-    if len(at) < _LEAST_SHARE * _SAMPLES:
+    if len(at) < _MIN_SHARE * _SAMPLES:
         return None
     away = np.abs(at - _median(at))
     keep = away < max(1.5, 2.0 * _median(away))
-    if keep.sum() < _LEAST_SHARE * _SAMPLES:
+    if keep.sum() < _MIN_SHARE * _SAMPLES:
         return None
     along, at = along[keep], at[keep]
     x, y = float(along.mean()), float(at.mean())

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.table.quality import LEAST_RIM_SEEN, QualityGate
+from vision.table.quality import MIN_RIM_SEEN, QualityGate
 
 REACH_PX = 96
 """How far a camera may have been knocked, each way; more takes the compartment out of sight."""
@@ -41,7 +41,7 @@ class RimSearch:
         self._next += 1
         gate = QualityGate(replace(self._calibration, centre_px=centre))
         off, seen = gate.rim(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-        is_there = off is not None and off <= STEP_PX and seen >= LEAST_RIM_SEEN
+        is_there = off is not None and off <= STEP_PX and seen >= MIN_RIM_SEEN
         return float(np.hypot(x, y)) if is_there else None
 
     def restart(self) -> None:

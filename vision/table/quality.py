@@ -34,7 +34,7 @@ one flat grey or by smearing the last good row down."""
 RIM_TOLERANCE_MM = 0.9
 """Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
 geometry that proves it is not."""
-LEAST_RIM_SEEN = 0.48
+MIN_RIM_SEEN = 0.48
 """Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
 compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over the dome: 0.36 and
 less."""
@@ -53,16 +53,16 @@ _RIM_SHIFTS = np.array(
     ]
 )
 """Places that a bumped camera's rim may have, pixels to the right and down."""
-_LEAST_RIM_STEP = 4.0
-_LEAST_RIM_RAYS = 0.35
+_MIN_RIM_STEP = 4.0
+_MIN_RIM_RAYS = 0.35
 
 
 class QualityGate:
     """Judges frames of one calibrated camera."""
 
-    def __init__(self, calibration: Calibration, least_sharpness: float = 0.105) -> None:
+    def __init__(self, calibration: Calibration, min_sharpness: float = 0.105) -> None:
         self.calibration = calibration
-        self.least_sharpness = least_sharpness
+        self.min_sharpness = min_sharpness
         turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
         self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
         ring = self._direction * calibration.compartment_radius_mm
@@ -108,13 +108,13 @@ class QualityGate:
         elif clipped > CLIPPED_SHARE or median > WHITE_MEDIAN:
             fault = Reason.OVER_EXPOSED
             detail = f"{clipped:.0%} of the compartment is white, median grey {median:.0f} of 255"
-        elif sharp < self.least_sharpness:
+        elif sharp < self.min_sharpness:
             fault = Reason.DEFOCUSED
-            detail = f"sharpness {sharp:.3f}, needed {self.least_sharpness:.3f}"
+            detail = f"sharpness {sharp:.3f}, needed {self.min_sharpness:.3f}"
         elif flat_rows > TORN_ROWS or is_cut:
             lost = max(flat_rows, black_rows)
             fault, detail = Reason.TORN, f"{lost:.0%} of the rows are empty or repeated"
-        elif rim_seen < LEAST_RIM_SEEN:
+        elif rim_seen < MIN_RIM_SEEN:
             fault = Reason.BLOCKED
             detail = f"only {rim_seen:.0%} of the compartment's rim look as a rim does"
         elif rim_px is not None and rim_px > RIM_TOLERANCE_MM * self.calibration.floor_px_per_mm:
@@ -151,8 +151,8 @@ class QualityGate:
         ends_x, ends_y = self._ray_x[:, -1], self._ray_y[:, -1]
         width, height = self.calibration.image_size
         inside = (ends_x < width - 1) & (ends_x > 0) & (ends_y < height - 1) & (ends_y > 0)
-        seen = (step.max(axis=1) > _LEAST_RIM_STEP) & inside
-        if seen.mean() < _LEAST_RIM_RAYS:
+        seen = (step.max(axis=1) > _MIN_RIM_STEP) & inside
+        if seen.mean() < _MIN_RIM_RAYS:
             return None, 1.0
         base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
         # Where the strongest steps are partly another ring's, a fit to all ends between the two.

@@ -52,7 +52,7 @@ def test_a_card_too_large_to_be_drawn_finely_is_drawn_less_finely(
     times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fine = CARD.picture(8.0)
-    monkeypatch.setattr("vision.calibrating.target._WIDEST_PX", len(fine) * times)
+    monkeypatch.setattr("vision.calibrating.target._MAX_PX", len(fine) * times)
     coarse = CARD.picture(8.0)
     assert coarse.shape == fine.shape
     assert np.abs(coarse.astype(int) - fine).mean() < 8.0

@@ -87,7 +87,7 @@ class Both(TruthFinder):
         die = self._found[0]
         self._near = die.corners - die.centre + middle
 
-    def find(self, image, least_score=None):
+    def find(self, image, min_score=None):
         die = self._found[0]
         if image.shape[:2] != (224, 224):
             scale = image.shape[1] / 640

@@ -48,7 +48,7 @@ class Says:
     def __init__(self, found: list[FoundDie], faint: tuple[FoundDie, ...] = ()) -> None:
         self._found, self._faint = found, list(faint)
 
-    def find(self, image: np.ndarray, least_worth: float):
+    def find(self, image: np.ndarray, min_worth: float):
         return sorted(self._found, key=lambda die: float(die.centre[0])), self._faint
 
 

@@ -102,7 +102,7 @@ def _moved(event: ev.Event, shift: int) -> ev.Event:
 @pytest.mark.parametrize("number", [0, 4])
 def test_a_bounded_exploration_finds_nothing(number):
     """The whole of it is `python -m hil_tests.proofs`; this is its first nodes."""
-    found = explore(TABLES[number], most_nodes=500)
+    found = explore(TABLES[number], max_nodes=500)
     assert not found.violations
     assert found.transitions > 50_000
 
@@ -118,7 +118,7 @@ def test_the_exploration_would_find_a_wrong_row():
     chosen = [mutant for mutant in mutants() if mutant.name in wrong]
     assert len(chosen) == len(wrong)
     for mutant in chosen:
-        found = explore(TABLES[0], mutant.machine(), most_nodes=1500, most_violations=1)
+        found = explore(TABLES[0], mutant.machine(), max_nodes=1500, max_violations=1)
         assert found.violations, mutant.name
 
 

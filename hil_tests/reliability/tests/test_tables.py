@@ -80,4 +80,4 @@ def test_rows_are_played_at_the_table_that_they_are_about(
 
 
 def test_a_run_is_given_up_when_tables_keep_breaking(tmp_path: Path, played: type[Played]) -> None:
-    assert len(run(tmp_path, *[JAM] * 9)) == program.MOST_FAILURES
+    assert len(run(tmp_path, *[JAM] * 9)) == program.MAX_FAILURES

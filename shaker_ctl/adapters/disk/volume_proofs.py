@@ -20,7 +20,7 @@ from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
 from shaker_ctl.journal.volume import Volume
 
-_LARGEST_B = 16 << 20
+_MAX_B = 16 << 20
 """A larger file of proofs was not written here."""
 
 
@@ -32,7 +32,7 @@ def place(journal: Path) -> Path:
 def load(path: Path) -> Proofs:
     """Return what was kept; nothing where it cannot be read."""
     try:
-        if path.stat().st_size > _LARGEST_B:
+        if path.stat().st_size > _MAX_B:
             return Proofs()
         return from_plain(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError):

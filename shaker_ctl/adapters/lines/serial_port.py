@@ -19,7 +19,7 @@ WRITE_S = 1.0
 PIECE = 512
 """Bytes handed over at once: half a second at 9600 baud, inside `WRITE_S`."""
 
-LARGEST_READ = 4096
+MAX_READ = 4096
 
 
 class SerialPort:
@@ -43,7 +43,7 @@ class SerialPort:
     def read(self, timeout_s: float) -> bytes:
         try:
             ready, _, _ = select.select([self._port.fileno()], [], [], timeout_s)
-            return bytes(self._port.read(LARGEST_READ)) if ready else b""
+            return bytes(self._port.read(MAX_READ)) if ready else b""
         except (serial.SerialException, OSError, TypeError, ValueError) as error:
             # pyserial raises TypeError and ValueError too when the device went away in mid-call.
             raise self._gone(error) from error

@@ -8,7 +8,7 @@ not granted is low. It is small, imports nothing of this program, and is to be r
 EN falls
 
 * when the last grant has run out (a loop that hangs, or is stopped): after the time granted, which
-  is cut to `LONGEST_NS` whatever is asked for;
+  is cut to `MAX_NS` whatever is asked for;
 * when the controller has ended: its end of the socket closes, and that is seen at once;
 * on a word from the controller, and when this process is told to end (SIGTERM). It then grants
   nothing more, and leaves with its controller: a service manager tells both at the same moment.
@@ -47,7 +47,7 @@ ORDER = struct.Struct("<BQQ")
 ANSWER = struct.Struct("<QQB")
 """Token, time in ns until which EN is granted (0: not), level of EN."""
 
-LONGEST_NS = 120_000_000
+MAX_NS = 120_000_000
 """Nobody is granted more at a time."""
 
 TURN_S = 0.010
@@ -115,7 +115,7 @@ def attend(controller: socket.socket, line: EnableLine) -> None:
                 return
             kind, token, time_ns = ORDER.unpack(order)
             if kind == GRANT:
-                until_ns = min(time_ns, time.monotonic_ns() + LONGEST_NS)
+                until_ns = min(time_ns, time.monotonic_ns() + MAX_NS)
             elif kind == REVOKE:
                 until_ns = 0
         if signal.SIGTERM in signal.sigpending():

@@ -39,7 +39,7 @@ T = TypeVar("T")
 LABEL = "pinctrl-rp1"
 """What the chip of the header's pins calls itself on a Raspberry Pi 5."""
 
-MOST_CHIPS = 16
+MAX_CHIPS = 16
 BEAT_S = 0.2
 REOPEN_S = 0.5
 START_S = 5.0
@@ -59,7 +59,7 @@ def find_header(wanted: str) -> str:
             f"{wanted} is no GPIO chip, or not to be reached",
             remedy="Correct gpio.chip (gpiodetect lists them), or leave it at auto",
         )
-    for number in range(MOST_CHIPS):
+    for number in range(MAX_CHIPS):
         path = f"/dev/gpiochip{number}"
         with contextlib.suppress(OSError):
             if gpiod.is_gpiochip_device(path):

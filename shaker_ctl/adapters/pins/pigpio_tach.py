@@ -14,7 +14,7 @@ import pigpio
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.adapters.pins.pigpio_link import PigpioLink
 
-MOST_EDGES = 4096
+MAX_EDGES = 4096
 """Kept until fetched: 28 s at 720 rpm. Older ones fall out; nobody was looking."""
 
 _WRAP = 1 << 32
@@ -51,7 +51,7 @@ class PigpioTach:
     def __init__(self, link: PigpioLink, parameters: GpioParameters) -> None:
         self._pin = parameters.pins.tach
         self._glitch_us = parameters.tach_glitch_us
-        self._ticks: deque[int] = deque(maxlen=MOST_EDGES)
+        self._ticks: deque[int] = deque(maxlen=MAX_EDGES)
         self._unwrapper = TickUnwrapper()
         link.attach(self._install)
 

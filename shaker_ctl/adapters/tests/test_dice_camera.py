@@ -16,7 +16,7 @@ from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.errors import CameraError
 from shaker_ctl.reading.messages import CameraFault, ReadingDone
 from shaker_ctl.reading.parameters import (
-    MOST_TILT_DEG,
+    MAX_TILT_DEG,
     CalibrationParameters,
     CameraParameters,
 )
@@ -126,8 +126,8 @@ def test_a_killed_process_is_named_and_replaced(camera, heard):
 
 @pytest.mark.parametrize(
     "change",
-    [{"tilt_deg": (MOST_TILT_DEG, -MOST_TILT_DEG)}, {"height_mm": 90.1, "die_mm": 30.0},
-     {"tilt_deg": (0.0, MOST_TILT_DEG + 0.1)}, {"height_mm": 90.0, "die_mm": 30.0},
+    [{"tilt_deg": (MAX_TILT_DEG, -MAX_TILT_DEG)}, {"height_mm": 90.1, "die_mm": 30.0},
+     {"tilt_deg": (0.0, MAX_TILT_DEG + 0.1)}, {"height_mm": 90.0, "die_mm": 30.0},
      {"k1": 0.3}, {"k1": 0.31}],
 )  # fmt: skip
 def test_the_settings_take_the_calibrations_that_the_reader_takes(change):

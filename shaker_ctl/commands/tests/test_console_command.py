@@ -36,7 +36,7 @@ def replies(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "LONGEST_S", 3.0)
+    monkeypatch.setattr(commands, "MAX_S", 3.0)
 
 
 def test_a_shortened_line_has_its_reply(

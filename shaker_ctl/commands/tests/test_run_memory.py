@@ -33,7 +33,7 @@ BOUND = 16_000
 """Ten collections of the middle generation, each of ten of the youngest, wait for a full one."""
 
 
-def most_objects(how: str) -> int:
+def max_objects(how: str) -> int:
     done = subprocess.run(
         [sys.executable, "-c", PLAY, how], capture_output=True, text=True, check=True, timeout=600
     )
@@ -41,7 +41,7 @@ def most_objects(how: str) -> int:
 
 
 def test_garbage_of_play_stays_bounded_however_much_the_start_made() -> None:
-    assert most_objects("aside") < BOUND
+    assert max_objects("aside") < BOUND
 
 
 @pytest.mark.skipif(
@@ -49,4 +49,4 @@ def test_garbage_of_play_stays_bounded_however_much_the_start_made() -> None:
 )
 def test_setting_aside_alone_would_let_it_grow() -> None:
     """Why it is counted anew: where this fails, the interpreter does so by itself."""
-    assert most_objects("frozen only") > BOUND
+    assert max_objects("frozen only") > BOUND

@@ -12,9 +12,9 @@ import pytest
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.console.lockout import (
-    LONGEST_DELAY_S,
-    LONGEST_FOR_ALL_S,
-    MOST_NAMES,
+    MAX_DELAY_S,
+    MAX_FOR_ALL_S,
+    MAX_NAMES,
     Lockout,
     delay_s,
 )
@@ -122,10 +122,10 @@ def test_another_persons_login_does_not_forgive_guesses_at_a_name() -> None:
 
 def test_lockout_is_bounded_in_time_and_memory() -> None:
     lockout = Lockout()
-    for number in range(10 * MOST_NAMES):
-        assert lockout.wrong(f"name{number}", float(number)) <= LONGEST_DELAY_S
-    assert len(lockout._by_name) <= MOST_NAMES
-    assert delay_s(10_000) == LONGEST_DELAY_S
+    for number in range(10 * MAX_NAMES):
+        assert lockout.wrong(f"name{number}", float(number)) <= MAX_DELAY_S
+    assert len(lockout._by_name) <= MAX_NAMES
+    assert delay_s(10_000) == MAX_DELAY_S
 
 
 def test_a_role_of_the_other_console_is_refused_before_the_passphrase(users: Path) -> None:
@@ -229,5 +229,5 @@ def test_a_stranger_who_invents_names_locks_nobody_else_out_for_long() -> None:
         now += max(1.0, lockout.remaining_s(f"name{tries}", now))
         lockout.wrong(f"name{tries}", now)
         tries += 1
-    assert lockout.remaining_s("dan", now) <= LONGEST_FOR_ALL_S
-    assert tries < 1000 / LONGEST_FOR_ALL_S + 10, "guessing is slowed all the same"
+    assert lockout.remaining_s("dan", now) <= MAX_FOR_ALL_S
+    assert tries < 1000 / MAX_FOR_ALL_S + 10, "guessing is slowed all the same"

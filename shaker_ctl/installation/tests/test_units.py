@@ -19,7 +19,7 @@ LOADING_S = 10.0
 """Longest that the program may take to load its modules and to read the journal. Estimate: a slow
 computer with a cold card."""
 
-LONGEST_START_S = (
+MAX_START_S = (
     LOADING_S
     + max(pigpio_link.OPEN_S, gpiod_link.START_S)
     + 2 * LampParameters().request_deadline_s  # who are you, and what did you last show
@@ -55,13 +55,13 @@ def test_a_table_that_keeps_failing_stays_down():
     assert TABLE["Restart"] == ["on-failure"]
     burst, interval_s = int(TABLE["StartLimitBurst"][0]), int(TABLE["StartLimitIntervalSec"][0])
     # A start that hangs is ended after the first, and may take the second to end.
-    longest_s = sum(int(TABLE[key][0]) for key in ("TimeoutStartSec", "TimeoutStopSec"))
-    between_starts_s = longest_s + int(TABLE["RestartSec"][0])
+    max_s = sum(int(TABLE[key][0]) for key in ("TimeoutStartSec", "TimeoutStopSec"))
+    between_starts_s = max_s + int(TABLE["RestartSec"][0])
     assert burst * between_starts_s < interval_s, "slow failures would loop for ever"
 
 
 def test_systemd_waits_for_as_long_as_a_start_may_take():
-    assert int(TABLE["TimeoutStartSec"][0]) > LONGEST_START_S
+    assert int(TABLE["TimeoutStartSec"][0]) > MAX_START_S
 
 
 def test_the_service_runs_as_its_user_and_tells_systemd_of_itself():

@@ -130,9 +130,9 @@ def test_before_the_first_edges_the_loop_pushes() -> None:
 
 def test_a_jam_does_not_wind_up_the_integral() -> None:
     state, duty = drive(ControlState(), 0.0, turns=500)
-    assert duty == CONTROL.most_duty
+    assert duty == CONTROL.max_duty
     _, after = drive(state, 720.0)
-    assert after <= CONTROL.most_duty
+    assert after <= CONTROL.max_duty
     assert state.integral_duty < 0.4
 
 
@@ -148,7 +148,7 @@ def test_the_duty_never_leaves_its_bounds(
         elapsed_s=0.008,
         parameters=CONTROL,
     )
-    assert 0.0 <= duty <= CONTROL.most_duty
+    assert 0.0 <= duty <= CONTROL.max_duty
 
 
 def test_nothing_asked_for_is_nothing_driven_and_nothing_remembered() -> None:

@@ -20,7 +20,7 @@ from shaker_ctl.reading.messages import (
     ReadingDone,
     SettleDice,
 )
-from shaker_ctl.reading.wire import LONGEST_B, WireError, decoded, encoded, receive, send
+from shaker_ctl.reading.wire import MAX_B, WireError, decoded, encoded, receive, send
 from vision.reading import (
     DieEvidence,
     Kind,
@@ -138,7 +138,7 @@ def test_a_message_that_is_too_long_ends_the_link() -> None:
     try:
         send(theirs, SettleDice(3))
         assert receive(ours) == SettleDice(3)
-        theirs._send((LONGEST_B + 1).to_bytes(4, "big"))  # type: ignore[attr-defined]
+        theirs._send((MAX_B + 1).to_bytes(4, "big"))  # type: ignore[attr-defined]
         with pytest.raises(OSError, match="bad message length"):
             receive(ours)
     finally:

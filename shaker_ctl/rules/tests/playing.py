@@ -190,4 +190,4 @@ class Playing:
             self.do(ev.WagersSettled(DEALER, self.state.round))
             self.do(ev.LampsOffRequested(DEALER, self.state.round))
         self.do(ev.LampsDark(o))
-        return self.do(ev.TimerExpired(Timer.LEAST_ROUND, self.state.occasion))
+        return self.do(ev.TimerExpired(Timer.MIN_ROUND, self.state.occasion))

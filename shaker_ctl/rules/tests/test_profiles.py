@@ -336,7 +336,7 @@ def test_draws_are_lawful_and_reach_every_position():
     seen = set()
     for _ in range(2000):
         drawn = multipliers.draw(ranges, areas, luck.randrange)
-        assert len(drawn) <= multipliers.MOST_POSITIONS
+        assert len(drawn) <= multipliers.MAX_POSITIONS
         assert multipliers.lawful(drawn, ranges, areas)
         seen |= {(each.area, each.dice) for each in drawn}
     assert seen == set(multipliers.positions(ranges, areas))

@@ -61,7 +61,7 @@ class Table:
     def run(self, seconds: float, until: Callable[[], object] = lambda: False) -> None:
         end_s = self.shaker.now_s + seconds
         while self.shaker.now_s < end_s and not until():
-            self.motion.turn()
+            self.motion.tick()
             self.shaker.pass_time(0.008)
 
     def toss(self, *, lamps_age_s: float = 0.0) -> TossPlan:

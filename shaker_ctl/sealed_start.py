@@ -20,7 +20,7 @@ from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import fault, manifest, place
 from shaker_ctl.seal.examine import Examined, examine
-from shaker_ctl.seal.manifest import Finding, Manifest
+from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.parameters import SealParameters
 
 CHECK = "Restore it, or have the approver seal again; then: shaker-ctl seal clear"
@@ -62,12 +62,14 @@ def check_journal(found: Examined, journal: OpenedJournal) -> None:
             remedy="A person clears it: shaker-ctl seal clear",
         )
     if past.seal != fault.UNSEALED and not found.is_sealed:
-        gone = (Finding(place.MANIFEST, f"is gone; the table was sealed with the key {past.seal}"),)
+        gone = (
+            SealFinding(place.MANIFEST, f"is gone; the table was sealed with the key {past.seal}"),
+        )
         write(journal, fault.broken(gone))
         raise _broken(gone, "")
     if past.seal not in (fault.UNSEALED, found.seal):
         what = f"is another key ({found.seal}) than at the last opening ({past.seal})"
-        other = (Finding(place.PUBLIC_KEY, what),)
+        other = (SealFinding(place.PUBLIC_KEY, what),)
         write(journal, fault.broken(other))
         raise _broken(other, "")
 
@@ -120,7 +122,7 @@ def _journal_of(sealed: Manifest | None, config: Path) -> JournalParameters | No
         return None
 
 
-def _keep(parameters: JournalParameters, findings: Sequence[Finding]) -> str:
+def _keep(parameters: JournalParameters, findings: Sequence[SealFinding]) -> str:
     """Write the break into the journal, once; return why that was not possible, or nothing."""
     try:
         journal = open_copies(parameters)
@@ -136,7 +138,7 @@ def _keep(parameters: JournalParameters, findings: Sequence[Finding]) -> str:
     return ""
 
 
-def _broken(findings: Sequence[Finding], not_kept: str) -> SealError:
+def _broken(findings: Sequence[SealFinding], not_kept: str) -> SealError:
     more = f", and {len(findings) - 1} more files" if len(findings) > 1 else ""
     unkept = f" (not kept in the journal: {not_kept})" if not_kept else ""
     return SealError(f"the seal is broken: {findings[0].line()}{more}{unkept}", remedy=CHECK)

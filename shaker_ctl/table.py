@@ -74,7 +74,7 @@ from shaker_ctl.view import wording
 from shaker_ctl.view.archive import JournalArchive, JournalState
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.health import read_health
-from shaker_ctl.view.table_view import Chairs
+from shaker_ctl.view.table_view import TableFacts
 from shaker_ctl.view.why_due import WhyDue
 
 log = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ class Table:
             ),
         )
         self._desk = TableDesk(
-            Chairs(
+            TableFacts(
                 table_name=p.service.table_name,
                 rulebook=self._rulebook,
                 state=self._state,

@@ -18,7 +18,7 @@ from shaker_ctl.motion import controller, profile
 from shaker_ctl.motion.controller import ControlState
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.speed import SpeedMeter
-from shaker_ctl.motion.watch import DriveWatch, Sample, Verdict
+from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, Sample
 
 P = MotionParameters()
 REPORT_S = 0.001
@@ -34,7 +34,7 @@ def toss(
     late_s: Callable[[random.Random], float] = lambda _: 0.0,
     *,
     upto_s: float = 60.0,
-) -> tuple[Verdict | None, float]:
+) -> tuple[DriveVerdict | None, float]:
     """Play one drawn toss; each turn of the rig comes `late_s` too late.
 
     Return what the watch said, and how far the cam was off its plan at most, rpm.

@@ -202,7 +202,7 @@ def _status(process: Path) -> dict[str, str]:
 # ── The machine outside ─────────────────────────────────────────────────────
 
 
-class Machine:
+class BootedDebian:
     """The virtual rig, and the people at its consoles."""
 
     def __init__(self, folder: Path) -> None:
@@ -359,7 +359,7 @@ def check_start(computer: Computer, say: Teller) -> None:
     say(f"the GPIO daemon came with it: {daemon['SubState']}", daemon["SubState"] == "running")
 
 
-def open_table(machine: Machine) -> None:
+def open_table(machine: BootedDebian) -> None:
     """Have the technician clear what stands, and the floorperson inspect, sign and open.
 
     Again where an inspection fails: on a busy machine the rig's motor may seem to stall.
@@ -391,7 +391,7 @@ def clear_faults(console: Console) -> None:
             return
 
 
-def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Killed while a technician jogs."""
     low_before = computer.pins_taken_low()
     tom = machine.as_("technician", "tom")
@@ -404,7 +404,7 @@ def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
     back(computer, machine, say, restarts=1, low_before=low_before, code="controller-died")
 
 
-def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_hang(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Hung in the toss of a round: it is void, and nothing plays before a new inspection."""
     pid = computer.main_pid()
     open_table(machine)
@@ -420,7 +420,13 @@ def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
 
 
 def back(
-    computer: Computer, machine: Machine, say: Teller, *, restarts: int, low_before: int, code: str
+    computer: Computer,
+    machine: BootedDebian,
+    say: Teller,
+    *,
+    restarts: int,
+    low_before: int,
+    code: str,
 ) -> None:
     """Wait for the restart; the round in hand is ended, and the fault `code` says why."""
     until(lambda: computer.unit()["NRestarts"] == str(restarts), 20.0)
@@ -444,7 +450,7 @@ def back(
     )
 
 
-def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
+def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
     """Do as a dealer does where the reader could not read: look, and enter."""
     status = dealer.status()
     if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
@@ -456,7 +462,7 @@ def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
         dealer.ask(line)
 
 
-def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
@@ -591,7 +597,7 @@ def run(root: Path) -> bool:
     """Boot, check everything in order, and end all of it again."""
     say = Teller()
     with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="booted-") as folder:
-        machine = Machine(Path(folder))
+        machine = BootedDebian(Path(folder))
         ended.callback(machine.session.close)
         daemon = root / "usr/bin/pigpiod"
         daemon.write_text(PIGPIOD % machine.session.rig["pigpiod"]["port"])

@@ -26,8 +26,8 @@ from hil_tests.installed.booted import (
     PIGPIOD,
     PINCTRL,
     STICK,
+    BootedDebian,
     Computer,
-    Machine,
     Teller,
     open_table,
 )
@@ -121,7 +121,7 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
     say("no rig is on this table", extra.returncode != 0)
 
 
-def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -> None:
+def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Teller) -> None:
     started = computer.try_("systemctl", "start", "shaker-ctl")
     say("started", started.returncode == 0)
     if started.returncode != 0:
@@ -140,7 +140,7 @@ def check_open_table_refuses(computer: Computer, packages: Packages, say: Teller
     say("the table goes on, untouched", computer.unit()["MainPID"] == pid)
 
 
-def close_table(machine: Machine) -> None:
+def close_table(machine: BootedDebian) -> None:
     """Have the floorperson close it; a round that is under way is played to its end first."""
     fay = machine.as_("floorperson", "fay")
     fay.ask("close")
@@ -242,7 +242,7 @@ def run(root: Path, made: Packages, rounds: int, moments_s: list[float]) -> bool
     """Boot, check everything in order, and end all of it again."""
     say = Teller()
     with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="upgraded-") as folder:
-        machine = Machine(Path(folder))
+        machine = BootedDebian(Path(folder))
         ended.callback(machine.session.close)
         for name, text in (
             ("pinctrl", PINCTRL),

@@ -21,7 +21,7 @@ from rich.table import Table as Grid
 
 from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import explore
-from hil_tests.proofs.mutants import Ground, Verdict, judge, mutants
+from hil_tests.proofs.mutants import Ground, MutantVerdict, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.summary import Summary, read, write
 from hil_tests.proofs.tables import tables
@@ -235,7 +235,7 @@ def _seconds(steps: list[tuple[TableState, Event]], rules: Rulebook) -> float:
     return time.process_time() - began
 
 
-def _print_verdicts(verdicts: list[Verdict]) -> None:
+def _print_verdicts(verdicts: list[MutantVerdict]) -> None:
     by = Counter(each.killed_by for each in verdicts if each.killed_by)
     grid = Grid("killed by", "mutants")
     for name, number in by.most_common():

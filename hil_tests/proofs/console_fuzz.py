@@ -87,7 +87,7 @@ class WatchedDesk(FakeDesk):
 
 
 @dataclass(slots=True)
-class Finding:
+class FuzzFinding:
     """What one role's share came to."""
 
     role: str
@@ -142,10 +142,10 @@ def _mutate(text: bytearray, chance: random.Random) -> None:
         text[at:at] = text[: chance.randint(0, 20)]
 
 
-def fuzz(role: Role | None, amount: int, seed: int) -> Finding:
+def fuzz(role: Role | None, amount: int, seed: int) -> FuzzFinding:
     """Feed `amount` bytes as `role` (None: nobody) and judge what came of it."""
     chance = random.Random(seed)
-    finding = Finding(role.value if role else "nobody")
+    finding = FuzzFinding(role.value if role else "nobody")
     desk = WatchedDesk()
     session = Session(
         desk,
@@ -193,7 +193,7 @@ def fuzz(role: Role | None, amount: int, seed: int) -> Finding:
     return finding
 
 
-def _settle(session: Session, role: Role | None, now: float, finding: Finding) -> float:
+def _settle(session: Session, role: Role | None, now: float, finding: FuzzFinding) -> float:
     """Log in again as `role` (or out), and time a `status`."""
     log_in = [f"login {role.value} fuzz".encode(), PASSPHRASE.encode()] if role else []
     now += 1000.0  # any lockout has ended

@@ -137,7 +137,7 @@ class Ground:
 
 
 @dataclass
-class Verdict:
+class MutantVerdict:
     """How a mutant fared."""
 
     mutant: Mutant
@@ -145,15 +145,15 @@ class Verdict:
     """Name of the property, `crash`, or `stuck`; empty: survived."""
 
 
-def judge(mutant: Mutant, grounds: list[Ground]) -> Verdict:
+def judge(mutant: Mutant, grounds: list[Ground]) -> MutantVerdict:
     """Try a mutant on every table in which its row is ever taken."""
     machine = mutant.machine()
     for ground in grounds:
         if mutant.row.name in ground.taken:
             reason = _killed(mutant, machine, ground)
             if reason:
-                return Verdict(mutant, reason)
-    return Verdict(mutant)
+                return MutantVerdict(mutant, reason)
+    return MutantVerdict(mutant)
 
 
 def _killed(mutant: Mutant, machine: Machine, ground: Ground) -> str:
@@ -225,4 +225,4 @@ def _spread(items: list[Any], most: int) -> list[Any]:
     return items if len(items) <= most else items[:: len(items) // most + 1]
 
 
-__all__ = ["MACHINE", "Ground", "Mutant", "Verdict", "judge", "mutants"]
+__all__ = ["MACHINE", "Ground", "Mutant", "MutantVerdict", "judge", "mutants"]

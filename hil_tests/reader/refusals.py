@@ -37,7 +37,7 @@ from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
 from vision.table.consensus import agree, refuse
-from vision.table.motion import RestWatch
+from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
@@ -254,7 +254,7 @@ KINDS: dict[str, tuple[Maker, tuple[Reason, ...]]] = {
 
 def judge(reader: TableReader, frames: Frames) -> Verdict:
     """What a table says of a stream of pictures: its state first, then what it shows at rest."""
-    memory, watch = StreamMemory(), RestWatch(reader.calibration)
+    memory, watch = StreamMemory(), StillnessDetector(reader.calibration)
     before: np.ndarray | None = None
     seen: list[Observation] = []
     rested = False

@@ -35,7 +35,7 @@ from hil_tests.reliability.required import (
     Life,
     Motor,
     Required,
-    Source,
+    RequiredSource,
     Wagers,
 )
 
@@ -55,7 +55,7 @@ BARE = "pa-539"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CatalogueFault:
     """One row."""
 
     name: str
@@ -87,7 +87,7 @@ STANDS = Required(
     Life.OPEN,
     motor=Motor.FINISHED,
     lamps=(Lamps.TRUTH,),
-    source=(Source.VERIFIED, Source.ENTERED),
+    source=(RequiredSource.VERIFIED, RequiredSource.ENTERED),
 )
 """Nothing happens to the round. A reading may be refused by chance: the dealer then enters it."""
 
@@ -210,7 +210,10 @@ def refused(within_s: float = 5.5) -> Outcomes:
     """The reader refuses; the dealer enters what lies there."""
     return (
         replace(
-            STANDS, source=(Source.ENTERED,), seen_as=("ReadingMade:Unreadable",), within_s=within_s
+            STANDS,
+            source=(RequiredSource.ENTERED,),
+            seen_as=("ReadingMade:Unreadable",),
+            within_s=within_s,
         ),
     )
 
@@ -243,7 +246,7 @@ REFUSED = refused(7.0)
 # ── Motor, tach, supply ─────────────────────────────────────────────────────
 
 MOTOR = (
-    Fault(
+    CatalogueFault(
         "motor-jam",
         Rig("jam"),
         {
@@ -251,7 +254,7 @@ MOTOR = (
             BETS: shaker("tach-silent", "motor-driver", within_s=0.32, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-slow-start",
         Rig("slow_start factor=0.12"),
         {
@@ -260,7 +263,7 @@ MOTOR = (
             REST: UNAFFECTED,
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-overspeed",
         Rig("overspeed"),
         {
@@ -268,7 +271,7 @@ MOTOR = (
             BETS: shaker("motor-overspeed", within_s=1.00, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-driver-stuck-on",
         Rig("no_stop"),
         {
@@ -284,8 +287,8 @@ MOTOR = (
         },
     ),
     # Friction stops the cam well inside the second that the watch allows.
-    Fault("motor-brake-lost", Rig("no_brake"), {TOSS: UNAFFECTED, BETS: UNAFFECTED}),
-    Fault(
+    CatalogueFault("motor-brake-lost", Rig("no_brake"), {TOSS: UNAFFECTED, BETS: UNAFFECTED}),
+    CatalogueFault(
         "motor-driver-fault",
         Rig("driver_fault"),
         {
@@ -306,7 +309,7 @@ MOTOR = (
             LIT: finishes("ShakerFault", "motor-driver", within_s=0.4),
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-driver-dead",
         Rig("driver_dead"),
         {
@@ -314,7 +317,7 @@ MOTOR = (
             BETS: shaker("tach-silent", within_s=0.32, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-supply-sag",
         Rig("supply_low volts=14"),
         {
@@ -322,7 +325,7 @@ MOTOR = (
             BETS: shaker("motor-slow-start", within_s=0.70, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "motor-supply-lost",
         Rig("supply_low volts=6"),
         {
@@ -330,7 +333,7 @@ MOTOR = (
             BETS: not_started("ShakerFault", "motor-driver", within_s=0.4),
         },
     ),
-    Fault(
+    CatalogueFault(
         "tach-silent",
         Rig("tach_silent"),
         {
@@ -338,12 +341,12 @@ MOTOR = (
             BETS: shaker("tach-silent", within_s=0.32, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "tach-noise-shorter-than-the-filter",
         Rig("tach_noise rate_hz=400"),
         {TOSS: UNAFFECTED, BETS: UNAFFECTED, LIT: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "tach-noise",
         Rig("tach_noise rate_hz=400 width_us=300"),
         {
@@ -354,7 +357,7 @@ MOTOR = (
         },
         dwell_s=1.8,
     ),
-    Fault(
+    CatalogueFault(
         "tach-pulses-missing",
         Rig("tach_missing fraction=0.3"),
         {
@@ -362,7 +365,7 @@ MOTOR = (
             BETS: shaker("tach-unreliable", "motor-slow-start", within_s=0.70, from_en=True),
         },
     ),
-    Fault(
+    CatalogueFault(
         "tach-doubled",
         Rig("tach_doubled"),
         {
@@ -377,7 +380,7 @@ MOTOR = (
             TOSS: shaker("motor-overspeed", "tach-unreliable", within_s=0.30),
         },
     ),
-    Fault(
+    CatalogueFault(
         "cam-coupling-broken",
         Rig("cam_slip"),
         {
@@ -393,7 +396,7 @@ MOTOR = (
             ),
         },
     ),
-    Fault(
+    CatalogueFault(
         "dice-stuck-to-the-floor",
         Rig("weak_shake factor=0.02"),
         {
@@ -418,7 +421,7 @@ LID = Hands("force compartment", "close compartment")
 COVER = Hands("close cover", "open cover")
 
 CONTACTS = (
-    Fault(
+    CatalogueFault(
         "estop-pressed",
         ESTOP,
         {
@@ -428,7 +431,7 @@ CONTACTS = (
             LIT: stands(seen="EstopPressed", within_s=0.2),
         },
     ),
-    Fault(
+    CatalogueFault(
         "estop-wire-broken",
         Rig("estop_contact_open"),
         {
@@ -436,7 +439,7 @@ CONTACTS = (
             LIT: stands(seen="EstopPressed", within_s=0.2),
         },
     ),
-    Fault(
+    CatalogueFault(
         "compartment-forced",
         LID,
         {
@@ -455,7 +458,7 @@ CONTACTS = (
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
         },
     ),
-    Fault(
+    CatalogueFault(
         "compartment-wire-broken",
         Rig("compartment_contact_open"),
         {
@@ -465,14 +468,18 @@ CONTACTS = (
         },
     ),
     # The table under test has no cover, so that its contact is not asked; the dice are hidden.
-    Fault("cover-put-on-where-none-is", COVER, {TOSS: REFUSED, BETS: REFUSED, LIT: UNAFFECTED}),
-    Fault(
+    CatalogueFault(
+        "cover-put-on-where-none-is", COVER, {TOSS: REFUSED, BETS: REFUSED, LIT: UNAFFECTED}
+    ),
+    CatalogueFault(
         "cover-contact-welded-where-none-is",
         Rig("cover_contact_stuck"),
         {TOSS: UNAFFECTED, BETS: UNAFFECTED},
     ),
-    Fault("player-button-stuck", Rig("button_stuck"), {BETS: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault(
+    CatalogueFault(
+        "player-button-stuck", Rig("button_stuck"), {BETS: UNAFFECTED, TOSS: UNAFFECTED}
+    ),
+    CatalogueFault(
         "hand-over-the-dome",
         Hands("cover dome", "uncover dome"),
         {TOSS: REFUSED, REST: UNAFFECTED},
@@ -495,7 +502,7 @@ STUCK_AT_THE_REVEAL = (
 """The dice have been tossed: a person opens the cover, they are read, and then the table stops."""
 
 COVERS = (
-    Fault(
+    CatalogueFault(
         "cover-contact-opens",
         Rig("cover_contact_open"),
         {
@@ -509,7 +516,7 @@ COVERS = (
         },
         profile=COVERED,
     ),
-    Fault(
+    CatalogueFault(
         "cover-sticks-open",
         Rig("cover_stuck"),
         {
@@ -525,36 +532,36 @@ COVERS = (
         dwell_s=0.1,
         profile=COVERED,
     ),
-    Fault(
+    CatalogueFault(
         "cover-sticks-closed",
         Rig("cover_stuck", for_s=STUCK_S),
         {TOSS: STUCK_AT_THE_REVEAL},
         profile=COVERED,
     ),
-    Fault(
+    CatalogueFault(
         "cover-contact-welded",
         Rig("cover_contact_stuck", for_s=STUCK_S),
         {TOSS: STUCK_AT_THE_REVEAL},
         profile=COVERED,
     ),
-    Fault(
+    CatalogueFault(
         "jam-under-the-cover",
         Rig("jam"),
         {TOSS: shaker("tach-silent", "motor-stall", "motor-driver", within_s=0.25)},
         profile=COVERED,
     ),
-    Fault(
+    CatalogueFault(
         "service-killed-under-the-cover",
         Process("service", "killed"),
         {
             REST: killed(Ending.VOID),
             TOSS: killed(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
-            PUSH: killed(Ending.SETTLED, source=(Source.VERIFIED,)),
+            PUSH: killed(Ending.SETTLED, source=(RequiredSource.VERIFIED,)),
         },
         profile=COVERED,
     ),
     # The rig's cover takes 0.45 s from the hand to the contact.
-    Fault(
+    CatalogueFault(
         "cover-put-on-where-none-may-be",
         COVER,
         {
@@ -564,7 +571,7 @@ COVERS = (
         },
         profile=BARE,
     ),
-    Fault(
+    CatalogueFault(
         "cover-contact-welded-where-none-may-be",
         Rig("cover_contact_stuck"),
         {
@@ -579,37 +586,47 @@ COVERS = (
 
 CAMERA = (
     # At rest the dip may be over and the frames that count may have been taken: either is right.
-    Fault("ring-light-dead", Rig("light_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("ring-light-stuck", Rig("light_stuck level=0.8"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-frozen", Rig("camera_frozen"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-black", Rig("camera_black"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-over-exposed", Rig("camera_over_exposed"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-defocused", Rig("camera_defocused"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
-    Fault("camera-shifted", Rig("camera_shifted"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-blocked", Rig("camera_blocked"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-slow", Rig("camera_slow fps=4"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
-    Fault("camera-wrong-size", Rig("camera_wrong_size"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
-    Fault("camera-torn", Rig("camera_torn"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
-    Fault("camera-garbled", Rig("camera_garbled"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
-    Fault(
+    CatalogueFault("ring-light-dead", Rig("light_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault(
+        "ring-light-stuck", Rig("light_stuck level=0.8"), {TOSS: REFUSED, REST: UNAFFECTED}
+    ),
+    CatalogueFault("camera-frozen", Rig("camera_frozen"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault("camera-black", Rig("camera_black"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault(
+        "camera-over-exposed", Rig("camera_over_exposed"), {TOSS: REFUSED, REST: UNAFFECTED}
+    ),
+    CatalogueFault(
+        "camera-defocused", Rig("camera_defocused"), {TOSS: UNAFFECTED, REST: UNAFFECTED}
+    ),
+    CatalogueFault("camera-shifted", Rig("camera_shifted"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault("camera-blocked", Rig("camera_blocked"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault("camera-slow", Rig("camera_slow fps=4"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
+    CatalogueFault(
+        "camera-wrong-size", Rig("camera_wrong_size"), {TOSS: UNAFFECTED, REST: UNAFFECTED}
+    ),
+    CatalogueFault("camera-torn", Rig("camera_torn"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
+    CatalogueFault("camera-garbled", Rig("camera_garbled"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
+    CatalogueFault(
         "camera-late-0.5-s",
         Rig("camera_late seconds=0.5"),
         {TOSS: REFUSED, REST: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "camera-late-2-s",
         Rig("camera_late seconds=2"),
         {TOSS: REFUSED, REST: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "camera-late-10-s",
         Rig("camera_late seconds=10"),
         {TOSS: REFUSED, REST: UNAFFECTED},
     ),
-    Fault("camera-looped", Rig("camera_looped"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-silent", Rig("camera_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault("camera-connection-closed", Rig("camera_closed"), {TOSS: REFUSED, REST: UNAFFECTED}),
-    Fault(
+    CatalogueFault("camera-looped", Rig("camera_looped"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault("camera-silent", Rig("camera_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault(
+        "camera-connection-closed", Rig("camera_closed"), {TOSS: REFUSED, REST: UNAFFECTED}
+    ),
+    CatalogueFault(
         "camera-lost-before-the-toss",
         Rig("camera_dead"),
         {
@@ -618,7 +635,7 @@ CAMERA = (
         },
         dwell_s=8.5,
     ),
-    Fault(
+    CatalogueFault(
         "camera-frozen-for-good",
         Rig("camera_frozen"),
         {
@@ -627,7 +644,7 @@ CAMERA = (
         },
         dwell_s=9.5,
     ),
-    Fault(
+    CatalogueFault(
         "camera-moved-for-good",
         Rig("camera_shifted"),
         {
@@ -636,7 +653,7 @@ CAMERA = (
         },
         dwell_s=11.5,
     ),
-    Fault(
+    CatalogueFault(
         "camera-looped-for-good",
         Rig("camera_looped"),
         {
@@ -645,13 +662,13 @@ CAMERA = (
         },
         dwell_s=12.5,
     ),
-    Fault(
+    CatalogueFault(
         "camera-process-killed",
         Process("camera", "killed"),
         {REST: UNAFFECTED, TOSS: UNAFFECTED, BETS: UNAFFECTED, LIT: UNAFFECTED},
         dwell_s=0.3,
     ),
-    Fault(
+    CatalogueFault(
         "camera-process-stopped",
         Process("camera", "stopped", for_s=30.0),
         {REST: UNAFFECTED, TOSS: UNAFFECTED, BETS: UNAFFECTED},
@@ -667,7 +684,7 @@ EITHER = (*UNAFFECTED, *by_hand(*ANY_LINK, within_s=1.0, lamps=(Lamps.DARK, Lamp
 
 # The layout of the table under test has no `even`: a lamp that can never be among the winning ones.
 LAMPS = (
-    Fault(
+    CatalogueFault(
         "lamp-box-silent",
         Rig("lamp_silent"),
         {
@@ -678,15 +695,15 @@ LAMPS = (
             BETS: not_started("LampFault", "lamp-timeout", within_s=1.0),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-replies-late", Rig("lamp_late delay_s=0.5"), {PUSH: by_hand(*ANY_LINK, within_s=1.2)}
     ),
-    Fault(
+    CatalogueFault(
         "lamp-exception-replies",
         Rig("lamp_exception"),
         {PUSH: by_hand("lamp-reply", within_s=0.7), TOSS: by_hand("lamp-reply", within_s=1.0)},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-checksum-wrong",
         Rig("lamp_crc"),
         {
@@ -695,19 +712,23 @@ LAMPS = (
             BETS: not_started("LampFault", *ANY_LINK, within_s=1.0),
         },
     ),
-    Fault("lamp-replies-cut", Rig("lamp_truncated"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}),
-    Fault("lamp-garbage-before", Rig("lamp_garbage_before"), {PUSH: EITHER}),
-    Fault(
+    CatalogueFault(
+        "lamp-replies-cut", Rig("lamp_truncated"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}
+    ),
+    CatalogueFault("lamp-garbage-before", Rig("lamp_garbage_before"), {PUSH: EITHER}),
+    CatalogueFault(
         "lamp-garbage-inside", Rig("lamp_garbage_inside"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}
     ),
-    Fault("lamp-garbage-after", Rig("lamp_garbage_after"), {PUSH: EITHER}),
-    Fault("lamp-other-unit", Rig("lamp_other_unit"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}),
-    Fault(
+    CatalogueFault("lamp-garbage-after", Rig("lamp_garbage_after"), {PUSH: EITHER}),
+    CatalogueFault(
+        "lamp-other-unit", Rig("lamp_other_unit"), {PUSH: by_hand(*ANY_LINK, within_s=0.7)}
+    ),
+    CatalogueFault(
         "lamp-box-restarts-in-the-push",
         Rig("lamp_restart down_s=1.0"),
         {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-box-restarts-when-lit",
         Rig("lamp_restart down_s=0.3"),
         {
@@ -715,18 +736,18 @@ LAMPS = (
             TOSS: UNAFFECTED,
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamps-wired-to-neighbours",
         Rig("lamps_shifted"),
         {REST: wrong_lamps(), TOSS: wrong_lamps()},
     ),
-    Fault("lamp-lit-in-addition", Rig("lamp_extra area=even"), {REST: wrong_lamps()}),
-    Fault(
+    CatalogueFault("lamp-lit-in-addition", Rig("lamp_extra area=even"), {REST: wrong_lamps()}),
+    CatalogueFault(
         "bulb-burnt-out",
         Rig("bulb_burnt area=small,big,any-triple"),
         {REST: wrong_lamps(), LIT: wrong_lamps()},
     ),
-    Fault(
+    CatalogueFault(
         "bulb-stuck-on",
         Rig("bulb_stuck area=even"),
         {
@@ -739,12 +760,12 @@ LAMPS = (
             TOSS: by_hand("lamp-readback", within_s=0.6, lamps=(Lamps.STUCK,)),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-box-computes-otherwise",
         Rig("lamp_rule_wrong"),
         {REST: by_hand("lamp-readback", within_s=2.0)},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-drivers-dead",
         Rig("lamp_dead_drivers"),
         {
@@ -753,7 +774,7 @@ LAMPS = (
             BETS: not_started("LampFault", "lamp-readback", within_s=0.6),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-supply-low",
         Rig("lamp_supply_low"),
         {
@@ -761,12 +782,12 @@ LAMPS = (
             TOSS: by_hand("lamp-readback", "lamp", within_s=0.6),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-memory-lost",
         Rig("lamp_memory_bad"),
         {BETS: not_started("LampFault", "lamp-readback", "lamp", within_s=0.6)},
     ),
-    Fault(
+    CatalogueFault(
         "lamps-do-not-go-out",
         Rig("lamps_latched"),
         {
@@ -781,7 +802,7 @@ LAMPS = (
         },
         dwell_s=0.3,
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-cut",
         Rig("line_cut line=lamp"),
         {
@@ -789,7 +810,7 @@ LAMPS = (
             LIT: by_hand("lamp-timeout", within_s=1.0, lamps=(Lamps.TRUTH,)),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-unplugged",
         Rig("line_unplugged line=lamp"),
         {
@@ -798,7 +819,7 @@ LAMPS = (
             BETS: not_started("LampFault", "lamp-timeout", within_s=1.0),
         },
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-unplugged-and-back",
         Rig("line_unplugged line=lamp", for_s=1.5),
         {
@@ -808,22 +829,22 @@ LAMPS = (
         },
         dwell_s=2.0,
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-noise",
         Rig("line_noise line=lamp per_byte=0.3"),
         {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-noise-slight",
         Rig("line_noise line=lamp per_byte=0.001"),
         {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-bytes-lost",
         Rig("line_loss line=lamp per_byte=0.3"),
         {PUSH: by_hand(*ANY_LINK, within_s=0.7)},
     ),
-    Fault(
+    CatalogueFault(
         "lamp-line-delayed",
         Rig("line_delay line=lamp delay_s=0.5"),
         {PUSH: by_hand(*ANY_LINK, within_s=1.2)},
@@ -833,17 +854,17 @@ LAMPS = (
 # ── Consoles ────────────────────────────────────────────────────────────────
 
 CONSOLES = (
-    Fault(
+    CatalogueFault(
         "console-noise",
         Rig("line_noise line=technician per_byte=0.3", for_s=1.5),
         {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "console-unplugged-and-back",
         Rig("line_unplugged line=technician", for_s=1.5),
         {TOSS: UNAFFECTED, PUSH: UNAFFECTED},
     ),
-    Fault(
+    CatalogueFault(
         "console-flooded",
         Typed("technician", b"\x00\xff\x1b[A~~~~\r\nactivate\r" * 8, for_s=1.0),
         {TOSS: UNAFFECTED},
@@ -855,7 +876,7 @@ CONSOLES = (
 GPIO_LOST = replace(VOID, codes=("gpio-link",), seen_as=("ShakerFault:gpio-link",), within_s=1.0)
 
 GPIO = (
-    Fault(
+    CatalogueFault(
         "gpio-daemon-hangs",
         Rig("pigpiod_hang"),
         {
@@ -866,22 +887,22 @@ GPIO = (
             LIT: finishes("ShakerFault", "gpio-link", within_s=1.0),
         },
     ),
-    Fault(
+    CatalogueFault(
         "gpio-link-cut",
         Rig("pigpiod_vanish"),
         {TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),)},
     ),
-    Fault(
+    CatalogueFault(
         "gpio-daemon-frozen",
         Rig("pigpiod_freeze"),
         {TOSS: (replace(GPIO_LOST, still_within_s=1.0),)},
     ),
-    Fault(
+    CatalogueFault(
         "gpio-daemon-terminated",
         Rig("pigpiod_terminate"),
         {TOSS: (replace(GPIO_LOST, still_within_s=1.0),)},
     ),
-    Fault(
+    CatalogueFault(
         "gpio-daemon-killed",
         Rig("pigpiod_kill"),
         {
@@ -902,21 +923,21 @@ HELD = (
 STOPPED_IN_THE_TOSS = (replace(VOID, motor=Motor.STOPPED, motor_within_s=OFF_S, codes=HELD),)
 
 SERVICE = (
-    Fault(
+    CatalogueFault(
         "service-killed",
         Process("service", "killed"),
         {
             TOSS: killed(Ending.VOID, Motor.STOPPED, motor_within_s=OFF_S),
             REST: killed(Ending.VOID),
-            PUSH: killed(Ending.SETTLED, source=(Source.VERIFIED,)),
-            LIT: killed(Ending.SETTLED, source=(Source.VERIFIED, Source.ENTERED)),
+            PUSH: killed(Ending.SETTLED, source=(RequiredSource.VERIFIED,)),
+            LIT: killed(Ending.SETTLED, source=(RequiredSource.VERIFIED, RequiredSource.ENTERED)),
             BETS: killed(Ending.NOT_STARTED, Motor.NEVER),
         },
     ),
-    Fault("service-stopped", Process("service", "stopped"), {TOSS: STOPPED_IN_THE_TOSS}),
-    Fault("state-thread-hangs", Hang("state", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
-    Fault("motion-thread-hangs", Hang("motion", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
-    Fault(
+    CatalogueFault("service-stopped", Process("service", "stopped"), {TOSS: STOPPED_IN_THE_TOSS}),
+    CatalogueFault("state-thread-hangs", Hang("state", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
+    CatalogueFault("motion-thread-hangs", Hang("motion", 0.6), {TOSS: STOPPED_IN_THE_TOSS}),
+    CatalogueFault(
         "lamp-thread-hangs",
         Hang("lamps", 5.0),
         {
@@ -931,13 +952,16 @@ SERVICE = (
             ),
         },
     ),
-    Fault(
+    CatalogueFault(
         "camera-thread-hangs",
         Hang("camera", 7.0),
         {
             REST: (
                 replace(
-                    STANDS, source=(Source.ENTERED,), seen_as=("TimerExpired:rest",), within_s=6.0
+                    STANDS,
+                    source=(RequiredSource.ENTERED,),
+                    seen_as=("TimerExpired:rest",),
+                    within_s=6.0,
                 ),
             ),
         },
@@ -950,8 +974,10 @@ SYNC = ("fsync",)
 LATE_SYNC = Medium("journal", SYNC, late_s=2.0)
 
 JOURNAL = (
-    Fault("sync-takes-2-s", LATE_SYNC, {TOSS: UNAFFECTED, PUSH: UNAFFECTED, LIT: UNAFFECTED}),
-    Fault(
+    CatalogueFault(
+        "sync-takes-2-s", LATE_SYNC, {TOSS: UNAFFECTED, PUSH: UNAFFECTED, LIT: UNAFFECTED}
+    ),
+    CatalogueFault(
         "estop-while-a-sync-takes-2-s",
         Then(LATE_SYNC, ESTOP, after_s=0.3),
         {
@@ -967,7 +993,7 @@ JOURNAL = (
             ),
         },
     ),
-    Fault(
+    CatalogueFault(
         "sync-hangs",
         Medium("journal", SYNC, late_s=4.0),
         {
@@ -976,7 +1002,7 @@ JOURNAL = (
         },
         restarts=True,
     ),
-    Fault(
+    CatalogueFault(
         "journal-disk-full",
         Medium("journal", ("pwrite",), error="ENOSPC"),
         {
@@ -993,7 +1019,7 @@ JOURNAL = (
         },
         restarts=True,
     ),
-    Fault(
+    CatalogueFault(
         "journal-read-only",
         Medium("journal", ("pwrite",), error="EROFS"),
         {
@@ -1007,13 +1033,13 @@ JOURNAL = (
         },
         restarts=True,
     ),
-    Fault(
+    CatalogueFault(
         "journal-sync-error",
         Medium("journal", SYNC, error="EIO"),
         {LIT: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),)},
         restarts=True,
     ),
-    Fault(
+    CatalogueFault(
         "second-copy-full",
         Medium("journal-second", ("pwrite",), error="ENOSPC"),
         {
@@ -1021,7 +1047,7 @@ JOURNAL = (
             LIT: finishes("ControllerFault", "journal-write", within_s=4.0),
         },
     ),
-    Fault(
+    CatalogueFault(
         "second-copy-lags",
         Medium("journal-second", SYNC, late_s=5.0),
         {PUSH: finishes("ControllerFault", "journal-write", within_s=4.0)},
@@ -1039,23 +1065,29 @@ def _no_start(says: str) -> Mapping[Moment, Outcomes]:
 
 
 STARTS = (
-    Fault("second-copy-missing-at-start", Start("second missing"), _no_start("second copy")),
-    Fault("second-copy-of-another-journal", Start("second foreign"), _no_start("another journal")),
-    Fault("journal-byte-flipped", Start("main flipped"), _no_start("record")),
-    Fault("journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")),
-    Fault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
-    Fault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),
-    Fault("spare-lamp-box-at-start", Start("lamp exchanged"), _no_start("lamp adopt")),
-    Fault("no-lamp-box-on-the-line", Start("lamp not a box"), _no_start("no lamp box")),
-    Fault("lamp-box-of-another-map", Start("lamp other map"), _no_start("register map")),
-    Fault("gpio-daemon-absent-at-start", Start("gpio gone"), _no_start("pigpiod")),
-    Fault("camera-absent-at-start", Start("camera gone"), _no_start("camera")),
+    CatalogueFault(
+        "second-copy-missing-at-start", Start("second missing"), _no_start("second copy")
+    ),
+    CatalogueFault(
+        "second-copy-of-another-journal", Start("second foreign"), _no_start("another journal")
+    ),
+    CatalogueFault("journal-byte-flipped", Start("main flipped"), _no_start("record")),
+    CatalogueFault(
+        "journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")
+    ),
+    CatalogueFault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
+    CatalogueFault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),
+    CatalogueFault("spare-lamp-box-at-start", Start("lamp exchanged"), _no_start("lamp adopt")),
+    CatalogueFault("no-lamp-box-on-the-line", Start("lamp not a box"), _no_start("no lamp box")),
+    CatalogueFault("lamp-box-of-another-map", Start("lamp other map"), _no_start("register map")),
+    CatalogueFault("gpio-daemon-absent-at-start", Start("gpio gone"), _no_start("pigpiod")),
+    CatalogueFault("camera-absent-at-start", Start("camera gone"), _no_start("camera")),
 )
 
 # ── The wall clock ──────────────────────────────────────────────────────────
 
 CLOCK = (
-    Fault(
+    CatalogueFault(
         "clock-steps-back-an-hour",
         Clock(-3600.0),
         {
@@ -1065,7 +1097,7 @@ CLOCK = (
         },
         dwell_s=2.0,
     ),
-    Fault(
+    CatalogueFault(
         "clock-steps-forward-a-day",
         Clock(86_400.0),
         {
@@ -1079,7 +1111,7 @@ CLOCK = (
 # ── Memory ──────────────────────────────────────────────────────────────────
 
 MEMORY = (
-    Fault(
+    CatalogueFault(
         "memory-runs-low",
         Memory(available_kb=12_000),
         {
@@ -1091,7 +1123,7 @@ MEMORY = (
     ),
 )
 
-FAULTS: tuple[Fault, ...] = (
+FAULTS: tuple[CatalogueFault, ...] = (
     *MOTOR,
     *CONTACTS,
     *COVERS,
@@ -1109,7 +1141,7 @@ FAULTS: tuple[Fault, ...] = (
 BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
-def rows(*, every_moment: bool) -> list[tuple[Fault, Moment]]:
+def rows(*, every_moment: bool) -> list[tuple[CatalogueFault, Moment]]:
     """What is to be played: each fault at its worst moment, or the whole matrix."""
     if not every_moment:
         return [(fault, fault.worst) for fault in FAULTS]

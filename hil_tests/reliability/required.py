@@ -30,7 +30,7 @@ class Wagers(Word):
     RETURNED = "returned"
 
 
-class Source(Word):
+class RequiredSource(Word):
     """On whose word the values rest."""
 
     VERIFIED = "verified"
@@ -83,7 +83,7 @@ class Required:
     lamps: tuple[Lamps, ...] = (Lamps.TRUTH, Lamps.DARK)
     dark_within_s: float | None = None
     """From the first wrong lamp to all lamps dark, and to phase `fault` shown."""
-    source: tuple[Source, ...] = ()
+    source: tuple[RequiredSource, ...] = ()
     codes: tuple[str, ...] = ()
     """Fault codes, one of which stands on the console; empty: no fault may stand there."""
     seen_as: tuple[str, ...] = ()

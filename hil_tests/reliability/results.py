@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from hil_tests.reliability.catalogue import Fault
+from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Required, Seen
 from hil_tests.reliability.trial import Result
 
-Row = tuple[Fault, Moment]
+Row = tuple[CatalogueFault, Moment]
 MATRIX_JSON = "matrix.json"
 MATRIX_PAGE = "matrix.md"
 HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")

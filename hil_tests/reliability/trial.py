@@ -19,7 +19,7 @@ from hil_tests.demo.session import COVERED
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench, BenchError
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import Fault
+from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
@@ -98,7 +98,7 @@ class Trials:
     def close(self) -> None:
         self._lateness.stop()
 
-    def play(self, fault: Fault, moment: Moment) -> Result:
+    def play(self, fault: CatalogueFault, moment: Moment) -> Result:
         """Play a row until it is as required, or differs while the computer was in time."""
         began_s = time.monotonic()
         late_s = 0.0
@@ -120,7 +120,7 @@ class Trials:
 
     # ── One attempt ─────────────────────────────────────────────────────────
 
-    def _once(self, fault: Fault, moment: Moment) -> tuple[Seen, list[str], float, str]:
+    def _once(self, fault: CatalogueFault, moment: Moment) -> tuple[Seen, list[str], float, str]:
         self._bench.make_ready()
         wrong = self._witness.account(self._witness.steps()[0])  # rounds since, of no row
         if lags := self._witness.second_lags():
@@ -178,7 +178,7 @@ class Trials:
             steps += more
         return steps, wrong
 
-    def _chance(self, seen: Seen, fault: Fault, moment: Moment) -> str:
+    def _chance(self, seen: Seen, fault: CatalogueFault, moment: Moment) -> str:
         """Dice that did not fall flat play another round than the row is about."""
         if seen.ending == Ending.NO_ROLL and not seen.violations:
             wanted = {one.ending for one in fault.required[moment]}
@@ -203,7 +203,7 @@ def _onset(round_: _Round, events: list[Note]) -> float | None:
 class _Round:
     """One round with its people, from `bets` to the table at rest again."""
 
-    def __init__(self, bench: Bench, fault: Fault, moment: Moment) -> None:
+    def __init__(self, bench: Bench, fault: CatalogueFault, moment: Moment) -> None:
         self._bench = bench
         self._fault = fault
         self._moment = moment

@@ -36,7 +36,7 @@ _PATIENCE_S = 60.0
 """No further try of one test after this long."""
 
 
-class Watch:
+class StandstillWatch:
     """How late the machine was, from the start of this watch on."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class StandstillPlugin:
     """One for a run; the watch starts with the first timed test."""
 
     def __init__(self) -> None:
-        self.watch: Watch | None = None
+        self.watch: StandstillWatch | None = None
         self.again: list[str] = []
         """A line for every try that counted for nothing."""
 
@@ -97,7 +97,7 @@ class StandstillPlugin:
         if item.get_closest_marker("timed") is None:
             return None
         if self.watch is None:
-            self.watch = Watch()
+            self.watch = StandstillWatch()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         began = time.monotonic()
         for number in range(1, TRIES + 1):

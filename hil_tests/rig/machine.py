@@ -23,7 +23,7 @@ LATE_TURN_S = 0.05
 """A turn that begins or ends this late is counted: the machine this runs on was too busy."""
 
 
-class Machine:
+class PlantThread:
     """Runs `plant` on `wires` until `stop`."""
 
     def __init__(self, wires: Wires, plant: Plant) -> None:

@@ -157,7 +157,7 @@ def _count_endings(trial: Trial, seen: Sequence[Snapshot], record: TossRecord) -
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PhysicsFinding:
     """One statistical test of the trial."""
 
     name: str
@@ -185,7 +185,7 @@ def chi_square_p(statistic: float, freedom: int) -> float:
     return max(0.0, 1.0 - lower)
 
 
-def findings(trial: Trial) -> list[Finding]:
+def findings(trial: Trial) -> list[PhysicsFinding]:
     """Return the tests at 99 %: faces of each die, independence in time and between dice."""
     results = []
     flat = [[d for d in r.dice if d.is_flat] for run in trial.records for r in run]
@@ -213,7 +213,7 @@ def findings(trial: Trial) -> list[Finding]:
     expected = chances / 6.0
     statistic = (kept - expected) ** 2 / (expected * 5.0 / 6.0) if chances else 0.0
     results.append(
-        Finding("faces kept from toss to toss", statistic, 1, chi_square_p(statistic, 1))
+        PhysicsFinding("faces kept from toss to toss", statistic, 1, chi_square_p(statistic, 1))
     )
     return results
 
@@ -230,14 +230,14 @@ def retention(trial: Trial) -> tuple[int, int]:
     return sum(same), len(same)
 
 
-def _uniform(name: str, values: list[int]) -> Finding:
+def _uniform(name: str, values: list[int]) -> PhysicsFinding:
     counts = np.bincount(values, minlength=7)[1:]
     expected = len(values) / 6.0
     statistic = float(((counts - expected) ** 2 / expected).sum())
-    return Finding(name, statistic, 5, chi_square_p(statistic, 5))
+    return PhysicsFinding(name, statistic, 5, chi_square_p(statistic, 5))
 
 
-def _independent(name: str, pairs: list[tuple[int, int]]) -> Finding:
+def _independent(name: str, pairs: list[tuple[int, int]]) -> PhysicsFinding:
     table: NDArray[np.float64] = np.zeros((6, 6))
     for a, b in pairs:
         table[a - 1, b - 1] += 1
@@ -246,7 +246,9 @@ def _independent(name: str, pairs: list[tuple[int, int]]) -> Finding:
     terms = (table - expected) ** 2 / np.where(expected > 0.0, expected, 1.0)
     freedom = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
     statistic = float(terms.sum())
-    return Finding(name, statistic, freedom, chi_square_p(statistic, freedom) if freedom else 0.0)
+    return PhysicsFinding(
+        name, statistic, freedom, chi_square_p(statistic, freedom) if freedom else 0.0
+    )
 
 
 def figures(trial: Trial) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
-from hil_tests.rig.machine import Machine
+from hil_tests.rig.machine import PlantThread
 from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.process_faults import ProcessPart
@@ -195,7 +195,7 @@ class Rig:
             foresight_s=self.gpio.wires.foresight_s,
         )
         self.plant.truth = self._note(truth)
-        self.machine = Machine(self.gpio.wires, self.plant)
+        self.machine = PlantThread(self.gpio.wires, self.plant)
         signals = SignalLog(folder / "signals.jsonl")
         started.callback(signals.close)
         self.machine.seen = signals

@@ -25,7 +25,7 @@ from shaker_ctl.commands import seal
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.examination import examine
-from shaker_ctl.doctor.finding import Finding, Verdict
+from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, to_install
@@ -132,7 +132,7 @@ def bench(table: Bench) -> Iterator[Bench]:
 
 def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
     found = bench.examine()
-    wrong = [one for one in found.values() if one.verdict is not Verdict.OK]
+    wrong = [one for one in found.values() if one.verdict is not Grade.OK]
     assert wrong == []
     assert list(found) == [
         *("model", "system", "power", "temperature", "clock", "service", "stop script"),
@@ -283,10 +283,10 @@ def test_what_is_broken_is_named_with_its_remedy(bench: Bench, name: str):
     trouble = TROUBLES[name]
     trouble.break_it(bench)
     found = bench.examine()
-    failed = [one.name for one in found.values() if one.verdict is Verdict.FAIL]
-    warned = [one.name for one in found.values() if one.verdict is Verdict.WARN]
+    failed = [one.name for one in found.values() if one.verdict is Grade.FAIL]
+    warned = [one.name for one in found.values() if one.verdict is Grade.WARN]
     assert (failed, warned) == (list(trouble.lines), list(trouble.warned)), [
-        one for one in found.values() if one.verdict is not Verdict.OK
+        one for one in found.values() if one.verdict is not Grade.OK
     ]
     assert trouble.remedy in found[trouble.lines[0]].remedy
 
@@ -295,7 +295,7 @@ def test_settings_that_were_changed_after_sealing_are_named(bench: Bench):
     bench.examine(is_jogged=False)
     bench.edit('table_name = "Demonstration 1"', 'table_name = "Demonstration 2"')
     found = bench.examine(is_jogged=False, is_sealed_anew=False)
-    assert found["digests"].verdict is Verdict.FAIL
+    assert found["digests"].verdict is Grade.FAIL
     assert str(bench.config) in found["digests"].text
     assert "seal check" in found["digests"].remedy
 
@@ -303,14 +303,14 @@ def test_settings_that_were_changed_after_sealing_are_named(bench: Bench):
 def test_a_camera_that_was_never_measured_is_to_be_known(bench: Bench):
     bench.edit(f'measured = "{date.today().isoformat()}"\n', "")
     found = bench.examine(is_jogged=False)["calibration"]
-    assert found.verdict is Verdict.WARN
+    assert found.verdict is Grade.WARN
     assert "calibrate camera" in found.remedy
 
 
 def test_the_shaker_stands_still_where_that_is_asked_for(bench: Bench):
     found = bench.examine(is_jogged=False)
-    assert found["shaker"].verdict is Verdict.WARN
-    assert [one for one in found.values() if one.verdict is Verdict.FAIL] == []
+    assert found["shaker"].verdict is Grade.WARN
+    assert [one for one in found.values() if one.verdict is Grade.FAIL] == []
 
 
 def test_no_doctor_looks_while_the_service_holds_the_hardware(bench: Bench):

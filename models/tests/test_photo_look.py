@@ -12,7 +12,7 @@ import torch
 
 from models.training import augment, impostors, near_look
 from models.training import photo_look as training
-from models.training.samples import Source, scene_source
+from models.training.samples import SampleSource, scene_source
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
 from models.training.targets import Mark
@@ -50,7 +50,7 @@ def askew(tmp_path):
     cv2.imwrite(str(path), picture)
     corners = middle + 26 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     mark = Mark(corners=corners, value=5, flat=1.0, down=DOWN, visible=1.0)
-    return Source("askew", [(path, [mark])], 1.0)
+    return SampleSource("askew", [(path, [mark])], 1.0)
 
 
 def _place(window: torch.Tensor, colour: tuple[int, int, int]) -> np.ndarray | None:

@@ -26,7 +26,7 @@ from models.training import augment, impostors, symbols, unfold
 from models.training.export import OPSET, PHOTO
 from models.training.near_look import NearNet
 from models.training.quantise import quantise_windows
-from models.training.samples import Source, photo_source, read, scene_source
+from models.training.samples import SampleSource, photo_source, read, scene_source
 from models.training.small_net import BATCH, Run, fit, trunk
 from models.training.targets import SHOWN, Mark
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE
@@ -96,7 +96,7 @@ class _View:
 class Windows(Dataset):
     """Window `i` of a run: drawn, turned and lit by its own generator."""
 
-    def __init__(self, sources: Sequence[Source], seed: int, count: int) -> None:
+    def __init__(self, sources: Sequence[SampleSource], seed: int, count: int) -> None:
         self._sources, self._seed, self._count = sources, seed, count
         shares = np.array([source.share for source in sources])
         self._shares = shares / shares.sum()
@@ -262,7 +262,7 @@ def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     }
 
 
-def begin_from(near: Path, sources: Sequence[Source]) -> PhotoNet:
+def begin_from(near: Path, sources: Sequence[SampleSource]) -> PhotoNet:
     """A network whose layers below the last two are those of the near look's fp32 file, without
     what these made of its drawings: edges, pips and sides are the same here."""
     taught = NearNet().eval()
@@ -281,7 +281,7 @@ def begin_from(near: Path, sources: Sequence[Source]) -> PhotoNet:
 
 
 def train(
-    sources: Sequence[Source], work: Path, samples: int, seed: int, workers: int,
+    sources: Sequence[SampleSource], work: Path, samples: int, seed: int, workers: int,
     near: Path | None = None, peak_rate: float = _PEAK_RATE,
 ) -> PhotoNet:  # fmt: skip
     """The network after that many windows, begun from scratch or from the near look's fp32 file. A
@@ -297,7 +297,7 @@ def train(
     return net
 
 
-def export(net: PhotoNet, sources: Sequence[Source], work: Path, out: Path) -> Path:
+def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
     """Write the network in int8 in the folder `out`, its ranges from `_RANGES` windows; in float32
     it stays in `work`. Returns the first."""
     exact = export_exact(net, work / PHOTO)

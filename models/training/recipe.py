@@ -27,7 +27,7 @@ from models.training import evaluate, export, guess_corners, near_look, photo_lo
 from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
 from models.training.libraries import libraries
 from models.training.quantise import quantise
-from models.training.samples import Source, photo_source, scene_source
+from models.training.samples import SampleSource, photo_source, scene_source
 from models.training.scenes import (
     CHUNK,
     MIN_SHOT,
@@ -222,7 +222,12 @@ def _teach_near_look(plan: Plan, work: Path, to: Path, shots: Sequence[Path]) ->
 
 
 def _teach_photo_look(
-    plan: Plan, work: Path, finder: Path, to: Path, sources: list[Source], photos: Sequence[Path]
+    plan: Plan,
+    work: Path,
+    finder: Path,
+    to: Path,
+    sources: list[SampleSource],
+    photos: Sequence[Path],
 ) -> None:
     """With the corners that `finder` sees on the photographs, begun with the near look's layers."""
     if photos:
@@ -236,7 +241,7 @@ def _teach_photo_look(
     photo_look.export(looker, sources, work / "photo", to)
 
 
-def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:
+def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[SampleSource]:
     """The photographs with the corners that the checkpoint `taught` sees on them."""
     guesses = taught.parent / "guesses.json"
     draft = taught.parent / "draft"
@@ -248,7 +253,7 @@ def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[Source]:
 
 def _photo_sources(
     photos: Sequence[Path], guesses: Path, model: Path, share: float
-) -> list[Source]:
+) -> list[SampleSource]:
     """The photographs with the corners that a model sees on them, kept in the file `guesses`."""
     if not guesses.exists():
         finder = DieFinder(model)

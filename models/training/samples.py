@@ -42,7 +42,7 @@ _KEPT = 6000
 
 
 @dataclass(slots=True)
-class Source:
+class SampleSource:
     """Pictures of one origin and how often to draw from it."""
 
     name: str
@@ -51,7 +51,7 @@ class Source:
     is_photo: bool = False
 
 
-def scene_source(folder: Path, share: float) -> Source:
+def scene_source(folder: Path, share: float) -> SampleSource:
     """A rendered set."""
     rows = []
     for path, row in scenes.rows(folder):
@@ -67,18 +67,20 @@ def scene_source(folder: Path, share: float) -> Source:
             for die in row["dice"]
         ]
         rows.append((path, marks))
-    return Source(folder.name, rows, share)
+    return SampleSource(folder.name, rows, share)
 
 
-def photo_source(folder: Path, guesses: Path | None, share: float) -> Source:
+def photo_source(folder: Path, guesses: Path | None, share: float) -> SampleSource:
     """A set of real photographs."""
-    return Source(folder.name, photo_rows(folder, guesses), share, is_photo=True)
+    return SampleSource(folder.name, photo_rows(folder, guesses), share, is_photo=True)
 
 
 class Samples(Dataset):
     """Sample `i` of a run: drawn and augmented by its own generator."""
 
-    def __init__(self, sources: list[Source], size: int, seed: int, start: int, end: int) -> None:
+    def __init__(
+        self, sources: list[SampleSource], size: int, seed: int, start: int, end: int
+    ) -> None:
         self.sources = sources
         self.size, self.seed, self.start, self.end = size, seed, start, end
         shares = np.array([source.share for source in sources])

@@ -21,7 +21,7 @@ from torch.utils.data import DataLoader
 
 from models.training.losses import SHARES, losses
 from models.training.network import DieNet
-from models.training.samples import Samples, Source, photo_source, scene_source
+from models.training.samples import Samples, SampleSource, photo_source, scene_source
 
 BATCH = 24
 WARM_UP = 300
@@ -47,7 +47,7 @@ def follow(average: DieNet, net: DieNet, step: int) -> None:
 
 
 def train(
-    sources: list[Source],
+    sources: list[SampleSource],
     out: Path,
     images: int,
     size: int,

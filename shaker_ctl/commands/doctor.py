@@ -19,12 +19,12 @@ from shaker_ctl import settings
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.doctor.computer import Computer
-from shaker_ctl.doctor.finding import Finding, Verdict
+from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.errors import RefusedError
 
 screen = Console(highlight=False)
 
-COLOURS = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
+COLOURS = {Grade.OK: "green", Grade.WARN: "yellow", Grade.FAIL: "bold red"}
 
 NAME_WIDTH = 21
 
@@ -53,8 +53,8 @@ def doctor(
         raise RefusedError("nothing was looked at", remedy="Close it, or give --no-jog")
     failed = warned = 0
     for one in examine(found, config, machine=Computer(root), is_jogged=jog):
-        failed += one.verdict is Verdict.FAIL
-        warned += one.verdict is Verdict.WARN
+        failed += one.verdict is Grade.FAIL
+        warned += one.verdict is Grade.WARN
         _show(one, as_json=as_json)
     if not as_json:
         screen.print(f"{failed} failed, {warned} to know" if failed or warned else "all ok")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class Grade(StrEnum):
     """How something is."""
 
     OK = "ok"
@@ -21,7 +21,7 @@ class Finding:
     """One line. `name` is stable: scripts and tests match on it."""
 
     name: str
-    verdict: Verdict
+    verdict: Grade
     text: str
     remedy: str = ""
     """What to do; empty where nothing is to be done."""
@@ -29,14 +29,14 @@ class Finding:
 
 def ok(name: str, text: str) -> Finding:
     """As it must be."""
-    return Finding(name, Verdict.OK, text)
+    return Finding(name, Grade.OK, text)
 
 
 def warn(name: str, text: str, remedy: str) -> Finding:
     """The table can play; something is to be known."""
-    return Finding(name, Verdict.WARN, text, remedy)
+    return Finding(name, Grade.WARN, text, remedy)
 
 
 def fail(name: str, text: str, remedy: str) -> Finding:
     """The table cannot play, or not safely."""
-    return Finding(name, Verdict.FAIL, text, remedy)
+    return Finding(name, Grade.FAIL, text, remedy)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shaker_ctl.journal.record import Anchor, Head
-from shaker_ctl.journal.recovery import REBUILD_MAIN, Finding, Trouble
+from shaker_ctl.journal.recovery import REBUILD_MAIN, RecoveryFinding, Trouble
 
 Lit = frozenset[str]
 
@@ -69,7 +69,7 @@ class JournalMemory:
     """None where no record names one."""
 
 
-def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> RecoveryFinding | None:
     """Return what the box proves against the journal, if anything: the table then halts (O-4)."""
     return (
         _another_box(journal.box, box)
@@ -78,7 +78,7 @@ def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> Finding | None:
     )
 
 
-def may_adopt(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+def may_adopt(journal: JournalMemory, box: BoxMemory) -> RecoveryFinding | None:
     """Return why a person may not accept this box as it is: it keeps what erasing alone takes away.
 
     A box of map 1.0 keeps the last round alone, and its next commit replaces that.
@@ -89,7 +89,7 @@ def may_adopt(journal: JournalMemory, box: BoxMemory) -> Finding | None:
     return None if found is None else replace(found, remedy=ERASE)
 
 
-def _another_box(known: KnownBox | None, box: BoxMemory) -> Finding | None:
+def _another_box(known: KnownBox | None, box: BoxMemory) -> RecoveryFinding | None:
     if known is None:
         return None
     remedy = f"Fit the box of this table. A person accepts this one: {ADOPT}"
@@ -98,53 +98,53 @@ def _another_box(known: KnownBox | None, box: BoxMemory) -> Finding | None:
             f"the lamp box on the line is number {box.serial_number}; this table had number "
             f"{known.serial_number}"
         )
-        return Finding(Trouble.OTHER_BOX, text, remedy, True)
+        return RecoveryFinding(Trouble.OTHER_BOX, text, remedy, True)
     if known.erasures != box.erasures:
         text = (
             f"the memory of the lamp box was erased by hand: {box.erasures} times, "
             f"{known.erasures} on record"
         )
-        return Finding(Trouble.BOX_ERASED, text, remedy, True)
+        return RecoveryFinding(Trouble.BOX_ERASED, text, remedy, True)
     return None
 
 
-def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> Finding | None:
+def _against_anchor(journal: JournalMemory, anchor: Anchor | None) -> RecoveryFinding | None:
     if anchor is None:
         return None
     kept = f"the lamp box keeps the head of the journal after round {anchor.round}"
     if anchor.table != journal.table:
         if journal.last_pushed == 0:
             text = f"{kept}, and this journal is a new one"
-            return Finding(Trouble.FOUNDED_ANEW, text, PUT_BACK, True)
+            return RecoveryFinding(Trouble.FOUNDED_ANEW, text, PUT_BACK, True)
         text = f"{kept} of another table than this journal is of"
-        return Finding(Trouble.OTHER_TABLE, text, PUT_BACK, True)
+        return RecoveryFinding(Trouble.OTHER_TABLE, text, PUT_BACK, True)
     found = journal.hash_at(anchor.head.sequence)
     if found is None:
         text = (
             f"{kept}, which is record {anchor.head.sequence}; this one ends at record "
             f"{journal.head.sequence}: the end of the journal is missing"
         )
-        return Finding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
+        return RecoveryFinding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
     if found != anchor.head.hash:
         text = (
             f"{kept}, and this journal has another: record {anchor.head.sequence} or one before "
             f"it was rewritten"
         )
-        return Finding(Trouble.REWRITTEN, text, REBUILD_MAIN, True)
+        return RecoveryFinding(Trouble.REWRITTEN, text, REBUILD_MAIN, True)
     return None
 
 
-def _against_result(journal: JournalMemory, box: BoxMemory) -> Finding | None:
+def _against_result(journal: JournalMemory, box: BoxMemory) -> RecoveryFinding | None:
     accepted = journal.box.remembers if journal.box else 0
     if box.last_committed > journal.last_pushed and box.last_committed != accepted:
         text = (
             f"the lamp box committed round {box.last_committed}, the journal knows only "
             f"{journal.last_pushed}: the end of the journal is missing"
         )
-        return Finding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
+        return RecoveryFinding(Trouble.LAMP_AHEAD, text, FETCH_END, True)
     is_same_round = box.last_committed == journal.last_pushed != 0
     if is_same_round and (others := box.lit - journal.lit):
         lit = ", ".join(sorted(min(others, key=sorted)))
         text = f"the lamp box lit {lit} for round {box.last_committed}, the journal has other lamps"
-        return Finding(Trouble.OTHER_RESULT, text, REBUILD_MAIN, True)
+        return RecoveryFinding(Trouble.OTHER_RESULT, text, REBUILD_MAIN, True)
     return None

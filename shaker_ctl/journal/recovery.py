@@ -42,7 +42,7 @@ class Trouble(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RecoveryFinding:
     """One thing found, in a person's words."""
 
     trouble: Trouble
@@ -72,18 +72,20 @@ REBUILD_SECOND = "Check its medium, then: shaker-ctl journal rebuild --second"
 REBUILD_MAIN = "A person compares both copies, then: shaker-ctl journal rebuild --main"
 
 
-def compare(main: CopyState, second: CopyState | None, *, second_is_set: bool) -> list[Finding]:
+def compare(
+    main: CopyState, second: CopyState | None, *, second_is_set: bool
+) -> list[RecoveryFinding]:
     """Return everything wrong, the worst first; nothing where both tell one story.
 
     `second` is None where there is no file; `second_is_set` says whether there should be one.
     """
-    findings: list[Finding] = []
+    findings: list[RecoveryFinding] = []
     if main.damage is not None:
         findings.append(_damaged(Trouble.MAIN_DAMAGED, main.damage, REBUILD_MAIN))
     if second is None:
         if second_is_set:
             text = "the second copy of the journal is missing"
-            findings.append(Finding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
+            findings.append(RecoveryFinding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
         return findings
     if second.damage is not None:
         findings.append(_damaged(Trouble.SECOND_DAMAGED, second.damage, REBUILD_SECOND))
@@ -92,37 +94,37 @@ def compare(main: CopyState, second: CopyState | None, *, second_is_set: bool) -
     return findings
 
 
-def _damaged(trouble: Trouble, damage: Damage, remedy: str) -> Finding:
-    return Finding(trouble, damage.line(), remedy, halts=True, file=damage.where)
+def _damaged(trouble: Trouble, damage: Damage, remedy: str) -> RecoveryFinding:
+    return RecoveryFinding(trouble, damage.line(), remedy, halts=True, file=damage.where)
 
 
-def _compare_sound(main: CopyState, second: CopyState) -> list[Finding]:
+def _compare_sound(main: CopyState, second: CopyState) -> list[RecoveryFinding]:
     shorter = min(main.head.sequence, second.head.sequence)
     if main.hash_at(shorter) != second.hash_at(shorter):
         text = (
             f"the two copies of the journal tell different stories (at record {shorter}): "
             f"{main.name} and {second.name}"
         )
-        return [Finding(Trouble.FORKED, text, REBUILD_MAIN, True)]
+        return [RecoveryFinding(Trouble.FORKED, text, REBUILD_MAIN, True)]
     behind = main.head.sequence - second.head.sequence
     if behind < 0:
         text = (
             f"the end of the journal is missing: {main.name} ends at record "
             f"{main.head.sequence}, its second copy at {second.head.sequence}"
         )
-        return [Finding(Trouble.MAIN_CUT, text, REBUILD_MAIN, True)]
+        return [RecoveryFinding(Trouble.MAIN_CUT, text, REBUILD_MAIN, True)]
     if behind > IN_FLIGHT:
         text = f"the second copy of the journal is {behind} records behind"
-        return [Finding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, True)]
+        return [RecoveryFinding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, True)]
     if behind > 0:
         text = f"the second copy of the journal was {behind} records behind and was caught up"
-        return [Finding(Trouble.SECOND_LATE, text, "", False)]
+        return [RecoveryFinding(Trouble.SECOND_LATE, text, "", False)]
     return []
 
 
-def tail_unproved() -> Finding:
+def tail_unproved() -> RecoveryFinding:
     """Say that a tail which was cut off could not be seen: nothing else remembers the end."""
-    return Finding(
+    return RecoveryFinding(
         Trouble.TAIL_UNPROVED,
         "there is no second copy and no lamp box to ask: a missing end could not be seen",
         "Set journal.second to a path on another medium",

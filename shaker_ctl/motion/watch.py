@@ -36,7 +36,7 @@ class Trouble(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DriveVerdict:
     """One trouble, in words for a technician, and how long after EN (or its fall) it was found."""
 
     trouble: Trouble
@@ -75,7 +75,7 @@ class DriveWatch:
         self._slow_since_s: float | None = None
         self._before_silence_rpm = 0.0
 
-    def judge(self, sample: Sample) -> Verdict | None:
+    def judge(self, sample: Sample) -> DriveVerdict | None:
         """Return the first trouble, or None while all is well."""
         after_s = sample.now_s - self._started_s
         if sample.silence_s < _FRESH_S:
@@ -88,7 +88,7 @@ class DriveWatch:
             or self._too_fast(sample)
             or self._too_slow(sample, after_s)
         )
-        return None if found is None else Verdict(found[0], found[1], after_s)
+        return None if found is None else DriveVerdict(found[0], found[1], after_s)
 
     def _driver(self, s: Sample) -> tuple[Trouble, str] | None:
         if not s.driver_fault:
@@ -159,7 +159,7 @@ class RestWatch:
         """Return whether the tach has been silent for long enough to call the shaker settled."""
         return sample.silence_s >= self._p.quiet_s
 
-    def judge(self, sample: Sample) -> Verdict | None:
+    def judge(self, sample: Sample) -> DriveVerdict | None:
         """Return NO_STOP when the tach turns where it must not, or None."""
         after_s = sample.now_s - self._fell_s
         if sample.speed_rpm < self._p.creep_rpm:
@@ -170,7 +170,7 @@ class RestWatch:
         too_long = after_s >= self._p.stop_s and moving_s >= 0.1
         if not too_long:
             return None
-        return Verdict(
+        return DriveVerdict(
             Trouble.NO_STOP,
             f"EN is low since {after_s:.2f} s and the tach shows {sample.speed_rpm:.0f} rpm: "
             "take the motor supply off by hand",

@@ -53,7 +53,7 @@ from vision.findings import Findings
 from vision.frame import Frame, digest
 from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
 from vision.table.consensus import FRAMES, agree, refuse
-from vision.table.motion import RestWatch, is_same_pose, poses_changed
+from vision.table.motion import StillnessDetector, is_same_pose, poses_changed
 from vision.table.reader import TableReader
 
 _DIP_SEEN_RATIO = 0.95
@@ -179,7 +179,7 @@ class TossSession:
         self._dip_seen_within_s = dip_seen_within_s
         self._jpeg_quality = jpeg_quality
         self._chance = chance or random.SystemRandom()
-        self._watch = RestWatch(reader.calibration)
+        self._watch = StillnessDetector(reader.calibration)
         self._step = _Step.IDLE
         self._work: _Work | None = None
         self._previous: tuple[Frame, np.ndarray] | None = None

@@ -14,7 +14,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.seal import manifest as listed
 from shaker_ctl.seal import signature
 from shaker_ctl.seal.fault import UNSEALED
-from shaker_ctl.seal.manifest import Finding, Manifest
+from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.place import Place
 
 
@@ -26,7 +26,7 @@ class Examined:
     """Fingerprint of the key that the table trusts, or `unsealed`."""
     manifest: Manifest | None = None
     """What was sealed; None where nothing is, or where nobody trustworthy says so."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SealFinding, ...] = ()
     """Files that are not as they were sealed; empty where all are, or where nothing is sealed."""
 
     @property
@@ -49,7 +49,9 @@ def examine(place: Place, root: Path = listed.ROOT) -> Examined:
     try:
         key = signature.load_public(place.public_key)
     except RefusedError as refusal:
-        return Examined("no key", None, (Finding(str(place.public_key), f"is no key: {refusal}"),))
+        return Examined(
+            "no key", None, (SealFinding(str(place.public_key), f"is no key: {refusal}"),)
+        )
     seal = signature.fingerprint(key)
     try:
         plain = json.loads(place.manifest.read_bytes())
@@ -57,13 +59,13 @@ def examine(place: Place, root: Path = listed.ROOT) -> Examined:
         is_signed = signature.is_signed(key, manifest.signed_part(), str(plain["signature"]))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
-        return Examined(seal, None, (Finding(str(place.manifest), what),))
+        return Examined(seal, None, (SealFinding(str(place.manifest), what),))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"is not a seal: {type(error).__name__} {error}"
-        return Examined(seal, None, (Finding(str(place.manifest), what),))
+        return Examined(seal, None, (SealFinding(str(place.manifest), what),))
     if not is_signed:
         what = f"is not signed with the key {place.public_key}"
-        return Examined(seal, None, (Finding(str(place.manifest), what),))
+        return Examined(seal, None, (SealFinding(str(place.manifest), what),))
     found = listed.differences(manifest, place.settings, root)
     return Examined(seal, manifest, tuple(found))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaker_ctl.journal.record import Entry, Record
-from shaker_ctl.seal.manifest import Finding
+from shaker_ctl.seal.manifest import SealFinding
 
 BROKEN = "seal_broken"
 CLEARED = "seal_cleared"
@@ -34,7 +34,7 @@ class Past:
     """Fingerprint of the key, or `unsealed`, at the last opening or clearing."""
     since: str = ""
     """Wall time of the fault that stands; empty where none does."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SealFinding, ...] = ()
 
     @property
     def is_broken(self) -> bool:
@@ -44,7 +44,7 @@ class Past:
 def past(newest_first: Iterable[Record]) -> Past:
     """Return what the newest record that speaks of the seal says."""
     since = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SealFinding, ...] = ()
     for record in newest_first:
         if b'"kind":"step"' in record.body:
             continue
@@ -52,7 +52,7 @@ def past(newest_first: Iterable[Record]) -> Past:
         match plain["kind"]:
             case "seal_broken" if not since:
                 since = plain["wall"]
-                findings = tuple(Finding(f["file"], f["what"]) for f in plain["findings"])
+                findings = tuple(SealFinding(f["file"], f["what"]) for f in plain["findings"])
             case "seal_cleared" | "opening":
                 return Past(plain.get("seal", UNSEALED), since, findings)
             case "volume" if "seal" in plain:
@@ -60,7 +60,7 @@ def past(newest_first: Iterable[Record]) -> Past:
     return Past(UNSEALED, since, findings)
 
 
-def broken(findings: Sequence[Finding]) -> Entry:
+def broken(findings: Sequence[SealFinding]) -> Entry:
     """Return the entry that keeps a broken seal."""
     named = [{"file": f.file, "what": f.what} for f in findings[:LONGEST]]
     note = f"{len(findings)} sealed files differ, first {findings[0].line()}"

@@ -40,7 +40,7 @@ FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SealFinding:
     """One file that is not as it was sealed."""
 
     file: str
@@ -131,7 +131,7 @@ def libraries(root: Path = ROOT) -> dict[str, str]:
 # ── Comparing ───────────────────────────────────────────────────────────────
 
 
-def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[Finding]:
+def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[SealFinding]:
     """Return every file that is not as sealed: changed, missing, or not sealed at all.
 
     `settings` is the file that the table is about to be run with.
@@ -139,7 +139,9 @@ def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[F
     found = []
     if str(settings) != manifest.settings:
         found.append(
-            Finding(str(settings), f"is not the settings file that was sealed: {manifest.settings}")
+            SealFinding(
+                str(settings), f"is not the settings file that was sealed: {manifest.settings}"
+            )
         )
     for name, sealed in manifest.elsewhere.items():
         found += _compare(name, Path(name), sealed)
@@ -148,26 +150,26 @@ def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[F
     for path in covered(root):
         name = path.relative_to(root).as_posix()
         if name not in manifest.packages:
-            found.append(Finding(name, "is not among the sealed files"))
+            found.append(SealFinding(name, "is not among the sealed files"))
         elif path.suffix == ".py":
             found += _compiled(path, root)
     return [*found, *_libraries_that_differ(manifest, root)]
 
 
-def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[Finding]:
+def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[SealFinding]:
     there = libraries(root)
     for name in sorted({*manifest.libraries, *there}):
         now, sealed = there.get(name), manifest.libraries.get(name)
         if now is None:
-            yield Finding(f"library {name}", "is missing")
+            yield SealFinding(f"library {name}", "is missing")
         elif sealed is None:
-            yield Finding(f"library {name}", "is not among the sealed ones")
+            yield SealFinding(f"library {name}", "is not among the sealed ones")
         elif now != sealed:
-            yield Finding(
+            yield SealFinding(
                 f"library {name}", f"is not as sealed: {_short(now)}, not {_short(sealed)}"
             )
     for name, file, what in installed_libraries.damage(root):
-        yield Finding(f"library {name}: {file}", what)
+        yield SealFinding(f"library {name}: {file}", what)
 
 
 def _short(line: str) -> str:
@@ -175,17 +177,17 @@ def _short(line: str) -> str:
     return line[: line.find(":") + 17]
 
 
-def _compare(name: str, path: Path, sealed: str) -> Iterator[Finding]:
+def _compare(name: str, path: Path, sealed: str) -> Iterator[SealFinding]:
     try:
         now = digest(path)
     except FileNotFoundError:
-        yield Finding(name, "is missing")
+        yield SealFinding(name, "is missing")
         return
     except OSError as error:
-        yield Finding(name, f"cannot be read: {error.strerror}")
+        yield SealFinding(name, f"cannot be read: {error.strerror}")
         return
     if now != sealed:
-        yield Finding(name, f"differs from its seal: {now[:16]}, sealed {sealed[:16]}")
+        yield SealFinding(name, f"differs from its seal: {now[:16]}, sealed {sealed[:16]}")
 
 
 class _Looking(SourceFileLoader):
@@ -195,7 +197,7 @@ class _Looking(SourceFileLoader):
         """Write no compiled copy."""
 
 
-def _compiled(source: Path, root: Path) -> Iterator[Finding]:
+def _compiled(source: Path, root: Path) -> Iterator[SealFinding]:
     """Compare a module with the compiled copy that Python would run in its place."""
     cache = Path(importlib.util.cache_from_source(str(source)))
     if not cache.exists():
@@ -207,10 +209,10 @@ def _compiled(source: Path, root: Path) -> Iterator[Finding]:
     except (OSError, SyntaxError):
         return  # the module itself has been found wrong above
     except Exception:  # noqa: BLE001 - damaged code objects raise anything, SystemError included
-        yield Finding(name, "is not a compiled module: delete it")
+        yield SealFinding(name, "is not a compiled module: delete it")
         return
     if runs is None or not _is_same_code(runs, meant):
-        yield Finding(name, "does not come from its module: delete it")
+        yield SealFinding(name, "does not come from its module: delete it")
 
 
 _PASSED_OVER = (

@@ -35,7 +35,7 @@ from shaker_ctl.motion.reports import (
     TossJudged,
 )
 from shaker_ctl.motion.speed import SpeedMeter
-from shaker_ctl.motion.watch import DriveWatch, RestWatch, Sample, Trouble, Verdict
+from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, RestWatch, Sample, Trouble
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
 from shaker_ctl.rules import events
 from shaker_ctl.rules.guards import LAMPS_STALE
@@ -49,7 +49,7 @@ LAMPS_PROVED_S = 0.5
 CONFIRM_S = 0.08
 """Time in which EN must follow the dead-man up or down: eight turns of its 10 ms loop."""
 
-LATE_TURN_S = 0.03
+LATE_TICK_S = 0.03
 """A turn of the loop that comes later than this asks the pin whether EN has fallen meanwhile: the
 shortest hold of the dead-man is 0.04 s, and the next refresh would raise EN again."""
 
@@ -356,8 +356,8 @@ class MotionThread:
             if run.order.is_toss:
                 self._report(DriveEnded(now_s, run.occasion))
             return
-        late_s = now_s - run.turned_s
-        if run.is_confirmed and late_s > LATE_TURN_S and not self._motor.is_enabled():
+        late_s = now_s - run.ticked_s
+        if run.is_confirmed and late_s > LATE_TICK_S and not self._motor.is_enabled():
             # Motion is never repeated, even if the controller was suspended in between.
             self._fail("controller-late", f"the control loop stood still for {late_s:.2f} s")
             return
@@ -371,11 +371,11 @@ class MotionThread:
             target_rpm=sample.target_rpm,
             acceleration_rpm_s=run.plan.acceleration_rpm_s(at_s),
             speed_rpm=self._meter.control_rpm(now_s),
-            elapsed_s=now_s - run.turned_s,
+            elapsed_s=now_s - run.ticked_s,
             parameters=self._p.control,
         )
         self._motor.drive(self._duty)
-        run.turned_s = now_s
+        run.ticked_s = now_s
         run.trace.append((at_s, sample.speed_rpm))
         self._confirm_enable(run, at_s)
 
@@ -401,7 +401,7 @@ class MotionThread:
         run.failed = True
         self._report(MotionStopped(now_s, run.occasion, code, reason, now_s - run.started_s))
 
-    def _fail(self, code: str, reason: str, verdict: Verdict | None = None) -> None:
+    def _fail(self, code: str, reason: str, verdict: DriveVerdict | None = None) -> None:
         """EN low, then report. Outside a run it is a trouble of the shaker."""
         now_s = self._clock.monotonic()
         run = self._run

@@ -37,7 +37,7 @@ class PoweredRun:
     started_s: float
     watch: DriveWatch
     control: ControlState = field(default_factory=ControlState)
-    turned_s: float = 0.0
+    ticked_s: float = 0.0
     """When the loop last set the duty."""
     ticks: list[int] = field(default_factory=list)
     first_tick: int | None = None
@@ -56,7 +56,7 @@ class PoweredRun:
     rest: RestWatch | None = None
 
     def __post_init__(self) -> None:
-        self.turned_s = self.started_s
+        self.ticked_s = self.started_s
 
     @property
     def occasion(self) -> Occasion:

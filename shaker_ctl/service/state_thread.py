@@ -97,7 +97,7 @@ class Performer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PostOutcome:
     """What became of a posted event; for whoever asked."""
 
     is_taken: bool
@@ -112,7 +112,7 @@ class _Input:
     event: events.Event
     at_s: float
     pictures: Pictures | None
-    answer: Callable[[Outcome], None] | None
+    answer: Callable[[PostOutcome], None] | None
 
 
 class StateThread:
@@ -166,7 +166,7 @@ class StateThread:
         self,
         event: events.Event,
         pictures: Pictures | None = None,
-        answer: Callable[[Outcome], None] | None = None,
+        answer: Callable[[PostOutcome], None] | None = None,
     ) -> None:
         """Leave an event. `answer` is called once, when it is refused or its record is synced."""
         self._inbox.put(_Input(event, self._now(), pictures, answer))
@@ -216,7 +216,7 @@ class StateThread:
 
     def _take(self, item: _Input) -> None:
         if self.journal_failure is not None:
-            self._answer(item, Outcome(False, "journal", self.journal_failure.line()))
+            self._answer(item, PostOutcome(False, "journal", self.journal_failure.line()))
             return
         step = machine.step(self.state, item.event, self._rulebook)
         if step.refused is not None:
@@ -239,7 +239,7 @@ class StateThread:
             )
         except JournalError as error:
             self._lose_journal(error)
-            self._answer(item, Outcome(False, error.code, error.line()))
+            self._answer(item, PostOutcome(False, error.code, error.line()))
             return
         for observer in self._observers:
             observer(step, item.event)
@@ -247,7 +247,7 @@ class StateThread:
     def _refuse(self, item: _Input, step: Step) -> None:
         refusal = step.refused
         assert refusal is not None
-        outcome = Outcome(False, refusal.code, refusal.reason)
+        outcome = PostOutcome(False, refusal.code, refusal.reason)
         if item.answer is None:
             # A late or repeated answer of a device: expected, and without consequence.
             log.debug("refused %s: %s", item.event, refusal.reason)
@@ -297,7 +297,7 @@ class StateThread:
                     self._perform_unless_overtaken(command, number)
                 case _ if not isinstance(command, URGENT):
                     self._performer.perform(command)
-        self._answer(item, Outcome(True, "ok", "", sequence))
+        self._answer(item, PostOutcome(True, "ok", "", sequence))
 
     def _perform_unless_overtaken(self, command: commands.Command, number: int) -> None:
         by = OVERTAKEN[type(command)]
@@ -313,6 +313,6 @@ class StateThread:
         log.error("%s. Nothing further is released; the table stops.", error.line())
 
     @staticmethod
-    def _answer(item: _Input, outcome: Outcome) -> None:
+    def _answer(item: _Input, outcome: PostOutcome) -> None:
         if item.answer is not None:
             item.answer(outcome)

@@ -14,7 +14,7 @@ from shaker_ctl.errors import GpioLinkError, JournalCorruptError, SealError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.seal import fault
 from shaker_ctl.seal.examine import NOTHING
-from shaker_ctl.seal.manifest import Finding
+from shaker_ctl.seal.manifest import SealFinding
 from shaker_ctl.settings import Settings, load
 
 
@@ -79,7 +79,7 @@ def test_under_a_standing_seal_fault_nothing_outside_is_touched(
     config: Path, touched: list[str]
 ) -> None:
     journal = open_copies(load(config).journal)
-    sealed_start.write(journal, fault.broken([Finding("vision/table/reader.py", "differs")]))
+    sealed_start.write(journal, fault.broken([SealFinding("vision/table/reader.py", "differs")]))
     journal.close()
     for _ in range(2):
         touched.clear()

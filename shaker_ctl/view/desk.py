@@ -18,10 +18,10 @@ from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Condition
 from shaker_ctl.service.fault_queue import WORDS
-from shaker_ctl.service.state_thread import Outcome
+from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view import requests, table_view
 from shaker_ctl.view.allowed import DEVICE_ACTS, allowed_verbs
-from shaker_ctl.view.table_view import Chairs
+from shaker_ctl.view.table_view import TableFacts
 
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
@@ -32,7 +32,7 @@ MIN_JOG_RPM = 60.0
 class TableDesk:
     """Implements `console.desk.Desk` for all consoles at once."""
 
-    def __init__(self, chairs: Chairs) -> None:
+    def __init__(self, chairs: TableFacts) -> None:
         self._c = chairs
         self._lock = threading.Lock()
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
@@ -100,9 +100,9 @@ class TableDesk:
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()
-        outcome: list[Outcome] = []
+        outcome: list[PostOutcome] = []
 
-        def take(result: Outcome) -> None:
+        def take(result: PostOutcome) -> None:
             outcome.append(result)
             answered.set()
 
@@ -159,7 +159,7 @@ class TableDesk:
             self._allowed = (state, verbs)
         return verbs
 
-    def _why_not(self, request: Request, refused: Outcome) -> str:
+    def _why_not(self, request: Request, refused: PostOutcome) -> str:
         """The rules name their event; a person knows the command that they gave."""
         if refused.code == "not-now":
             return f"no {request.verb} now. {table_view.says(self._c, self._c.state.state)}"

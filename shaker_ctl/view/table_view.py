@@ -57,7 +57,7 @@ class CameraFacts(Protocol):
 
 
 @dataclass(slots=True)
-class Chairs:
+class TableFacts:
     """Everything that the desk looks at. One record instead of a dozen parameters."""
 
     table_name: str
@@ -97,7 +97,7 @@ class Chairs:
         self.facts = tuple(_facts(self.rulebook))
 
 
-def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
+def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
     """Return the table as it stands now; `allowed`: the verbs that the rules would take."""
     state = c.state.state
     life = standing.life(state)
@@ -134,7 +134,7 @@ def compose(c: Chairs, allowed: frozenset[str]) -> console.TableView:
     )
 
 
-def says(c: Chairs, state: TableState) -> str:
+def says(c: TableFacts, state: TableState) -> str:
     """Return the state, what bars a round and the first fault, each as a sentence."""
     parts = [standing.says(state.phase)]
     if state.barred is not None:
@@ -151,7 +151,7 @@ def _last_ended(record: RecordRound | None, number: int) -> str:
     return wording.ended(record) if record is not None and record.round == number else ""
 
 
-def _profile(c: Chairs) -> console.ProfileView:
+def _profile(c: TableFacts) -> console.ProfileView:
     profile = c.rulebook.profile
     return console.ProfileView(
         key=profile.name,
@@ -184,7 +184,7 @@ def _words(value: object) -> str:
     return str(value).replace("_", " ")
 
 
-def _lamps(c: Chairs) -> console.LampView:
+def _lamps(c: TableFacts) -> console.LampView:
     picture = c.lamps.picture
     status, seen_s = picture.status, picture.seen_at_s
     if status is None or seen_s is None:
@@ -202,7 +202,7 @@ def _lamps(c: Chairs) -> console.LampView:
     )
 
 
-def _motor(c: Chairs) -> console.MotorView:
+def _motor(c: TableFacts) -> console.MotorView:
     figures = c.motion.figures()
     trace, last = figures.trace, c.last_run()
     trouble = c.link.trouble()
@@ -218,7 +218,7 @@ def _motor(c: Chairs) -> console.MotorView:
     )
 
 
-def _contacts(c: Chairs) -> tuple[tuple[str, str], ...]:
+def _contacts(c: TableFacts) -> tuple[tuple[str, str], ...]:
     try:
         contacts = c.motion.contacts()
     except RefusedError:
@@ -232,7 +232,7 @@ def _contacts(c: Chairs) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _dice(c: Chairs, state: TableState) -> console.DiceView:
+def _dice(c: TableFacts, state: TableState) -> console.DiceView:
     worn = c.wear.figures()
     wear = "still being counted" if worn is None else worn.line()
     tosses = None if worn is None else worn.tosses

@@ -30,7 +30,7 @@ a tossed die there about once in 90,000 tosses on a plain floor. Between ridges,
 it is likelier: with 1.0 mm and 4° one rough toss in about 80 was taken for none."""
 
 
-class RestWatch:
+class StillnessDetector:
     """Compares frames with earlier ones; one per camera."""
 
     def __init__(self, calibration: Calibration) -> None:

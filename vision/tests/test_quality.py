@@ -6,7 +6,7 @@ import pytest
 
 from vision.frame import digest
 from vision.reading import Reason
-from vision.table.motion import RestWatch, poses_changed
+from vision.table.motion import StillnessDetector, poses_changed
 from vision.table.quality import QualityGate
 from vision.tests.drawing import TABLE, Die, draw
 
@@ -75,7 +75,7 @@ def test_grain_gives_every_picture_its_own_digest(good):
 
 
 def test_grain_and_light_are_no_motion_and_a_creeping_die_is():
-    watch = RestWatch(TABLE)
+    watch = StillnessDetector(TABLE)
     before = watch.thumbnail(draw(DICE, seed=1))
     for light in (1.0, 0.8, 0.6):
         assert not watch.has_moved(before, watch.thumbnail(draw(DICE, seed=2, light=light)))
@@ -84,7 +84,7 @@ def test_grain_and_light_are_no_motion_and_a_creeping_die_is():
 
 
 def test_the_dip_is_measured_from_the_picture():
-    watch = RestWatch(TABLE)
+    watch = StillnessDetector(TABLE)
     before = watch.thumbnail(draw(DICE, seed=1))
     dipped = watch.thumbnail(draw(DICE, seed=2, light=0.7))
     assert watch.light_ratio(before, dipped) == pytest.approx(0.7, abs=0.03)

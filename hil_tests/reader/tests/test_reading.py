@@ -19,7 +19,7 @@ from hil_tests.rig.geometry import GEOMETRIES
 from vision.cube_outlines.reader import SecondReader
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES
-from vision.table.motion import RestWatch
+from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 
 
@@ -63,7 +63,7 @@ def test_the_dip_of_the_rigs_light_is_seen_and_is_no_motion():
     geometry = GEOMETRIES["standard"]
     camera = RigCamera(geometry, "white", seed=2)
     toss = next(tosses(geometry, seed=23))
-    watch = RestWatch(camera.calibration)
+    watch = StillnessDetector(camera.calibration)
     before = watch.thumbnail(camera.picture(toss))
     for level in np.linspace(0.55, 0.75, 5):
         dipped = watch.thumbnail(camera.picture(toss, float(level)))

@@ -9,7 +9,7 @@ import pytest
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, PROFILE, Fault, rows
+from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, PROFILE, CatalogueFault, rows
 from hil_tests.reliability.moments import TRIGGERS, Moment
 from hil_tests.reliability.required import Ending, Life, Motor, Wagers
 from hil_tests.rig.camera_faults import CAMERA_FAULTS
@@ -55,7 +55,7 @@ def test_the_worst_moments_are_one_row_a_fault_and_the_matrix_has_them_all() -> 
 
 @each_row
 def test_a_row_says_how_the_round_ends_and_where_the_table_stands(
-    fault: Fault, moment: Moment
+    fault: CatalogueFault, moment: Moment
 ) -> None:
     outcomes = fault.required[moment]
     assert outcomes
@@ -68,7 +68,9 @@ def test_a_row_says_how_the_round_ends_and_where_the_table_stands(
 
 
 @each_row
-def test_what_stops_the_table_is_named_or_is_no_device(fault: Fault, moment: Moment) -> None:
+def test_what_stops_the_table_is_named_or_is_no_device(
+    fault: CatalogueFault, moment: Moment
+) -> None:
     for one in fault.required[moment]:
         if one.life is Life.OUT_OF_SERVICE:
             assert one.codes
@@ -80,7 +82,7 @@ def test_what_stops_the_table_is_named_or_is_no_device(fault: Fault, moment: Mom
 
 @each_row
 def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_started(
-    fault: Fault, moment: Moment
+    fault: CatalogueFault, moment: Moment
 ) -> None:
     for one in fault.required[moment]:
         if one.ending is Ending.NOT_STARTED:
@@ -114,7 +116,7 @@ def test_every_broken_start_can_be_made() -> None:
 
 
 @each_fault
-def test_a_start_that_must_fail_says_what_its_last_line_contains(fault: Fault) -> None:
+def test_a_start_that_must_fail_says_what_its_last_line_contains(fault: CatalogueFault) -> None:
     for outcomes in fault.required.values():
         for one in outcomes:
             assert bool(one.start_says) is isinstance(fault.act, acts.Start)
@@ -128,7 +130,7 @@ class NoDaemon:
 
 
 @each_fault
-def test_a_table_is_of_the_kind_that_its_row_is_about(fault: Fault) -> None:
+def test_a_table_is_of_the_kind_that_its_row_is_about(fault: CatalogueFault) -> None:
     use = load(fault.profile).cover.use.value.value
     assert (fault.profile == COVERED) is (use == "required")
     assert (fault.profile == BARE) is (use == "forbidden")

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability.bench import BenchError
-from hil_tests.reliability.catalogue import BY_NAME, Fault
+from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results
@@ -29,7 +29,7 @@ class Played:
     def __init__(self, bench: Any, _: Any) -> None:
         self._profile = bench.session.plan.profile
 
-    def play(self, fault: Fault, moment: Moment) -> Result:
+    def play(self, fault: CatalogueFault, moment: Moment) -> Result:
         self.at.append((fault.name, self._profile))
         if fault is JAM:
             raise BenchError("it smokes")
@@ -54,7 +54,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> type[Played]:
     return Played
 
 
-def run(tmp_path: Path, *faults: Fault) -> list[Result]:
+def run(tmp_path: Path, *faults: CatalogueFault) -> list[Result]:
     rows = [(fault, Moment.TOSS) for fault in faults]
     found = program._results(rows, float("inf"), Results(tmp_path), Console())
     return [result for _, result in found]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from hil_tests.reliability.catalogue import BY_NAME, Fault
+from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen
 from hil_tests.reliability.trial import ATTEMPTS, LATE_S, Trials
@@ -28,7 +28,7 @@ class Scripted(Trials):
         super().__init__(cast("Any", None), cast("Any", None))
         self._attempts = iter(attempts)
 
-    def _once(self, fault: Fault, moment: Moment) -> Once:
+    def _once(self, fault: CatalogueFault, moment: Moment) -> Once:
         return next(self._attempts)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.report.standstill import TRIES, Watch
+from hil_tests.report.standstill import TRIES, StandstillWatch
 
 TESTS = """
 import pytest
@@ -71,7 +71,7 @@ def test_what_failed_on_a_machine_that_kept_its_time_has_failed(tmp_path: Path) 
 
 @pytest.mark.timed
 def test_the_watch_sees_a_machine_that_is_busy_elsewhere() -> None:
-    watch = Watch()
+    watch = StandstillWatch()
     try:
         time.sleep(0.5)
         began = time.monotonic()

@@ -45,7 +45,7 @@ _ADDITION = struct.Struct("<QIIII")
 _PATH_MAX = 4096
 
 
-class Machine(NamedTuple):
+class TrappedCalls(NamedTuple):
     """Numbers of the calls on one kind of processor; -1 where it has no such call."""
 
     audit: int
@@ -61,8 +61,8 @@ class Machine(NamedTuple):
 
 
 _MACHINES = {
-    "x86_64": Machine(0xC000003E, 317, 16, 257, 2, 4, 6, -1, 89, 267),
-    "aarch64": Machine(0xC00000B7, 277, 29, 56, -1, -1, -1, 79, -1, 78),
+    "x86_64": TrappedCalls(0xC000003E, 317, 16, 257, 2, 4, 6, -1, 89, 267),
+    "aarch64": TrappedCalls(0xC00000B7, 277, 29, 56, -1, -1, -1, 79, -1, 78),
 }
 """On x86-64 libgpiod's wheel asks by the old calls, Python by the new; only the old are stopped."""
 
@@ -71,7 +71,7 @@ class UnsupportedError(RuntimeError):
     """This machine cannot stop system calls; the text says why."""
 
 
-def machine() -> Machine:
+def machine() -> TrappedCalls:
     """Return this processor's numbers. Raises UnsupportedError."""
     name = platform.machine()
     if name not in _MACHINES:
@@ -111,7 +111,7 @@ def install() -> int:
     return int(listener)
 
 
-def _program(numbers: Machine) -> list[tuple[int, int, int, int]]:
+def _program(numbers: TrappedCalls) -> list[tuple[int, int, int, int]]:
     """The filter, as (code, jump if true, jump if false, operand)."""
     always = [numbers.open, numbers.stat, numbers.lstat, numbers.newfstatat]
     always += [numbers.readlink, numbers.readlinkat]

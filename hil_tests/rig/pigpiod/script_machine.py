@@ -48,7 +48,7 @@ class FailureError(Exception):
     """The script did what no script may: popped an empty stack, divided by zero."""
 
 
-class Machine:
+class ScriptMachine:
     """One run of one script. Parameters and variables belong to the script and stay."""
 
     def __init__(
@@ -246,21 +246,21 @@ _OPERATIONS: dict[str, Callable[..., None]] = {
     "dcr": lambda machine, register: machine._add_to(register, -1),
     "inra": lambda machine: machine._add_to_a(1),
     "dcra": lambda machine: machine._add_to_a(-1),
-    "cmp": Machine._compare,
-    "ld": Machine._load,
-    "lda": Machine._load_a,
-    "sta": Machine._store_a,
-    "ldab": Machine._load_byte,
-    "stab": Machine._store_byte,
-    "x": Machine._exchange,
-    "xa": Machine._exchange_a,
+    "cmp": ScriptMachine._compare,
+    "ld": ScriptMachine._load,
+    "lda": ScriptMachine._load_a,
+    "sta": ScriptMachine._store_a,
+    "ldab": ScriptMachine._load_byte,
+    "stab": ScriptMachine._store_byte,
+    "x": ScriptMachine._exchange,
+    "xa": ScriptMachine._exchange_a,
     "push": lambda machine, register: machine._push(machine._value(register)),
     "pusha": lambda machine: machine._push(machine._a),
-    "pop": Machine._pop_to,
-    "popa": Machine._pop_a,
-    "call": Machine._call,
-    "ret": Machine._return,
-    "jmp": Machine._jump,
+    "pop": ScriptMachine._pop_to,
+    "popa": ScriptMachine._pop_a,
+    "call": ScriptMachine._call,
+    "ret": ScriptMachine._return,
+    "jmp": ScriptMachine._jump,
     "jz": lambda machine, to: machine._jump_if(machine._f == 0, to),
     "jnz": lambda machine, to: machine._jump_if(machine._f != 0, to),
     "jp": lambda machine, to: machine._jump_if(machine._f >= 0, to),

@@ -19,7 +19,7 @@ from .board import now_us
 from .loop import Loop
 from .refusals import Reason, RefusedError
 from .results import Handlers, Later, Result
-from .script_machine import Ended, Machine, WaitForEvents, WaitForPins, new_registers
+from .script_machine import Ended, ScriptMachine, WaitForEvents, WaitForPins, new_registers
 from .script_text import PARAMETERS, Instruction, compile_script
 from .wire import Command, Request
 
@@ -61,7 +61,7 @@ class Script:
     is_stopping: bool = False
     wakes_us: int = 0
     waits_for: WaitForPins | WaitForEvents | None = None
-    machine: Machine | None = None
+    machine: ScriptMachine | None = None
 
 
 class Scripts:
@@ -125,7 +125,7 @@ class Scripts:
         script.is_stopping = False
         if script.state in (State.HALTED, State.FAILED):
             script.state = State.RUNNING
-            script.machine = Machine(
+            script.machine = ScriptMachine(
                 script.instructions, script.parameters, script.variables, self._execute
             )
             self._loop.post(lambda: self._go_on(script))

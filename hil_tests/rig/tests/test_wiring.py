@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hil_tests.rig.joint import PlantOutputs
-from hil_tests.rig.machine import Machine
+from hil_tests.rig.machine import PlantThread
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.pin import Mode
 from hil_tests.rig.plant import Plant
@@ -107,7 +107,7 @@ def test_tach_edges_keep_their_times(board):
 
 
 def test_a_machine_turns_when_driven_and_stops_within_its_time(board):
-    machine = Machine(Wiring(board, PINS), Plant(seed=2))
+    machine = PlantThread(Wiring(board, PINS), Plant(seed=2))
     happened: list[str] = []
     machine.counted = lambda event, times: happened.append(event)
     machine.start()

@@ -51,7 +51,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading
 from vision.reading import Quality, Reason
-from vision.table.motion import RestWatch
+from vision.table.motion import StillnessDetector
 from vision.table.place import RimSearch
 from vision.table.quality import QualityGate
 from vision.table.reader import TableReader
@@ -127,7 +127,7 @@ class CameraWorker:
         self._fault_lock = threading.Lock()
         self._stream = StreamMemory()
         self._suspect: tuple[Reason | None, int] = (None, 0)
-        self._rest = RestWatch(calibration)
+        self._rest = StillnessDetector(calibration)
         self._search = RimSearch(calibration)
         self._elsewhere: float | None = None
         """How far away the rim was seen, pixels, while it cannot be seen at its place."""

@@ -24,7 +24,7 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
-from shaker_ctl.journal.recovery import CopyState, Finding, Trouble, compare, tail_unproved
+from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
 
 _BATCH = 1000
 
@@ -35,7 +35,7 @@ class OpenedJournal:
 
     main: SqliteJournal
     second: SqliteJournal | None
-    notices: tuple[Finding, ...]
+    notices: tuple[RecoveryFinding, ...]
     lock: JournalLock
 
     def close(self) -> None:
@@ -130,14 +130,14 @@ def _opened_under(
 
 def survey(
     parameters: JournalParameters, alive: Alive | None = None
-) -> tuple[list[tuple[Path, Head]], list[Finding]]:
+) -> tuple[list[tuple[Path, Head]], list[RecoveryFinding]]:
     """Walk all volumes and compare the copies without changing anything: heads, and what was found.
 
     Raises JournalError where the main copy cannot be opened at all.
     """
     main = _opened_only(parameters.path)
     second: SqliteJournal | None = None
-    findings: list[Finding] = []
+    findings: list[RecoveryFinding] = []
     heads: list[tuple[Path, Head]] = []
 
     def walked(copy: SqliteJournal) -> tuple[Head, Damage | None]:
@@ -152,7 +152,7 @@ def survey(
             except JournalError as error:
                 damage = Damage(str(parameters.second), 1, None, str(error))
                 findings.append(
-                    Finding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
+                    RecoveryFinding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
                 )
         missing_is_news = parameters.second is not None and not findings
         findings += _compare(main, second, walked, second_is_set=missing_is_news)
@@ -228,10 +228,14 @@ Walk = Callable[[SqliteJournal], tuple[Head, Damage | None]]
 
 def _compare(
     main: SqliteJournal, second: SqliteJournal | None, walk: Walk, *, second_is_set: bool
-) -> list[Finding]:
+) -> list[RecoveryFinding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
-        return [Finding(Trouble.FORKED, text, "Give the right path in journal.second", halts=True)]
+        return [
+            RecoveryFinding(
+                Trouble.FORKED, text, "Give the right path in journal.second", halts=True
+            )
+        ]
     first = _walked(main, walk)
     other = None if second is None else _walked(second, walk)
     if second is not None and other is not None:
@@ -272,7 +276,7 @@ def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
 
 
 def _halted(
-    finding: Finding, main: SqliteJournal, second: SqliteJournal | None
+    finding: RecoveryFinding, main: SqliteJournal, second: SqliteJournal | None
 ) -> JournalCorruptError:
     about_second = finding.trouble in (Trouble.SECOND_DAMAGED, Trouble.SECOND_BEHIND)
     concerned = second if about_second else main

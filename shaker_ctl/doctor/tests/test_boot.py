@@ -8,7 +8,7 @@ import pytest
 
 from shaker_ctl.doctor.boot import CONFIG, DAEMONS, boot_settings
 from shaker_ctl.doctor.computer import Computer
-from shaker_ctl.doctor.finding import Verdict
+from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.installation.places import shipped
 
 PI_4, PI_5 = "Raspberry Pi 4 Model B Rev 1.5", "Raspberry Pi 5 Model B Rev 1.0"
@@ -28,7 +28,7 @@ def put(pi: Computer, name: str, text: str = "") -> None:
 def test_a_daemon_that_trixie_does_not_have_is_named_with_the_way_to_it(pi: Computer) -> None:
     put(pi, CONFIG, "dtparam=audio=off\n")
     found = boot_settings(pi, PI_4)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "apt install pigpio" in found.remedy
     assert "trixie" in found.remedy
     page = (shipped() / "README.md").read_text("utf-8")
@@ -39,7 +39,7 @@ def test_a_daemon_that_trixie_does_not_have_is_named_with_the_way_to_it(pi: Comp
 def test_it_may_come_from_the_package_or_from_source(pi: Computer, daemon: str) -> None:
     put(pi, daemon)
     put(pi, CONFIG, "dtparam=audio=off\n")
-    assert boot_settings(pi, PI_4).verdict is Verdict.OK
+    assert boot_settings(pi, PI_4).verdict is Grade.OK
     unit = (shipped() / "pigpiod.service").read_text("utf-8")
     assert f"ConditionFileIsExecutable=|{daemon}\n" in unit
 
@@ -47,16 +47,14 @@ def test_it_may_come_from_the_package_or_from_source(pi: Computer, daemon: str) 
 @pytest.mark.parametrize(
     ("config", "verdict"),
     [
-        ("dtparam=audio=on\n", Verdict.WARN),
-        ("dtparam=i2c_arm=on,audio=on # as delivered\n", Verdict.WARN),
-        ("#dtparam=audio=on\n", Verdict.OK),
-        ("dtparam=audio=on\n[all]\ndtparam=audio=off\n", Verdict.OK),
-        ("", Verdict.OK),
+        ("dtparam=audio=on\n", Grade.WARN),
+        ("dtparam=i2c_arm=on,audio=on # as delivered\n", Grade.WARN),
+        ("#dtparam=audio=on\n", Grade.OK),
+        ("dtparam=audio=on\n[all]\ndtparam=audio=off\n", Grade.OK),
+        ("", Grade.OK),
     ],
 )
-def test_sound_and_the_motor_do_not_share_a_pwm(
-    pi: Computer, config: str, verdict: Verdict
-) -> None:
+def test_sound_and_the_motor_do_not_share_a_pwm(pi: Computer, config: str, verdict: Grade) -> None:
     put(pi, DAEMONS[0])
     put(pi, CONFIG, config)
     assert boot_settings(pi, PI_4).verdict is verdict
@@ -64,28 +62,28 @@ def test_sound_and_the_motor_do_not_share_a_pwm(
 
 def test_a_configuration_that_cannot_be_read_is_to_be_known(pi: Computer) -> None:
     put(pi, DAEMONS[0])
-    assert boot_settings(pi, PI_4).verdict is Verdict.WARN
+    assert boot_settings(pi, PI_4).verdict is Grade.WARN
 
 
 @pytest.mark.parametrize(
     ("config", "verdict"),
     [
-        ("dtparam=strict_gpiod\n", Verdict.OK),
-        ("dtparam=strict_gpiod=on\n", Verdict.OK),
-        ("# dtparam=strict_gpiod\n", Verdict.WARN),
-        ("dtparam=strict_gpiod=off\n", Verdict.WARN),
-        (None, Verdict.WARN),
+        ("dtparam=strict_gpiod\n", Grade.OK),
+        ("dtparam=strict_gpiod=on\n", Grade.OK),
+        ("# dtparam=strict_gpiod\n", Grade.WARN),
+        ("dtparam=strict_gpiod=off\n", Grade.WARN),
+        (None, Grade.WARN),
     ],
 )
 def test_a_pi_5_lets_go_of_a_dead_process_pins(
-    pi: Computer, config: str | None, verdict: Verdict
+    pi: Computer, config: str | None, verdict: Grade
 ) -> None:
     if config is not None:
         put(pi, CONFIG, config)
     found = boot_settings(pi, PI_5)
     assert found.verdict is verdict
-    assert bool(found.remedy) is (verdict is not Verdict.OK)
+    assert bool(found.remedy) is (verdict is not Grade.OK)
 
 
 def test_another_computer_needs_none(pi: Computer) -> None:
-    assert boot_settings(pi, "").verdict is Verdict.OK
+    assert boot_settings(pi, "").verdict is Grade.OK

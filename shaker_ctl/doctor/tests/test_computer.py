@@ -9,7 +9,7 @@ import pytest
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor import computer
 from shaker_ctl.doctor.computer import Computer
-from shaker_ctl.doctor.finding import Finding, Verdict
+from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, to_install
 
@@ -27,10 +27,10 @@ def put(pi: Computer, name: str, text: str) -> None:
     path.write_text(text)
 
 
-def assert_says(found: Finding, verdict: Verdict, remedy: str = "") -> None:
+def assert_says(found: Finding, verdict: Grade, remedy: str = "") -> None:
     assert found.verdict is verdict, found
     assert remedy in found.remedy
-    assert bool(found.remedy) is (verdict is not Verdict.OK)
+    assert bool(found.remedy) is (verdict is not Grade.OK)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def assert_says(found: Finding, verdict: Verdict, remedy: str = "") -> None:
 )
 def test_a_pi_that_can_run_a_table_is_ok(pi: Computer, name: str):
     put(pi, "proc/device-tree/model", name + "\0")
-    assert_says(computer.model(pi), Verdict.OK)
+    assert_says(computer.model(pi), Grade.OK)
 
 
 @pytest.mark.parametrize(
@@ -55,22 +55,22 @@ def test_a_pi_that_can_run_a_table_is_ok(pi: Computer, name: str):
 )
 def test_a_pi_that_is_too_small_is_wrong(pi: Computer, name: str):
     put(pi, "proc/device-tree/model", name + "\0")
-    assert_says(computer.model(pi), Verdict.FAIL, "Raspberry Pi 3, 4, 5")
+    assert_says(computer.model(pi), Grade.FAIL, "Raspberry Pi 3, 4, 5")
 
 
 def test_another_computer_is_to_be_known(pi: Computer):
-    assert_says(computer.model(pi), Verdict.WARN, "only its rig")
+    assert_says(computer.model(pi), Grade.WARN, "only its rig")
 
 
 def test_a_32_bit_system_is_wrong(tmp_path: Path):
-    assert_says(computer.system(Computer(tmp_path, machine="armv7l")), Verdict.FAIL, "64-bit")
+    assert_says(computer.system(Computer(tmp_path, machine="armv7l")), Grade.FAIL, "64-bit")
 
 
 @pytest.mark.parametrize(
     ("codename", "verdict"),
-    [("bookworm", Verdict.OK), ("trixie", Verdict.OK), ("bullseye", Verdict.WARN)],
+    [("bookworm", Grade.OK), ("trixie", Grade.OK), ("bullseye", Grade.WARN)],
 )
-def test_systems_that_were_tried_are_ok(pi: Computer, codename: str, verdict: Verdict):
+def test_systems_that_were_tried_are_ok(pi: Computer, codename: str, verdict: Grade):
     put(pi, "etc/os-release", f'PRETTY_NAME="Debian"\nVERSION_CODENAME={codename}\n')
     assert computer.system(pi).verdict is verdict
 
@@ -78,29 +78,29 @@ def test_systems_that_were_tried_are_ok(pi: Computer, codename: str, verdict: Ve
 @pytest.mark.parametrize(
     ("word", "verdict"),
     [
-        ("0", Verdict.OK),
-        ("50005", Verdict.FAIL),
-        ("1", Verdict.FAIL),
-        ("50000", Verdict.WARN),
-        ("10000", Verdict.WARN),
-        ("8", Verdict.WARN),
-        ("80000", Verdict.OK),
+        ("0", Grade.OK),
+        ("50005", Grade.FAIL),
+        ("1", Grade.FAIL),
+        ("50000", Grade.WARN),
+        ("10000", Grade.WARN),
+        ("8", Grade.WARN),
+        ("80000", Grade.OK),
     ],
 )
-def test_undervoltage_is_read_from_the_firmwares_word(pi: Computer, word: str, verdict: Verdict):
+def test_undervoltage_is_read_from_the_firmwares_word(pi: Computer, word: str, verdict: Grade):
     put(pi, THROTTLED, word + "\n")
     assert computer.power(pi).verdict is verdict
 
 
 def test_a_firmware_that_does_not_say_is_to_be_known(pi: Computer):
-    assert_says(computer.power(pi), Verdict.WARN, "vcgencmd")
+    assert_says(computer.power(pi), Grade.WARN, "vcgencmd")
 
 
 @pytest.mark.parametrize(
     ("milli", "verdict"),
-    [("51600", Verdict.OK), ("76000", Verdict.WARN), ("84500", Verdict.FAIL), ("", Verdict.WARN)],
+    [("51600", Grade.OK), ("76000", Grade.WARN), ("84500", Grade.FAIL), ("", Grade.WARN)],
 )
-def test_heat_is_named_before_the_processor_slows(pi: Computer, milli: str, verdict: Verdict):
+def test_heat_is_named_before_the_processor_slows(pi: Computer, milli: str, verdict: Grade):
     put(pi, "sys/class/thermal/thermal_zone0/temp", milli)
     assert computer.temperature(pi).verdict is verdict
 
@@ -109,15 +109,15 @@ NOW = computer.EARLIEST_WALL_S + 1e6
 
 
 def test_a_clock_is_believed_for_a_reason_only(pi: Computer):
-    assert_says(computer.clock(pi, NOW, True), Verdict.OK)
-    assert_says(computer.clock(pi, NOW, False), Verdict.WARN, "Fit an RTC")
+    assert_says(computer.clock(pi, NOW, True), Grade.OK)
+    assert_says(computer.clock(pi, NOW, False), Grade.WARN, "Fit an RTC")
     put(pi, "dev/rtc0", "")
-    assert_says(computer.clock(pi, NOW, False), Verdict.OK)
+    assert_says(computer.clock(pi, NOW, False), Grade.OK)
 
 
 def test_a_clock_in_the_past_is_wrong_whoever_vouches_for_it(pi: Computer):
     put(pi, "dev/rtc0", "")
-    assert_says(computer.clock(pi, 1e9, True), Verdict.FAIL, "Set it")
+    assert_says(computer.clock(pi, 1e9, True), Grade.FAIL, "Set it")
 
 
 # ── What an installation brought ────────────────────────────────────────────
@@ -133,33 +133,33 @@ def installed(pi: Computer) -> Computer:
 
 
 def test_an_installed_table_starts_and_can_be_stopped(installed: Computer):
-    assert_says(computer.installation(installed), Verdict.OK)
-    assert_says(computer.stop_script(installed, PinParameters()), Verdict.OK)
+    assert_says(computer.installation(installed), Grade.OK)
+    assert_says(computer.stop_script(installed, PinParameters()), Grade.OK)
 
 
 def test_a_table_that_is_not_installed_is_said_so(pi: Computer):
-    assert_says(computer.installation(pi), Verdict.WARN, "shaker-ctl install")
-    assert_says(computer.stop_script(pi, PinParameters()), Verdict.FAIL, "shaker-ctl install")
+    assert_says(computer.installation(pi), Grade.WARN, "shaker-ctl install")
+    assert_says(computer.stop_script(pi, PinParameters()), Grade.FAIL, "shaker-ctl install")
 
 
 def test_a_stop_script_of_other_pins_is_wrong(installed: Computer):
     moved = PinParameters(motor_enable=17)
-    assert_says(computer.stop_script(installed, moved), Verdict.FAIL, "shaker-ctl install")
+    assert_says(computer.stop_script(installed, moved), Grade.FAIL, "shaker-ctl install")
 
 
 def test_a_stop_script_that_cannot_be_run_is_wrong(installed: Computer):
     (Places(installed.root).scripts / "motor-off").chmod(0o644)
-    assert_says(computer.stop_script(installed, PinParameters()), Verdict.FAIL)
+    assert_says(computer.stop_script(installed, PinParameters()), Grade.FAIL)
 
 
 @pytest.mark.parametrize("tool", computer.PIN_TOOLS)
 def test_any_tool_that_the_stop_script_knows_will_do(installed: Computer, tool: str):
     (installed.root / "bin/pinctrl").rename(installed.root / "bin" / tool)
     found = computer.stop_script(installed, PinParameters())
-    assert_says(found, Verdict.OK)
+    assert_says(found, Grade.OK)
     assert tool in found.text
 
 
 def test_without_a_tool_the_stop_script_is_wrong(installed: Computer):
     (installed.root / "bin/pinctrl").unlink()
-    assert_says(computer.stop_script(installed, PinParameters()), Verdict.FAIL, "raspi-utils")
+    assert_says(computer.stop_script(installed, PinParameters()), Grade.FAIL, "raspi-utils")

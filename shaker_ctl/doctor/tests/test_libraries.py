@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl import libraries as library
-from shaker_ctl.doctor.finding import Verdict
+from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.doctor.libraries import libraries
 from shaker_ctl.tests.installed_library import install_library
 
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_versions_of_the_lock_are_fine(folder: Path) -> None:
-    assert libraries(folder).verdict is Verdict.OK
+    assert libraries(folder).verdict is Grade.OK
 
 
 def test_another_version_is_a_warning_that_names_both(folder: Path) -> None:
@@ -28,14 +28,14 @@ def test_another_version_is_a_warning_that_names_both(folder: Path) -> None:
         "Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n"
     )
     found = libraries(folder)
-    assert found.verdict is Verdict.WARN
+    assert found.verdict is Grade.WARN
     assert f"numpy 1.0, measured with {library.locked()['numpy']}" in found.text
 
 
 def test_a_damaged_file_fails(folder: Path) -> None:
     (folder / "rich.py").write_bytes(b"y = 1\n")
     found = libraries(folder)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "rich.py" in found.text
 
 
@@ -43,5 +43,5 @@ def test_a_missing_library_that_decides_fails(folder: Path) -> None:
     about = next(folder.glob("pigpio-*.dist-info"))
     about.rename(folder / "gone")
     found = libraries(folder)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "pigpio" in found.text

@@ -11,7 +11,7 @@ import pytest
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor import records
-from shaker_ctl.doctor.finding import Verdict
+from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.vocabulary import Role
 
@@ -29,10 +29,10 @@ def found_journal(folder: Path, *, second: bool) -> JournalParameters:
 
 
 @pytest.mark.parametrize(
-    ("free_mb", "verdict"), [(4000, Verdict.OK), (300, Verdict.WARN), (20, Verdict.FAIL)]
+    ("free_mb", "verdict"), [(4000, Grade.OK), (300, Grade.WARN), (20, Grade.FAIL)]
 )
 def test_a_disk_without_room_is_named_in_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mb: int, verdict: Verdict
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_mb: int, verdict: Grade
 ):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, free_mb * 10**6))
     assert records.disk("disk", tmp_path).verdict is verdict
@@ -40,7 +40,7 @@ def test_a_disk_without_room_is_named_in_time(
 
 def test_a_folder_that_is_not_there_is_wrong(tmp_path: Path):
     found = records.disk("disk", tmp_path / "none")
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "install" in found.remedy
 
 
@@ -48,57 +48,57 @@ def test_a_second_copy_on_the_same_medium_is_none(tmp_path: Path):
     found = records.second_disk(
         JournalParameters(path=tmp_path / "journal.sqlite", second=tmp_path / "second.sqlite")
     )
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "same medium" in found.text
 
 
 def test_a_table_without_a_second_copy_is_to_be_known(tmp_path: Path):
     found = records.second_disk(JournalParameters(path=tmp_path / "journal.sqlite"))
-    assert found.verdict is Verdict.WARN
+    assert found.verdict is Grade.WARN
     assert "shaker-2nd" in found.remedy
 
 
 def test_a_sound_journal_is_ok_and_left_as_it_is(tmp_path: Path):
     parameters = found_journal(tmp_path, second=True)
     before = parameters.path.read_bytes()
-    assert records.journal_copies(parameters).verdict is Verdict.OK
+    assert records.journal_copies(parameters).verdict is Grade.OK
     assert parameters.path.read_bytes() == before
 
 
 def test_a_new_table_has_no_journal_yet(tmp_path: Path):
     found = records.journal_copies(JournalParameters(path=tmp_path / "journal.sqlite"))
-    assert found.verdict is Verdict.OK
+    assert found.verdict is Grade.OK
 
 
 def test_a_lost_journal_beside_its_second_copy_is_wrong(tmp_path: Path):
     parameters = found_journal(tmp_path, second=True)
     parameters.path.unlink()
     found = records.journal_copies(parameters)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "rebuild --main" in found.remedy
 
 
 def test_a_file_that_is_no_journal_is_wrong(tmp_path: Path):
     parameters = JournalParameters(path=tmp_path / "journal.sqlite")
     parameters.path.write_text("no journal at all " * 100)
-    assert records.journal_copies(parameters).verdict is Verdict.FAIL
+    assert records.journal_copies(parameters).verdict is Grade.FAIL
 
 
 def test_a_journal_without_a_second_copy_says_what_it_cannot_prove(tmp_path: Path):
-    assert records.journal_copies(found_journal(tmp_path, second=False)).verdict is Verdict.WARN
+    assert records.journal_copies(found_journal(tmp_path, second=False)).verdict is Grade.WARN
 
 
 @pytest.mark.parametrize(
     ("roles", "verdict"),
     [
-        ((Role.FLOORPERSON, Role.TECHNICIAN), Verdict.OK),
-        ((Role.SUPERVISOR, Role.TECHNICIAN), Verdict.OK),
-        ((Role.FLOORPERSON,), Verdict.WARN),
-        ((Role.TECHNICIAN, Role.DEALER), Verdict.FAIL),
+        ((Role.FLOORPERSON, Role.TECHNICIAN), Grade.OK),
+        ((Role.SUPERVISOR, Role.TECHNICIAN), Grade.OK),
+        ((Role.FLOORPERSON,), Grade.WARN),
+        ((Role.TECHNICIAN, Role.DEALER), Grade.FAIL),
     ],
 )
 def test_somebody_must_be_able_to_open_and_somebody_to_mend(
-    tmp_path: Path, roles: tuple[Role, ...], verdict: Verdict
+    tmp_path: Path, roles: tuple[Role, ...], verdict: Grade
 ):
     users = tmp_path / "users.toml"
     for role in roles:
@@ -108,5 +108,5 @@ def test_somebody_must_be_able_to_open_and_somebody_to_mend(
 
 def test_a_missing_users_file_is_wrong(tmp_path: Path):
     found = records.people(tmp_path / "users.toml")
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Grade.FAIL
     assert "console add-user" in found.remedy

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shaker_ctl.motion.parameters import WatchParameters
-from shaker_ctl.motion.watch import DriveWatch, RestWatch, Sample, Trouble, Verdict
+from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, RestWatch, Sample, Trouble
 
 P = WatchParameters()
 LOOP_S = 0.008
@@ -28,7 +28,9 @@ def watch() -> DriveWatch:
     return DriveWatch(P, reach_rpm=660.0, started_s=0.0)
 
 
-def first_verdict(judge: DriveWatch, *changes: dict[str, object], limit_s: float = 3.0) -> Verdict:
+def first_verdict(
+    judge: DriveWatch, *changes: dict[str, object], limit_s: float = 3.0
+) -> DriveVerdict:
     """Run a good start, then hold `changes` until something is said."""
     for n in range(100):
         assert judge.judge(replace(GOOD, now_s=0.4 + n * LOOP_S)) is None
@@ -84,7 +86,7 @@ def test_edges_that_slow_down_before_they_cease_are_a_stall() -> None:
     assert first_verdict(watch(), slowing).trouble is Trouble.STALL
 
 
-def never_turning(judge: DriveWatch, **values: object) -> Verdict:
+def never_turning(judge: DriveWatch, **values: object) -> DriveVerdict:
     for n in range(200):
         now_s = n * LOOP_S
         sample = replace(GOOD, now_s=now_s, speed_rpm=0.0, turn_rpm=0.0, silence_s=now_s, edges=0)

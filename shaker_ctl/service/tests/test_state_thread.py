@@ -18,7 +18,7 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.state_thread import MOST_TOGETHER, Outcome, StateThread
+from shaker_ctl.service.state_thread import MOST_TOGETHER, PostOutcome, StateThread
 
 pytestmark = pytest.mark.timed
 
@@ -184,7 +184,7 @@ def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
     before = thread.state
-    outcomes: list[Outcome] = []
+    outcomes: list[PostOutcome] = []
     thread.post(events.BetsRequested(Person("dan", Role.DEALER)), answer=outcomes.append)
     until(lambda: journal.bodies[-1][0] == "refused")
     journal.sync()
@@ -202,13 +202,13 @@ def test_an_answer_comes_only_once_the_act_is_on_record(
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
     journal.sync()
-    outcomes: list[Outcome] = []
+    outcomes: list[PostOutcome] = []
     thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
     until(lambda: len(journal.bodies) == 2)
     assert outcomes == []
     journal.sync()
     until(lambda: outcomes)
-    assert outcomes[0] == Outcome(True, "ok", "", sequence=2)
+    assert outcomes[0] == PostOutcome(True, "ok", "", sequence=2)
 
 
 def test_what_comes_in_one_turn_is_taken_the_gravest_first(
@@ -270,7 +270,7 @@ def test_a_failed_journal_ends_play_with_the_motor_off(
     until(lambda: journal.bodies)
     performed.commands.clear()
     journal.failure = JournalWriteError("no space left", remedy="free some")
-    outcomes: list[Outcome] = []
+    outcomes: list[PostOutcome] = []
     thread.post(events.TimeConfirmed(FAY), answer=outcomes.append)
     until(lambda: outcomes)
     assert not outcomes[0].is_taken

@@ -46,7 +46,7 @@ from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.view.desk import TableDesk
-from shaker_ctl.view.table_view import Chairs
+from shaker_ctl.view.table_view import TableFacts
 from shaker_ctl.view.why_due import WhyDue
 
 TOM = Actor("tom", Role.TECHNICIAN, "technician")
@@ -109,7 +109,7 @@ class Room:
             "link": SimpleNamespace(trouble=lambda: None),
         }
         self.desk = TableDesk(
-            Chairs(
+            TableFacts(
                 table_name="Table 7",
                 rulebook=rules,
                 state=self.state,

@@ -62,7 +62,12 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import changed_conditions, recover, standing_faults
+from shaker_ctl.service.recovery import (
+    changed_conditions,
+    may_be_left,
+    recover,
+    standing_faults,
+)
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -414,8 +419,10 @@ class Table:
         note = "stopped in order" if self._is_in_order else "ended by a fault of its own"
         closing: Entry | None = None
         if self._has_opened:
-            facts = {"in_order": self._is_in_order, "note": note}
+            facts: dict[str, Any] = {"in_order": self._is_in_order, "note": note}
             facts[lamp_box.KEY] = lamp_box.as_recorded(self._box)
+            if not self._state.is_alive() and may_be_left(self._state.recorded):
+                facts["state"] = to_record(self._state.recorded)
             closing = Entry(last_end.CLOSING, facts)
         self._keeper.close(last=closing)
 

@@ -1,6 +1,8 @@
 """The state of the table as the journal left it.
 
-Owns: the newest recorded state, and the replay of the events after it. Each replayed step must
+Owns: the newest recorded state, and the replay of the events after it. A run that was stopped with
+no round in hand left its state with its last record: whatever program and settings come next may
+go on from that. Otherwise each replayed step must
 lead to the rows that are on record; one that does not means that program or profile changed under
 an unfinished round, and that is for a person to decide.
 """
@@ -16,10 +18,12 @@ from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.phases import IN_ROUND
 from shaker_ctl.rules.record import RecordError, from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Condition, FaultKind, Purpose
+from shaker_ctl.service.last_end import CLOSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +42,25 @@ def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
     """
     tail: list[dict[str, Any]] = []
     state = machine.initial(rulebook)
+    newest_wall: str | None = None
     for record in newest_first:
         plain = record.plain
+        if plain["kind"] not in ("step", CLOSING):
+            continue
+        is_snapshot = "state" in plain
+        if newest_wall is None and (is_snapshot or plain["kind"] == "step"):
+            newest_wall = plain["wall"]
+        if is_snapshot:
+            state = _understood(plain["sequence"], plain["state"])
+            break
         if plain["kind"] == "step":
             tail.append(plain)
-            if "state" in plain:
-                state = _understood(plain["sequence"], plain["state"])
-                break
-    newest_wall = tail[0]["wall"] if tail else None
-    events = list(reversed(tail))
-    if events and "state" in events[0]:
-        events = events[1:]
-    return Recovered(replay(state, events, rulebook), newest_wall)
+    return Recovered(replay(state, list(reversed(tail)), rulebook), newest_wall)
+
+
+def may_be_left(state: TableState) -> bool:
+    """Whether another program or other settings may go on from here: no round is in hand."""
+    return state.phase not in IN_ROUND or state.purpose is not Purpose.PLAY
 
 
 UNDER: dict[Condition, tuple[str, ...]] = {

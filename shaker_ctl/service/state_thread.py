@@ -131,6 +131,8 @@ class StateThread:
     ) -> None:
         """`observers` are told of every step, in the state thread; they must be quick."""
         self.state = state
+        self.recorded = state
+        """As of the newest step that was handed to the journal."""
         self._rulebook = rulebook
         self._journal = journal
         self._performer = performer
@@ -241,6 +243,7 @@ class StateThread:
             self._lose_journal(error)
             self._answer(item, PostOutcome(False, error.code, error.line()))
             return
+        self.recorded = step.state
         for observer in self._observers:
             observer(step, item.event)
 

@@ -13,9 +13,14 @@ from shaker_ctl.rules import events, machine
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
-from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import Condition, FaultKind, Part, Person, Role
-from shaker_ctl.service.recovery import changed_conditions, recover, standing_faults
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import Condition, FaultKind, Part, Person, Purpose, Role
+from shaker_ctl.service.recovery import (
+    changed_conditions,
+    may_be_left,
+    recover,
+    standing_faults,
+)
 
 FAY = Person("fay", Role.FLOORPERSON)
 TOM = Person("tom", Role.TECHNICIAN)
@@ -79,6 +84,68 @@ def test_a_record_that_decides_otherwise_today_halts_the_start() -> None:
     records[0] = Record(records[0].sequence, b"", json.dumps(plain).encode())
     with pytest.raises(JournalCorruptError, match="some other row"):
         recover(iter(records), rules)
+
+
+def closed(state: TableState, records: list[Record]) -> list[Record]:
+    """The same, stopped in order."""
+    plain = {
+        "sequence": len(records) + 1,
+        "kind": "closing",
+        "wall": "2026-11-21T04:00:00.000+00:00",
+        "in_order": True,
+        "state": to_record(state),
+    }
+    return [Record(len(records) + 1, b"", json.dumps(plain).encode()), *records]
+
+
+def test_a_table_that_was_stopped_with_no_round_in_hand_takes_other_rules() -> None:
+    """An upgrade names a row anew, or a setting changes: nothing of a round hangs on it."""
+    rules = rulebook(TableParameters())
+    state, records = told(rules)
+    assert may_be_left(state)
+    plain = records[0].plain
+    plain["rows"] = ["a row of another release"]
+    records[0] = Record(records[0].sequence, b"", json.dumps(plain).encode())
+    records = closed(state, records)
+    found = recover(iter(records), rulebook(TableParameters(profile="ma", cover_fitted=False)))
+    assert found.state == state
+    assert found.wall == "2026-11-21T04:00:00.000+00:00"
+
+
+def test_what_happened_after_a_start_is_replayed_from_the_state_that_was_left() -> None:
+    rules = rulebook(TableParameters())
+    state, records = told(rules)
+    step = machine.step(state, STORY[0], rules)
+    plain = {
+        "sequence": 6,
+        "kind": "step",
+        "wall": "2026-11-21T05:00:00.000+00:00",
+        "event": to_record(STORY[0]),
+        "rows": [row.name for row in step.rows],
+    }
+    again = Record(6, b"", json.dumps(plain).encode())
+    found = recover(iter([again, *closed(state, records)]), rules)
+    assert found.state == step.state
+    assert found.wall == "2026-11-21T05:00:00.000+00:00"
+
+
+@pytest.mark.parametrize(
+    ("phase", "purpose", "may"),
+    [
+        (Phase.CLOSED, Purpose.PLAY, True),
+        (Phase.OUT_OF_SERVICE, Purpose.TRIAL, True),
+        (Phase.READY, Purpose.PLAY, True),
+        (Phase.TOSSING, Purpose.INSPECTION, True),
+        (Phase.TOSSING, Purpose.PLAY, False),
+        (Phase.BETTING, Purpose.PLAY, False),
+        (Phase.DISPUTED, Purpose.PLAY, False),
+        (Phase.WITHOUT_RESULT, Purpose.PLAY, False),
+    ],
+)
+def test_a_round_in_hand_is_left_to_the_rules_that_it_began_under(
+    phase: Phase, purpose: Purpose, may: bool
+) -> None:
+    assert may_be_left(TableState(phase, purpose=purpose)) is may
 
 
 def test_an_unknown_event_halts_the_start_and_names_its_record() -> None:

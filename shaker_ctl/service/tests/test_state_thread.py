@@ -151,6 +151,7 @@ def test_a_sync_that_ends_after_the_journal_has_failed_releases_nothing(
     thread.post(events.ControllerFault("journal-write"))
     until(lambda: thread.journal_failure is not None)
     until(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
+    assert thread.recorded.phase is Phase.JOGGING, "of the fault nothing is on record"
     journal.sync()
     assert not any(isinstance(c, commands.Jog) for c in performed.commands)
     (answer,) = answers

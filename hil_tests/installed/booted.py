@@ -30,14 +30,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.people import SERIALS
+from hil_tests.demo import people
+from hil_tests.demo.people import bring_back
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
 from hil_tests.rig.control import ask
 from hil_tests.waiting import until
-from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
-from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -61,8 +60,6 @@ BULBS_S = 0.3
 
 OFF_S = 0.150
 """Longest drive of a motor whose controller is gone."""
-
-ATTEMPTS = 4
 
 DIALOUT = 20
 """Debian's group of serial lines."""
@@ -237,13 +234,8 @@ class BootedDebian:
             time.sleep(0.001)
         raise AssertionError("EN is still high after 5 s")
 
-    def console(self, port: str = "technician") -> Console:
-        console = Console(SerialPort(self.session.rig["console"][port]["person"]))
-        console.connect()
-        return console
-
     def as_(self, role: str, name: str) -> Console:
-        console = self.console()
+        console = self.session.console("technician")
         console.login(role, name, self.session.passphrases[name])
         return console
 
@@ -360,35 +352,11 @@ def check_start(computer: Computer, say: Teller) -> None:
 
 
 def open_table(machine: BootedDebian) -> None:
-    """Have the technician clear what stands, and the floorperson inspect, sign and open.
-
-    Again where an inspection fails: on a busy machine the rig's motor may seem to stall.
-    """
-    console = machine.console()
-    passphrases = machine.session.passphrases
-    for attempt in range(1, ATTEMPTS + 1):
-        console.login("technician", "tom", passphrases["tom"])
-        clear_faults(console)
-        console.logout()
-        try:
-            Floorperson(console, "fay", passphrases["fay"], serials=SERIALS).open_table()
-            break
-        except ScriptedPersonError:
-            if attempt == ATTEMPTS:
-                raise
+    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
+    console = machine.session.console("technician")
+    bring_back(machine.session, console)
+    people.open_table(machine.session, console)
     console.close()
-
-
-def clear_faults(console: Console) -> None:
-    """As technician: mend what stands, and return the table to a new inspection."""
-    for _ in range(5):
-        status = console.status()
-        if status["faults"]:
-            console.ask(f"fault clear {status['faults'][0]}")
-        elif "return-to-service" in status["allowed"]:
-            console.ask("return-to-service")
-        else:
-            return
 
 
 def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
@@ -435,7 +403,7 @@ def back(
     say(f"the stop script took the pins low ({low} times)", low >= 1)
     say("the motor is off", not machine.is_driven())
     tosses = machine.look()["tosses"]
-    console = machine.console()
+    console = machine.session.console("technician")
 
     def is_in_fault() -> dict[str, Any] | None:
         status: dict[str, Any] = console.status()
@@ -466,7 +434,7 @@ def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
-    dealer = machine.console("dealer")
+    dealer = machine.session.console("dealer")
     dealer.login("dealer", "dan", machine.session.passphrases["dan"])
 
     def lit() -> Any:

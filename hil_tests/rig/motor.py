@@ -230,7 +230,7 @@ class Motor:
 
     def _edge(self, edges: list[tuple[float, int]], at_s: float, level: int) -> None:
         if level == 1:
-            self._faults.count_edge()
+            self._faults.count("edges")
         if "tach_silent" in self._faults:
             return
         if "tach_missing" in self._faults and level == 1:

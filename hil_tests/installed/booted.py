@@ -34,6 +34,7 @@ from hil_tests.demo import people
 from hil_tests.demo.people import bring_back
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
+from hil_tests.installed.debian import Teller
 from hil_tests.rig.control import ask
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Console, ConsoleRefusedError
@@ -74,17 +75,6 @@ echo "$*" >> /run/pinctrl.log
 """
 
 PINS_LOW = "set 23,18,21 op dl"
-
-
-class Teller:
-    """One line a promise."""
-
-    def __init__(self) -> None:
-        self.is_fine = True
-
-    def __call__(self, text: str, is_fine: bool) -> None:
-        self.is_fine &= is_fine
-        print(f"{'ok  ' if is_fine else 'FAIL'} {text}", flush=True)  # noqa: T201
 
 
 class Computer:
@@ -546,7 +536,7 @@ def check_uninstallation(computer: Computer, say: Teller) -> None:
 
 
 def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
-    """A Debian with the wheel in its environment, and the two programs that stand in."""
+    """A Debian with the wheel in its environment."""
     debian.unpack(RECIPE, cache, root)
     (root / wheel.name).write_bytes(wheel.read_bytes())
     shutil.copyfile(HERE / "shaker_ctl" / "lock.txt", root / "lock.txt")
@@ -555,10 +545,27 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
         pip = [f"{PREFIX}/bin/pip", "install", "--no-deps"]
         debian.inside(root, [*pip, "--require-hashes", "-r", "/lock.txt"])
         debian.inside(root, [*pip, f"/{wheel.name}"])
-    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD)):
+
+
+def put_stand_ins(root: Path, machine: BootedDebian) -> None:
+    """The two programs of a Raspberry Pi that stand in for its pins."""
+    relay = PIGPIOD % machine.session.rig["pigpiod"]["port"]
+    for name, text in (("pinctrl", PINCTRL), ("pigpiod", relay)):
         program = root / "usr/bin" / name
         program.write_text(text)
         program.chmod(0o755)
+
+
+def furnish(computer: Computer, machine: BootedDebian) -> None:
+    """Give an installed table its settings, its people and the medium of its second journal."""
+    folder = computer.root / "etc/shaker-ctl"
+    (folder / "settings.toml").write_text(machine.settings())
+    users = folder / "users.toml"
+    shutil.copyfile(machine.session.folder / "users.toml", users)
+    computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
+    users.chmod(0o640)
+    owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
+    computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
 
 
 def run(root: Path) -> bool:
@@ -567,27 +574,19 @@ def run(root: Path) -> bool:
     with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="booted-") as folder:
         machine = BootedDebian(Path(folder))
         ended.callback(machine.session.close)
-        daemon = root / "usr/bin/pigpiod"
-        daemon.write_text(PIGPIOD % machine.session.rig["pigpiod"]["port"])
+        put_stand_ins(root, machine)
         computer = Computer(root, machine.devices())
         ended.callback(computer.close)
         say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
         check_installation(computer, say)
-        settings = machine.settings()
-        (root / "etc/shaker-ctl/settings.toml").write_text(settings)
-        users = root / "etc/shaker-ctl/users.toml"
-        shutil.copyfile(machine.session.folder / "users.toml", users)
-        computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
-        users.chmod(0o640)
-        owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-        computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
+        furnish(computer, machine)
         check_start(computer, say)
         check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)
         check_hang(computer, machine, say)
         check_stop(computer, machine, say)
         check_doctor(computer, say, is_running=False)
-        check_loops(computer, settings, say)
+        check_loops(computer, machine.settings(), say)
         check_without_python(computer, say)
         check_uninstallation(computer, say)
         if not say.is_fine:

@@ -117,7 +117,6 @@ class CameraReady:
     """Model loaded and warm, camera open, first frame seen."""
 
     model: str
-    model_sha256: str
     width: int
     height: int
     start_s: float
@@ -206,20 +205,15 @@ class CameraRecovered:
 class CameraHealth:
     """The heartbeat."""
 
-    t_sent: float
     frames: int
     """Grabbed since the start."""
     fps: float
     late: int
     """Frames that came more than half a period after their time, since the start."""
-    frame_age_s: float
-    """Age of the newest frame; grows when the stream stops."""
     median: float
     """Median grey level in the compartment, 0..255."""
     sharpness: float
     is_blind: bool
-    resident_mb: float
-    """Of the camera process."""
 
 
 @dataclass(frozen=True, slots=True)

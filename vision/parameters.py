@@ -66,7 +66,7 @@ class Limits:
     askew_looks: float = -1.0
     askew_top: float = -2.5
     """A die is not flat if both its looks and its top face (height and squareness) are below these
-    odds. Its outline then does not count, because an outline contains no height."""
+    odds. The outline cannot show this, because an outline contains no height."""
     above_dice: float = 0.6
     """Height of a top face above the middle one of its picture, in dice, above which the die does
     not lie on the floor."""

@@ -1,6 +1,6 @@
-"""What an observer outside sees of each fault of plant and camera, at pins, lamps and pictures.
+"""What an observer sees of each fault of plant and camera: at pins, lamps and pictures.
 
-Owns those sentences, for the catalogue. The plant's and the camera's own lists say what breaks.
+Owns these texts for the catalogue. The lists of plant and camera say what breaks.
 """
 
 from __future__ import annotations

@@ -133,6 +133,7 @@ class Table:
             report=self._note_motion,
             alive=self._notifier.alive,
             button=self._button,
+            lid_is_released=self._lid.is_released,
         )
         if self._rulebook.covered:
             self._motion.require_cover(True)
@@ -245,7 +246,7 @@ class Table:
             ("software", digests.of_program(ROOT), is_verified),
             ("model", digests.of_file(model), is_verified),
             ("settings", digests.of_file(self._source), is_verified),
-            ("profile", digests.of_file(self._profile_file()), is_verified),
+            ("profile", self._profile_digest(), is_verified),
             ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
@@ -257,10 +258,12 @@ class Table:
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
 
-    def _profile_file(self) -> Path:
-        named = self._settings.table.profile
-        shipped = named in profile_files.PROFILES
-        return profile_files.source(self._rulebook.profile) if shipped else Path(named)
+    def _profile_digest(self) -> str:
+        """Of its file; of a profile of the house that lies on others of its own, of them all."""
+        own = profile_files.own_files(self._settings.table.profile)
+        if len(own) > 1:
+            return digests.of_table({str(path): digests.of_file(path) for path in own})
+        return digests.of_file(own[0] if own else profile_files.source(self._rulebook.profile))
 
     # ── Life ────────────────────────────────────────────────────────────────
 
@@ -327,7 +330,7 @@ class Table:
     def stop(self) -> None:
         """Motor off first, then everything in the reverse order of its start. Never raises."""
         self._notifier.stopping()
-        self._motion.stop("service stopped")
+        self._motion.stop("service stopped", for_good=True)
         for end in reversed(self._stops):
             try:
                 end()

@@ -3,6 +3,7 @@ is made or measured, in one line that says what to give instead."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,8 +113,8 @@ def test_a_tables_own_journal_is_cut_in_copies(
     assert bytes_cut.main(cut_words(journal)) == 0
     said = capsys.readouterr().out
     assert "12 records" in said
-    assert "main  flipped      20" in said
-    assert "log   is empty" in said
+    assert re.search(r"main +flipped +20: ", said)
+    assert re.search(r"log +is empty", said)
     assert journal.path.read_bytes() == before
 
 

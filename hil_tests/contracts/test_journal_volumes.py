@@ -14,7 +14,13 @@ from pathlib import Path
 import pytest
 
 from hil_tests.contracts.bytes_cut import records_after, volume_after
-from shaker_ctl.adapters.disk import sqlite_journal, volume_file, volume_proofs
+from shaker_ctl.adapters.disk import (
+    records_watch,
+    sqlite_journal,
+    volume_file,
+    volume_proofs,
+)
+from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -28,7 +34,7 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.proofs import GOOD_FOR_S, Proofs
+from shaker_ctl.journal.proofs import GOOD_FOR_S, Break, Proofs
 from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, canonical, chain_hash, link
 
 EACH = 40
@@ -206,6 +212,39 @@ def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path
     store = SqliteJournal(store.path)
     assert not volume_file.has_log(store.path)
     assert store.verify()[1] is None
+    store.close()
+
+
+def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path: Path) -> None:
+    """Two gaming days end in one run, and a reader is at each of them."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    kept = [store.open_file]
+    for _ in range(2):
+        store.write(records_after(store.head(), 10))
+        with sqlite3.connect(store.open_file) as db:
+            db.execute("BEGIN")
+            db.execute("SELECT * FROM record LIMIT 1").fetchone()
+            kept.append(volume_path(store.path, store.volume + 1))
+            turn(store)
+        db.close()
+    store.close()
+    assert [volume_file.has_log(path) for path in kept] == [True, True, False]
+    store = SqliteJournal(store.path)
+    assert not any(volume_file.has_log(path) for path in kept)
+    assert store.verify()[1] is None
+    store.close()
+
+
+def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: Path) -> None:
+    """The records process has the journal open all the time."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store.write(records_after(store.head(), 10))
+    follower = Follower(store.path)
+    assert len(follower.take()) == 10
+    turn(store)
+    assert not volume_file.has_log(store.path)
+    assert len(list(archive(store.path, tmp_path / "archive"))) == 1
+    follower.close()
     store.close()
 
 
@@ -512,6 +551,45 @@ def test_a_broken_volume_is_kept_as_found_and_bars_each_start_until_it_is_whole(
     parameters.path.write_bytes(whole)
     RecordsWatch([opened.main]).refuse_a_broken_one()
     assert RecordsWatch([opened.main]).broken() is None
+    opened.close()
+
+
+def test_a_broken_volume_of_a_copy_that_the_table_has_no_more_bars_nothing(
+    parameters: JournalParameters,
+) -> None:
+    """A stick died, and the second copy was written anew on another one."""
+    both(parameters, 3)
+    opened = open_copies(parameters)
+    gone = Break("/media/old-stick/journal.sqlite", "record 3 is wrong", time.time())
+    volume_proofs.save(volume_proofs.place(parameters.path), Proofs(broken=gone))
+    watch = RecordsWatch([opened.main])
+    watch.refuse_a_broken_one()
+    assert watch.broken() is None
+    with pytest.raises(RefusedError, match="2 volumes of the journal are not yet verified"):
+        watch.require_proved()
+    opened.close()
+
+
+def test_a_records_process_that_cannot_be_started_is_tried_again(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    watch = RecordsWatch([opened.main])
+    tried: list[int] = []
+
+    def refuse(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise OSError(errno.ENOMEM, "no memory")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", refuse)
+        patched.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
+        watch.start()
+        watch.look()
+        watch.look()
+    assert len(tried) == 3
+    watch.stop()
     opened.close()
 
 

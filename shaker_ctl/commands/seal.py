@@ -92,9 +92,7 @@ def write(
             f"the table trusts another key than {key}: {where.public_key}",
             remedy="Sign with its private half, or install this key's public half first",
         )
-    elsewhere = [where.settings]
-    if chosen.table.profile not in profile_files.PROFILES:
-        elsewhere.append(Path(chosen.table.profile).absolute())
+    elsewhere = [where.settings, *profile_files.own_files(chosen.table.profile)]
     sealed = manifest.Manifest(
         sealed=datetime.now(UTC).isoformat(timespec="seconds"),
         by=by,

@@ -52,9 +52,10 @@ def decoded(data: bytes) -> Any:
         plain = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise WireError(f"no message: {error}") from error
-    if not isinstance(plain, dict) or plain.get("type") not in _spoken():
+    name = plain.get("type") if isinstance(plain, dict) else None
+    if not isinstance(name, str) or name not in _spoken():
         raise WireError("no message of this version")
-    return _made(plain, _spoken()[plain["type"]])
+    return _made(plain, _spoken()[name])
 
 
 def _plain(value: Any) -> Any:
@@ -125,7 +126,10 @@ def _value(plain: Any, hint: Any) -> Any:
         except ValueError as error:
             raise WireError(str(error)) from error
     if hint is float and type(plain) in (int, float):
-        return float(plain)
+        try:
+            return float(plain)
+        except OverflowError as error:
+            raise WireError("a number that no float holds") from error
     if hint in (int, str, bool, types.NoneType) and type(plain) is hint:
         return plain
     raise WireError(f"no {getattr(hint, '__name__', hint)}")

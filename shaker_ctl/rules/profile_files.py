@@ -45,6 +45,20 @@ def source(profile: Profile) -> Path:
     return _path(profile.name)
 
 
+def own_files(name_or_path: str | Path) -> tuple[Path, ...]:
+    """Return the house's own files that a profile is read from, the topmost first; absolute.
+
+    Empty for a shipped profile. Raises SettingsError where one cannot be read.
+    """
+    shipped = [_path(name) for name in PROFILES]
+    found: list[Path] = []
+    path: Path | None = _path(name_or_path)
+    while path is not None and path not in (*found, *shipped):
+        found.append(path)
+        path = _below(path, _toml(path).get("on_top_of"))
+    return tuple(each.absolute() for each in found)
+
+
 def _path(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, str) and name_or_path in PROFILES:
         return Path(str(resources.files("shaker_ctl.rules") / "profiles" / f"{name_or_path}.toml"))
@@ -63,14 +77,8 @@ def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
         raise SettingsError(f"{path} lies on top of itself", remedy="Correct `on_top_of`")
     raw, base = _toml(path), None
     under = raw.pop("on_top_of", None)
-    if under is not None:
-        if not isinstance(under, str):
-            raise SettingsError(
-                f"{path}: `on_top_of` is not the name of a profile",
-                remedy='Write on_top_of = "NAME"',
-            )
-        beside = path.parent / f"{under}.toml"
-        base, below = _read(beside if beside.exists() else _path(under), (*seen, path))
+    if (lower := _below(path, under)) is not None:
+        base, below = _read(lower, (*seen, path))
         raw = _over(below, raw)
     try:
         profile = Profile.model_validate(raw)
@@ -83,6 +91,19 @@ def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
         return profile, raw
     _refuse_pretence(path, profile, base)
     return profile.model_copy(update={"own_file": True}), raw
+
+
+def _below(path: Path, under: object) -> Path | None:
+    """Return the file that `path` lies on: a shipped name is a text's own, whatever lies beside."""
+    if under is None:
+        return None
+    if not isinstance(under, str):
+        raise SettingsError(
+            f"{path}: `on_top_of` is not the name of a profile",
+            remedy='Write on_top_of = "NAME"',
+        )
+    beside = path.parent / f"{under}.toml"
+    return beside if under not in PROFILES and beside.exists() else _path(under)
 
 
 def _refuse_pretence(path: Path, profile: Profile, base: Profile | None) -> None:

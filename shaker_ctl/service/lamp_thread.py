@@ -102,6 +102,8 @@ class LampThread:
         self._again_from: int | None = None
         """How a person has steered the walk since the lamp in hand was lit."""
         self._shown: tuple[int, Values] | None = None
+        self._to_darken: commands.DarkenLamps | None = None
+        """What the box has not heard yet: it would keep its lamps lit for ever."""
         self._is_reported = False
         self.picture = LampPicture()
         self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
@@ -192,6 +194,8 @@ class LampThread:
 
     def _perform(self, command: LampCommand) -> None:
         box = self._box
+        if isinstance(command, commands.PushLamps | commands.ClearLamps | commands.ProveEachLamp):
+            self._to_darken = None
         match command:
             case commands.ProveLampsDark(occasion):
                 status = box.prove_dark()
@@ -219,7 +223,9 @@ class LampThread:
             case commands.DarkenLamps(occasion):
                 self._picture(commanded=frozenset())
                 self._shown = None
+                self._to_darken = command
                 box.darken()
+                self._to_darken = None
                 self._note(box.prove_dark(), self._now())
                 self._post(events.LampsDark(occasion))
             case commands.ProveEachLamp(occasion, areas, dwell_s):
@@ -323,13 +329,15 @@ class LampThread:
         if isinstance(command, commands.ShowMultipliers):
             self._post(events.MultipliersNotShown(command.occasion, error.code))
         elif isinstance(command, commands.DarkenLamps):
-            return  # silence is the answer: the rules wait for LampsDark no longer than they must
+            return  # the rules wait for LampsDark no longer than they must; the watch tries again
         else:
             self._fault(getattr(command, "occasion", None), error.code)
 
     # ── The watch ───────────────────────────────────────────────────────────
 
     def _watch(self) -> None:
+        if self._to_darken is not None:
+            self._do(self._to_darken)
         try:
             if self._shown is not None:
                 self._note(self._box.status(), self._now())

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from shaker_ctl.errors import HardwareError, RefusedError
+from shaker_ctl.errors import HardwareError, RefusedError, ShakerError
 from shaker_ctl.ports import ShakerOutputs
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,11 @@ class Lid:
         self._pulse_s = pulse_s
         self._lock = threading.Lock()
         self._end: threading.Timer | None = None
+        self._is_released = False
+
+    def is_released(self) -> bool:
+        """Whether a hand can open the lid now: nothing may begin to move."""
+        return self._is_released
 
     def check(self) -> None:
         """Raise `RefusedError` while the shaker moves, or has moved within `AT_REST_S`."""
@@ -43,10 +48,17 @@ class Lid:
 
     def release(self) -> None:
         """Release the latch for one pulse. Raises `RefusedError`, or a `HardwareError`."""
-        self.check()
         with self._lock:
+            # Said before it is asked whether the shaker rests: of a release and a start in the same
+            # moment, at least one sees the other.
+            self._is_released, was_released = True, self._is_released
+            try:
+                self.check()
+                self._outputs.release_latch(True)
+            except ShakerError:
+                self._is_released = was_released
+                raise
             self._cancel()
-            self._outputs.release_latch(True)
             self._end = threading.Timer(self._pulse_s, self._lock_again)
             self._end.daemon = True
             self._end.start()
@@ -68,6 +80,7 @@ class Lid:
             self._outputs.release_latch(False)
         except HardwareError as error:  # the next opening of the link takes the pin low
             log.warning("the latch of the lid: %s", error.line())
+        self._is_released = False
 
     def _cancel(self) -> None:
         if self._end is not None:

@@ -84,10 +84,12 @@ class MotionThread:
         report: Callable[[MotionReport], None] = lambda _: None,
         alive: Callable[[], None] = lambda: None,
         button: Callable[[], None] = lambda: None,
+        lid_is_released: Callable[[], bool] = lambda: False,
     ) -> None:
         """`state_is_alive`: the state thread's heartbeat (50 ms). `alive`: feed the service
         manager's watchdog, called every turn in which both threads live. `button`: the player's
-        button was pressed afresh; the service knows for which round.
+        button was pressed afresh; the service knows for which round. `lid_is_released`: a hand can
+        open the lid now.
         """
         self._wake = threading.Event()
         self._motor = motor
@@ -97,6 +99,7 @@ class MotionThread:
         self._clock = clock
         self._p = parameters
         self._state_is_alive = state_is_alive
+        self._lid_is_released = lid_is_released
         self._post = post
         self._report = report
         self._alive = alive
@@ -106,6 +109,7 @@ class MotionThread:
         self._stops = 0
         """Counts calls of `stop`: what was ordered before the newest is not begun, nor goes on."""
         self._stop_cause = ""
+        self._is_over = False
 
         self._meter = SpeedMeter(parameters.pulses_per_turn)
         self._run: PoweredRun | None = None
@@ -183,11 +187,12 @@ class MotionThread:
         self._orders.append(Order(occasion, plan, False, 0.0, self._stops))
         self._wake.set()
 
-    def stop(self, cause: str) -> None:
+    def stop(self, cause: str, *, for_good: bool = False) -> None:
         """Take EN low now, from any thread, and begin nothing that was ordered before; then say
-        why. Harmless when nothing moves.
+        why. Harmless when nothing moves. `for_good`: nothing that is ordered later, either.
         """
         self._stop_cause = cause
+        self._is_over = self._is_over or for_good
         self._stops += 1
         self._motor.stop()
         self._wake.set()
@@ -308,7 +313,7 @@ class MotionThread:
         self._begin(order)
 
     def _why_not(self, order: Order, now_s: float, alive: bool) -> str:
-        if order.stops != self._stops:
+        if self._is_over or order.stops != self._stops:
             return f"stopped before it began: {self._stop_cause}"
         if self._broken:
             return f"{self._broken}; a technician must release it"
@@ -316,6 +321,8 @@ class MotionThread:
             return "the tach turned while EN was low; a technician must release it"
         if not alive:
             return "the controller's state thread is late"
+        if self._lid_is_released():
+            return "the latch of the lid is released"
         if not self._rest.is_quiet(self._sample(now_s, 0.0, -math.inf)):
             return "the shaker has not come to rest"
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:

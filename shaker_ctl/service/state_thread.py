@@ -284,7 +284,12 @@ class StateThread:
         return body
 
     def _release(self, item: _Input, step: Step, number: int, sequence: int) -> None:
-        """In the journal's thread: the record is synced, now act."""
+        """In the journal's thread: the record is synced, now act; not after the journal has failed,
+        where a sync that hung ends late.
+        """
+        if (failure := self.journal_failure) is not None:
+            self._answer(item, PostOutcome(False, failure.code, failure.line(), sequence))
+            return
         for command in sorted(step.commands, key=_is_for_eyes):
             match command:
                 case commands.StartTimer(timer, occasion):
@@ -302,13 +307,14 @@ class StateThread:
     def _perform_unless_overtaken(self, command: commands.Command, number: int) -> None:
         by = OVERTAKEN[type(command)]
         with self._overtaking:
-            if self._last.get(by, 0) <= number:
+            if self.journal_failure is None and self._last.get(by, 0) <= number:
                 self._performer.perform(command)
                 return
         log.info("%s is not performed: %s came first", type(command).__name__, by.__name__)
 
     def _lose_journal(self, error: JournalError) -> None:
-        self.journal_failure = error
+        with self._overtaking:
+            self.journal_failure = error
         self._performer.perform(commands.StopMotor(Cause.CONTROLLER))
         log.error("%s. Nothing further is released; the table stops.", error.line())
 

@@ -119,7 +119,8 @@ class StatusSocket:
                 rate_hz = float(words[1]) if len(words) > 1 else 5.0
             except ValueError:
                 rate_hz = 5.0
-            periods[client] = 1.0 / min(max(rate_hz, 0.1), MAX_HZ)
+            # Of `nan` neither bound takes hold where it comes first: nothing would ever be due.
+            periods[client] = 1.0 / min(max(0.1, rate_hz), MAX_HZ)
         due[client] = time.monotonic()
 
     def _send(self, client: socket.socket) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,77 @@ def test_purge_never_takes_the_record_of_play() -> None:
     ]
     assert removals
     assert [line for line in removals if "/var/lib/shaker-ctl" in line] == []
+
+
+ACTS = ("mv", "cp", "rm", "touch")
+"""What the script changes the disk with."""
+
+
+@dataclass(frozen=True)
+class Upgraded:
+    """A table on which an unfit version was laid over the former one, below a folder."""
+
+    folder: Path
+
+    def lay(self) -> None:
+        for at, version in (("usr", "new"), ("usr/lib/shaker-ctl.former/usr", "former")):
+            program = self.folder / at / "lib/shaker-ctl/bin/shaker-ctl"
+            program.parent.mkdir(parents=True)
+            program.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+            program.chmod(0o755)
+            (program.parents[1] / "version").write_text(version, "utf-8")
+            unit = self.folder / at / "lib/systemd/system/shaker-ctl.service"
+            unit.parent.mkdir(parents=True)
+            unit.write_text(version, "utf-8")
+        (self.folder / "usr/lib/shaker-ctl.former/version").write_text("0.1.0", "utf-8")
+        (self.folder / "etc/shaker-ctl").mkdir(parents=True)
+        (self.folder / "etc/shaker-ctl/settings.toml").touch()
+        (self.folder / "run/systemd/system").mkdir(parents=True)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "systemctl").write_text("#!/bin/sh\n", "utf-8")
+        for name in ACTS:
+            (tools / name).write_text(
+                f"#!/bin/sh\necho {name} >>{self.folder}/acts\n"
+                f'[ "$(wc -l <{self.folder}/acts)" -ne "$CUT" ] || kill -9 $PPID\n'
+                f'exec {shutil.which(name)} "$@"\n',
+                "utf-8",
+            )
+        for tool in tools.iterdir():
+            tool.chmod(0o755)
+        text = (HERE / "debian" / "postinst").read_text("utf-8")
+        for root in ("/usr", "/etc", "/run"):
+            text = re.sub(rf"(?<![\w.\"]){root}/", f"{self.folder}{root}/", text)
+        (self.folder / "postinst").write_text(text, "utf-8")
+
+    def configure(self, cut: int = 0) -> int:
+        """Run the script, cut before its act of that number; return its status."""
+        (self.folder / "acts").write_text("")
+        path = f"{self.folder / 'tools'}:/usr/bin:/bin"
+        ran = subprocess.run(
+            ["sh", str(self.folder / "postinst"), "configure"],
+            env={"PATH": path, "CUT": str(cut)},
+            capture_output=True,
+            check=False,
+        )
+        return ran.returncode
+
+
+def test_a_power_cut_while_the_former_version_comes_back_leaves_no_table_without_a_program(
+    tmp_path: Path,
+) -> None:
+    cut = 0
+    while True:
+        cut += 1
+        table = Upgraded(tmp_path / str(cut))
+        table.lay()
+        was_cut = table.configure(cut) < 0
+        assert table.configure() == 1, "dpkg must know that its version is not in service"
+        usr = table.folder / "usr/lib"
+        assert (usr / "shaker-ctl/version").read_text("utf-8") == "former", cut
+        assert (usr / "systemd/system/shaker-ctl.service").read_text("utf-8") == "former", cut
+        left = sorted(path.name for path in usr.iterdir())
+        assert left == ["shaker-ctl", "systemd"], cut
+        if not was_cut:
+            break
+    assert cut > 5

@@ -40,7 +40,7 @@ def test_untimed():
 CONFTEST = """
 from hil_tests.report import standstill
 
-standstill.Watch.late_s = lambda watch, since, until: {late_s}
+standstill.StandstillWatch.late_s = lambda watch, since, until: {late_s}
 """
 
 

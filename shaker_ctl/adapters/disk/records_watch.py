@@ -6,12 +6,14 @@ opened, and is one broken, so that it must halt. Must not verify anything itself
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from shaker_ctl.adapters.disk import volume_proofs
@@ -38,14 +40,21 @@ class RecordsWatch:
         self._copies = copies
         self._kept = volume_proofs.place(copies[0].path)
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_wanted = False
         self._started_s = 0.0
         self._seen: Mark = ()
         self._proofs = Proofs()
         self._worded: tuple[float, tuple[object, ...], str] = (0.0, (), "")
 
     def start(self) -> None:
-        """Start the process. It ends with this one."""
-        self._started_s = time.monotonic()
+        """Start the process; it ends with this one. Where it does not start, `look` tries again."""
+        self._is_wanted, self._started_s = True, time.monotonic()
+        try:
+            self._start()
+        except OSError as error:
+            log.warning("the records process does not start: %s", error)
+
+    def _start(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "shaker_ctl.adapters.disk.records_process"],
             stdin=subprocess.PIPE,
@@ -60,20 +69,23 @@ class RecordsWatch:
 
     def stop(self) -> None:
         """End the process."""
+        self._is_wanted = False
         process, self._process = self._process, None
         if process is not None:
             process.kill()
             process.wait()
             if process.stdin is not None:
-                process.stdin.close()
+                with contextlib.suppress(OSError):  # what it never read is lost with it
+                    process.stdin.close()
 
     def look(self) -> None:
         """Start the process again where it has ended. Called regularly."""
         process = self._process
-        if process is None or process.poll() is None:
+        if not self._is_wanted or (process is not None and process.poll() is None):
             return
         if time.monotonic() - self._started_s > AGAIN_AFTER_S:
-            log.warning("the records process ended with status %s", process.returncode)
+            if process is not None:
+                log.warning("the records process ended with status %s", process.returncode)
             self.stop()
             self.start()
 
@@ -99,8 +111,10 @@ class RecordsWatch:
         for one in volume_proofs.volumes(self._copies):
             if str(one.path) == proofs.broken.file:
                 proofs = volume_proofs.prove(one, proofs, time.time)
-                volume_proofs.save(self._kept, proofs)
                 break
+        else:  # a copy that this table has no more; its new place has no proofs and is verified
+            proofs = replace(proofs, broken=None)
+        volume_proofs.save(self._kept, proofs)
         if proofs.broken is not None:
             raise JournalCorruptError(proofs.broken.line, remedy=REMEDY)
 

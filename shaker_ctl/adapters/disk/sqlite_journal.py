@@ -78,15 +78,14 @@ class SqliteJournal:
         self.identity = self._file.identity
         self.start = genesis(self.identity)
         if not read_only:
-            self._settle_last_closed()
+            self._settle_closed()
 
-    def _settle_last_closed(self) -> None:
+    def _settle_closed(self) -> None:
         """Finish what a crash, or a reader, kept from being finished when a volume was closed."""
-        if not self.closed:
-            return
-        path = volume_path(self.path, self.closed[-1].number)
-        if volume_file.has_log(path):
-            VolumeFile(path).close_for_good()
+        for one in self.closed:
+            path = volume_path(self.path, one.number)
+            if volume_file.has_log(path):
+                VolumeFile(path).close_for_good()
 
     # ── Volumes ─────────────────────────────────────────────────────────────
 

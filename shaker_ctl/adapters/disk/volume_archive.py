@@ -117,8 +117,8 @@ def _copy(
         with source.open("rb") as old, aside.open("xb") as new:
             shutil.copyfileobj(old, new, 1 << 20)
             new.flush()
+            os.fchmod(new.fileno(), MODE)  # and not of what a link in its place names
             os.fsync(new.fileno())
-        aside.chmod(MODE)
         _require_whole(aside, journal, one, alive)
         os.replace(aside, target)
         sync_folder(target.parent)

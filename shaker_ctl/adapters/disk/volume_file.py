@@ -202,6 +202,10 @@ class VolumeFile:
             self._db.execute("PRAGMA synchronous=FULL")
             self._is_written = False
             self._day = ""
+            if self._read_only:
+                # Each reading has a connection of its own. One that stays open would keep the
+                # writer from folding the log in when it closes this volume.
+                self._db.close()
         except BaseException:
             self._db.close()
             raise

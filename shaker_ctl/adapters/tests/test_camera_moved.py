@@ -10,6 +10,7 @@ import pytest
 from shaker_ctl.adapters.camera.dice_reader import LOST
 from shaker_ctl.adapters.camera.process import CameraWorker, _shows_no_rim
 from shaker_ctl.reading.messages import CameraFault, CameraRecovered, CameraSetup
+from shaker_ctl.reading.wire import receive
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
 from vision.camera import Shot
@@ -64,7 +65,7 @@ class Bench:
         """Codes of faults, and of those that are over with a minus, since the last call."""
         codes = []
         while self.link.poll():
-            message = self.link.recv()
+            message = receive(self.link)
             if isinstance(message, CameraFault):
                 codes.append(message.code)
                 self.remedy = message.remedy

@@ -168,6 +168,18 @@ def test_one_flipped_byte_is_named_recorded_and_outlives_restarts(
     assert table.kinds() == ["opening", "seal_broken", "seal_cleared", "opening"]
 
 
+def test_a_profile_is_sealed_with_every_file_that_it_lies_on(table: Sealed) -> None:
+    own = table.folder.parent / "house.toml"
+    below = own.with_name("house-below.toml")
+    below.write_text(own.read_text().replace('name = "house-own"', 'name = "house-below"'))
+    own.write_text('on_top_of = "house-below"\nname = "house-own"\nrests_on_instrument = false\n')
+    table.write()
+    table.start()
+    below.write_text(below.read_text() + "\n# other words\n")
+    with pytest.raises(SealError, match=r"house-below\.toml differs from its seal"):
+        table.start()
+
+
 def test_every_file_that_runs_is_covered(table: Sealed) -> None:
     """One flipped byte in each of them: each is named."""
     where = place.beside(table.config)

@@ -188,6 +188,15 @@ def on_top(folder: Path, of: str, name: str, *lines: str) -> Path:
     return path
 
 
+def test_a_file_beside_does_not_take_the_place_of_a_shipped_profile(tmp_path: Path):
+    """It would be one that no seal covers."""
+    text = profile_files.source(load("ma")).read_text(encoding="utf-8")
+    (tmp_path / "pa-625a.toml").write_text(text.replace('name = "ma"', 'name = "x"'), "utf-8")
+    mine = on_top(tmp_path, "pa-625a", "strict")
+    assert load(mine).instrument == load("pa-625a").instrument
+    assert profile_files.own_files(mine) == (mine,)
+
+
 HOUSE = "rests_on_instrument = false"
 LOOSER = [
     '[no_roll]\nwagers = { value = "silent", clause = "7.1" }',

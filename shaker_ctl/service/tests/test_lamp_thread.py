@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from hil_tests.waiting import until
 from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
+from shaker_ctl.lamp.registers import State
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import AREAS, Area, Values
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, WalkStep, play
@@ -131,6 +133,48 @@ def test_lamps_are_not_lit_after_darkening_by_what_was_asked_before(bench: Bench
     box.turns.release(10)
     until(lambda: len(said) == 2)
     assert box.asked in (["clear", "darken"], ["darken", "clear"])
+
+
+class GoneBox(SlowBox):
+    """A box whose line is cut until the test mends it; its lamps stay as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns.release(100)
+        self.is_gone = True
+
+    def darken(self) -> None:
+        super().darken()
+        if self.is_gone:
+            raise LampTimeoutError("no reply")
+
+    def status(self) -> Any:
+        if self.is_gone:
+            raise LampTimeoutError("no reply")
+        return SimpleNamespace(state=State.RESULT, is_measured=True, is_healthy=True)
+
+
+def test_lamps_that_could_not_be_darkened_are_darkened_once_the_box_answers_again() -> None:
+    box, said = GoneBox(), list[events.Event]()
+    thread = LampThread(box, said.append)  # type: ignore[arg-type]
+    thread._do(commands.DarkenLamps(play(1)))
+    thread._watch()
+    assert [type(event) for event in said] == [events.LampFault]
+    box.is_gone = False
+    thread._watch()
+    thread._watch()
+    assert said[1:] == [events.LampsDark(play(1))]
+    assert box.asked == ["darken"] * 3
+
+
+def test_what_is_lit_later_is_not_darkened_for_an_older_command() -> None:
+    box, said = GoneBox(), list[events.Event]()
+    thread = LampThread(box, said.append)  # type: ignore[arg-type]
+    thread._do(commands.DarkenLamps(play(1)))
+    box.is_gone = False
+    thread._do(commands.ClearLamps(play(1)))
+    thread._watch()
+    assert box.asked == ["darken", "clear"]
 
 
 def test_a_corrected_result_is_lit_as_one(bench: Bench) -> None:

@@ -51,6 +51,27 @@ def test_stopping_ends_the_pulse_at_once_and_only_once() -> None:
     assert latch.levels == [True, False]
 
 
+def test_whoever_moves_the_shaker_is_told_while_a_hand_can_open_the_lid() -> None:
+    latch = Latch()
+    said_when_asked: list[bool] = []
+
+    def still_for_s() -> float:
+        said_when_asked.append(lid.is_released())
+        return still_s
+
+    lid, still_s = Lid(latch, still_for_s, 3.0), 60.0
+    assert not lid.is_released()
+    lid.release()
+    assert said_when_asked == [True], "a start in the same moment must see it"
+    assert lid.is_released()
+    lid.stop()
+    assert not lid.is_released()
+    still_s = 0.0
+    with pytest.raises(RefusedError):
+        lid.release()
+    assert not lid.is_released()
+
+
 def test_a_second_pulse_begins_anew() -> None:
     latch = Latch()
     lid = Lid(latch, lambda: 60.0, 3.0)

@@ -30,6 +30,7 @@ class Table:
         self.alive = True
         self.pings = 0
         self.pressed = 0
+        self.lid_is_released = False
         self.motion = MotionThread(
             motor=self.shaker,
             tach=self.shaker,
@@ -42,6 +43,7 @@ class Table:
             report=self.reports.append,
             alive=self._ping,
             button=self._press,
+            lid_is_released=lambda: self.lid_is_released,
         )
         # What `start` does, without the thread.
         self.motion._contacts.start()
@@ -244,6 +246,32 @@ def test_what_was_ordered_before_a_stop_is_not_begun_after_it(table: Table) -> N
     table.run(3.0)
     assert table.said == [events.JogFinished(ROUND)]
     assert table.shaker.arms == 1
+
+
+def test_nothing_that_is_ordered_after_the_last_stop_begins(table: Table) -> None:
+    """The service ends, and the state thread is still at work."""
+    table.motion.stop("service stopped", for_good=True)
+    table.motion.release()
+    table.toss()
+    table.run(1.0)
+    table.motion.jog(ROUND, 300.0, 1.0)
+    table.run(1.0)
+    assert [type(event) for event in table.said] == [events.TossNotStarted, events.JogFinished]
+    assert table.shaker.arms == 0
+
+
+def test_nothing_begins_to_move_while_a_hand_can_open_the_lid(table: Table) -> None:
+    table.lid_is_released = True
+    table.toss()
+    table.run(1.0)
+    (denied,) = table.said
+    assert isinstance(denied, events.TossNotStarted)
+    assert "latch of the lid" in denied.reason
+    assert table.shaker.arms == 0
+    table.lid_is_released = False
+    table.toss()
+    table.run(0.5)
+    assert table.shaker.is_high
 
 
 def test_a_stop_between_arming_and_refreshing_leaves_enable_low(table: Table) -> None:

@@ -137,6 +137,26 @@ def test_a_jog_that_was_stopped_before_its_record_was_synced_never_begins(
     until(lambda: any(isinstance(c, commands.Jog) for c in performed.commands))
 
 
+def test_a_sync_that_ends_after_the_journal_has_failed_releases_nothing(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    """A medium hangs for seconds, the table stops; then the jog's record is synced after all."""
+    thread, journal, performed = table
+    tom = Person("tom", Role.TECHNICIAN)
+    thread.state = dataclasses.replace(thread.state, phase=Phase.CLOSED, cover_closed=True)
+    answers: list[PostOutcome] = []
+    thread.post(events.JogRequested(tom, 300.0, 2.0), answer=answers.append)
+    until(lambda: thread.state.phase is Phase.JOGGING)
+    journal.failure = JournalWriteError("a sync takes longer than 2 s")
+    thread.post(events.ControllerFault("journal-write"))
+    until(lambda: thread.journal_failure is not None)
+    until(lambda: any(isinstance(c, commands.StopMotor) for c in performed.commands))
+    journal.sync()
+    assert not any(isinstance(c, commands.Jog) for c in performed.commands)
+    (answer,) = answers
+    assert not answer.is_taken
+
+
 def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
     table: tuple[StateThread, HeldJournal, Performed],
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.service.status_socket import (
     MAX_CLIENTS,
+    MAX_HZ,
     SOCKET_NAME,
     StatusSocket,
     follow_status,
@@ -43,6 +44,20 @@ def test_a_folder_that_cannot_be_made_is_a_matter_of_the_settings(tmp_path: Path
 def test_no_table_is_an_os_error_in_a_long_folder_too(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         read_status(tmp_path / ("y" * 200))
+
+
+@pytest.mark.parametrize("rate", [b"nan", b"-nan", b"inf", b"-inf", b"1e999"])
+def test_a_rate_that_is_no_number_keeps_the_table_no_busier_than_another(
+    tmp_path: Path, rate: bytes
+) -> None:
+    """Its thread shares one interpreter with those that play."""
+    served = StatusSocket(tmp_path, lambda: {"life": "open"})
+    here, there = socket.socketpair()
+    with here, there, served._listener:
+        here.sendall(b"follow " + rate + b"\n")
+        periods, due = {there: 0.0}, dict[socket.socket, float]()
+        served._hear(there, periods, due)
+        assert 1.0 / MAX_HZ <= periods[there] <= 10.0
 
 
 def test_a_client_too_many_is_told_so(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hil_tests.rig.fault_set import Bounds, Fault, numbers
 from hil_tests.rig.optics import Image
 
 MEMORY_S = 10.5
-"""How much of the past is kept for late and looped streams."""
+"""Time, in seconds, for which pictures are kept for late and looped streams."""
 TORN_S = 1.0
 """How much of it is kept as pictures, for torn ones."""
 PAST: Bounds = (0.0, 10.0)

@@ -1,8 +1,8 @@
 """Faults of one part of the rig: which there are, which are in force, and which wait for an event.
 
-Owns names, parameters and triggers. A fault begins at once or after so many events of the part
-itself (`after 2 commit`), so that a scenario times it by what happens and never by sleeping. What
-a fault does is written where it happens.
+Owns names, parameters and triggers. A fault begins at once, or after a number of events of the part
+(`after 2 commit`). So a scenario times a fault by events and never by sleeping. The code of the
+part contains the effect of the fault.
 """
 
 from __future__ import annotations

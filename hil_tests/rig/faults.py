@@ -1,15 +1,15 @@
-"""The catalogue of everything that can be made to go wrong on the rig, from all its parts.
+"""The catalogue of all faults that can be injected into the rig, from all its parts.
 
-Owns the one list of names, who is responsible for each, and the sentence by which a person or a
-scenario injects one:
+Owns the one list of names, the responsible part for each name, and the sentence with which a person
+or a scenario injects a fault:
 
     tach_silent after 12 edges
     bulb_burnt area=small,one-6 after 1 commit
     camera_frozen after 1 rest
     line_noise line=technician per_byte=0.1
 
-A part that knows the event itself times the fault exactly (a tach edge, a request to the lamp box);
-for all others the rig tells what happened, and the fault follows within a millisecond or two.
+If the part itself sees the event (a tach edge, a request to the lamp box), the fault begins exactly
+then. For other events the rig tells the part, and the fault follows within a millisecond or two.
 
 Must not know what any fault does, nor what a controller should do about it.
 """

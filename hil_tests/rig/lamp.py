@@ -4,8 +4,8 @@ Owns stage, commit, hold, expiry, refusals, and what survives a power cut. Writt
 document alone and without the controller's code, as a box builder would. Must not know serial
 lines: `modbus_unit.py` brings requests and takes replies.
 
-Everything happens when somebody looks: a stage or a test that has run out is noticed at the next
-request or glance, which no observer can tell from noticing it in time.
+Time passes in the box only at a request or an observation. An expired stage or test is noticed
+then. An observer cannot see the difference.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ It owns the order in which the parts of the machine act on each other: contacts,
 It must not know of protocols, pins, sockets or the service.
 
 Theory of operation. Time is the caller's: each update advances the machine from the update before
-to `now_s` in steps of one millisecond, with the inputs held. E-stop and compartment contacts stand
-in series with EN, as on the wiring page: no software can drive the motor through an open one. While
-nothing moves nothing is stepped, so that a machine at rest costs next to nothing.
+to `now_s` in steps of one millisecond, with constant inputs. E-stop and compartment contacts are in
+series with EN, as on the wiring page: no software can drive the motor through an open contact.
+While nothing moves there are no steps, so a machine at rest costs almost no time.
 """
 
 from __future__ import annotations

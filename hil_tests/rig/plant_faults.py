@@ -1,8 +1,8 @@
 """The faults that can be injected into the plant: names, parameters, and which are in force.
 
-It owns the names and when a fault begins (at once, or after so many tach edges, so that a scenario
-times a fault by what the machine does and never by sleeping). What a fault *does* is written where
-it happens: in the motor, the dice, the contacts. It must not know of protocols or of the service.
+It owns the names and when a fault begins: at once, or after a number of tach edges. So a scenario
+times a fault by the machine's motion and never by sleeping. The *effect* of a fault is in the code
+of motor, dice or contacts. It must not know of protocols or of the service.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The composition root of a rig: every part made, joined, started, and ended in order.
+"""The composition root of a rig: it makes, connects, starts and ends every part in order.
 
-Owns which part is joined to which and the addresses of all. Must not know how any part works.
+Owns the connections between parts and all addresses. Must not know how any part works.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the service and the camera process say to each other.
 
-Owns: the requests and the messages; `wire` spells them. Imports neither OpenCV, onnxruntime nor
-numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
+Owns: the requests and the messages; `wire` turns them into bytes. Imports neither OpenCV,
+onnxruntime nor numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
 Times are seconds on the monotonic clock, which all processes of one machine share.
 """
 
@@ -18,7 +18,7 @@ from vision.reading import Observation, Verdict
 
 @dataclass(frozen=True, slots=True)
 class CameraSetup:
-    """The first thing sent: all that the process has to know, free of pydantic."""
+    """The first message: everything that the process must know, without pydantic."""
 
     device: int | str
     frames_per_s: float

@@ -1,8 +1,8 @@
 """The state of the table as the journal left it.
 
 Owns: the newest recorded state, and the replay of the events after it. Each replayed step must
-lead to the rows that are on record; one that does not means that program or profile changed under
-an unfinished round, and that is for a person to decide.
+lead to the recorded rows. If a step leads to other rows, program or profile changed during an
+unfinished round, and a person must decide.
 """
 
 from __future__ import annotations

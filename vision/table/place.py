@@ -1,8 +1,8 @@
-"""Where the compartment is in the picture, when it is not where the calibration has it.
+"""Where the compartment is in the picture, if it is not at its calibrated place.
 
-Owns telling a camera that was knocked from one whose view is blocked: in the first case the rim is
-whole, elsewhere. Must not know what follows from it. Slow (a fifth of a second): asked only when a
-picture shows too little of the rim at its place.
+Owns the distinction between a camera that was moved and a view that is blocked: if the camera was
+moved, the whole rim is visible at another place. Must not know what follows. The search is slow (a
+fifth of a second), so it runs only if a picture shows too little of the rim at its place.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.table.quality import MIN_RIM_SEEN, QualityGate
+from vision.table.quality import MIN_RIM_SEEN, RIM_TOLERANCE_MM, QualityGate
 
 REACH_PX = 96
-"""How far a camera may have been knocked, each way; more takes the compartment out of sight."""
+"""Largest shift of a moved camera that is searched, pixels, in each direction. A larger shift takes
+the compartment out of the picture."""
 
 STEP_PX = 16
-"""Between two places that are tried. Each finds a rim within 22 pixels of itself."""
+"""Distance between two places that are tried, pixels. Each finds a rim within 22 pixels."""
 
 
 class RimSearch:
@@ -35,14 +36,17 @@ class RimSearch:
 
     def look(self, image: np.ndarray) -> float | None:
         """Try the next place, nearest first, in this picture, (H, W, 3) uint8 BGR of the calibrated
-        size. Returns how far away the rim is seen whole, pixels, to a dozen; None: not there.
+        size. Returns how far from its calibrated place the rim is seen whole, pixels; None: not
+        there, or where it must be (a place nearby finds a rim that stands where it must, too).
         """
         (x, y), centre = self._tried[self._next % len(self._tried)]
         self._next += 1
         gate = QualityGate(replace(self._calibration, centre_px=centre))
-        off, seen = gate.rim(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-        is_there = off is not None and off <= STEP_PX and seen >= MIN_RIM_SEEN
-        return float(np.hypot(x, y)) if is_there else None
+        shift, seen = gate.rim_shift(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+        if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_RIM_SEEN:
+            return None
+        away = float(np.hypot(x + shift[0], y + shift[1]))
+        return away if away > RIM_TOLERANCE_MM * self._calibration.floor_px_per_mm else None
 
     def restart(self) -> None:
         """Begin again with the nearest place."""

@@ -16,10 +16,12 @@ from hil_tests.reader.cases import toss_case
 from hil_tests.reader.outcomes import examine
 from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.optics import FITTED
 from vision.cube_outlines.reader import SecondReader
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES
 from vision.table.motion import StillnessDetector
+from vision.table.place import RimSearch
 from vision.table.reader import TableReader
 
 
@@ -69,3 +71,14 @@ def test_the_dip_of_the_rigs_light_is_seen_and_is_no_motion():
         dipped = watch.thumbnail(camera.picture(toss, float(level)))
         assert not watch.has_moved(before, dipped)
         assert watch.light_ratio(before, dipped) < 0.92
+
+
+def test_a_camera_that_hangs_still_is_never_told_to_have_moved():
+    """The rough wall has several rings: nearby places find one that stands where it must."""
+    geometry = GEOMETRIES["rough"]
+    camera = RigCamera(geometry, "white", seed=3, lens=FITTED)
+    search = RimSearch(camera.calibration)
+    for toss in itertools.islice(tosses(geometry, seed=5), 7, 14, 2):
+        picture = camera.picture(toss)
+        search.restart()
+        assert [search.look(picture) for _ in range(8)] == [None] * 8

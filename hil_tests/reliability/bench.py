@@ -24,7 +24,7 @@ from hil_tests.demo.session import Session
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.control import ask
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Floorperson
+from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 
 SETTINGS: dict[str, Any] = {
@@ -339,8 +339,7 @@ class Bench:
                 return self.act("technician", f"fault clear {status['faults'][0]}")
             self._lamps_tested = False
             return self.act("technician", "return-to-service")
-        fay = Floorperson(self.console("technician"), "fay", self.session.passphrases["fay"])
-        if step := fay.step(status):
+        if step := self._inspection_step((status["pending"] or {}).get("kind")):
             return self.act("floorperson", step)
         if status["life"] == "inspection due":
             self._prepare_inspection()
@@ -348,6 +347,21 @@ class Bench:
         if status["life"] in ("inspected", "closed"):
             return self.act("floorperson", "open")
         return False
+
+    def _inspection_step(self, waits_for: str | None) -> str | None:
+        """What the inspection in hand waits for: entries that show much, then the walk."""
+        if waits_for == "values":
+            seen = self.console("technician").ask("inspection")["inspection"]["entries_seen"]
+            chosen = ENTRIES[seen % len(ENTRIES)]
+            enough = seen >= len(ENTRIES)
+            return "inspect walk" if enough else "inspect enter {} {} {}".format(*chosen)
+        return {
+            "seen": "inspect seen",
+            "on": "inspect on",
+            "cycle": "inspect cycle",
+            "tossed": "inspect tossed",
+            "sign": "sign",
+        }.get(waits_for or "")
 
     def _prepare_inspection(self) -> None:
         self.act("floorperson", "time confirm")

@@ -111,7 +111,7 @@ class Floorperson(_Person):
                 status = self._look(deadline)
                 if status["faults"]:
                     raise ScriptedPersonError(f"shift inspection: {status['says']}")
-                line = self.step(status)
+                line = self._step(status)
                 if line is None and status["life"] == "open" and _may(status, "inspect"):
                     line = "inspect shift"
                 if line and self._act(line) and line == "sign":
@@ -121,13 +121,13 @@ class Floorperson(_Person):
 
     def _next(self, status: Reply) -> str | None:
         # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
-        if step := self.step(status):
+        if step := self._step(status):
             return step
         if status["life"] == "inspection due":
             return "inspect all" if _may(status, "inspect all") else None
         return "open" if _may(status, "open") else None
 
-    def step(self, status: Reply) -> str | None:
+    def _step(self, status: Reply) -> str | None:
         """What the inspection in hand waits for this person to do."""
         match (status["pending"] or {}).get("kind"):
             case "values":

@@ -16,7 +16,6 @@ import random
 import select
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -36,6 +35,7 @@ from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console
 from shaker_ctl.errors import ConsoleLineError
+from shaker_ctl.service.status_socket import read_status
 
 BYTES_PER_S = 11_520
 """What 115200 baud carry; a pseudo-terminal takes more and drops it."""
@@ -85,14 +85,7 @@ def is_tossing(status: dict[str, object]) -> bool:
 
 def kill_camera(session: Session) -> None:
     """SIGKILL to the camera's process; the service starts another."""
-    listed = subprocess.run(
-        ["pgrep", "-f", "-P", str(session.service_pid), "camera_process"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for pid in listed.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
+    os.kill(read_status(session.runtime_dir)["camera_pid"], signal.SIGKILL)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Every weight and limit of the verified reading, with its unit and the data that chose it.
 
-Owns: numbers, not decisions. They stand here once and in no file beside the model: a table must not
-be able to buy coverage with wrong values. The model's own score threshold stands in its manifest.
+Owns: numbers, not decisions. No settings file contains these numbers: a house must not be able to
+read more tosses at the price of wrong values. The model's own score threshold is in its manifest.
 """
 
 from __future__ import annotations
@@ -19,94 +19,105 @@ class Limits:
     """What a frame needs before it may state a value or a no roll. Odds are log-odds of flat."""
 
     network: tuple[float, ...] = _NETWORK_WEIGHTS
-    """A constant and the weight of each of `witnesses.NETWORK_FEATURES`. A logistic regression on
-    4,650 flat dice and 448 others below 14°, of the rig and path-traced; the last, an estimate from
-    below: so short a top face is 200 times likelier on a die that leans by 12° and more."""
+    """A constant and the weight of each of `witnesses.NETWORK_FEATURES`. Source: a logistic
+    regression on 4,650 flat dice and 448 others below 14°, from the rig and path-traced. The last
+    weight is a lower estimate: so short a top face is 200 times likelier on a die that leans by 12°
+    and more."""
     outline: tuple[float, ...] = _OUTLINE_WEIGHTS
-    """The same of `witnesses.OUTLINE_FEATURES`; on 3,629 and 395 dice of the rig."""
+    """A constant and the weight of each of `witnesses.OUTLINE_FEATURES`. Source: a logistic
+    regression on 3,629 flat dice and 395 others of the rig."""
     no_fit_mm: float = 1.0
-    """Spread of an outline's sides, mm, above which no upright cube fits it. Then the second reader
-    says at most `no_fit`, whatever its other measurements say."""
+    """Spread of an outline's sides, mm, above which no upright cube fits it. Above: the second
+    reader says at most `no_fit`, whatever its other measurements say."""
     no_fit: float = -0.5
     no_cube: float = -3.0
-    """Odds of an outline where something stands out from the floor and no upright cube fits it at
-    all. Estimate: as much as the second reader says of dice at 8° to 12°."""
+    """Odds of an outline if something stands out from the floor and no upright cube fits it.
+    Estimate: the second reader's odds for dice at 8° to 12°."""
     contact: float = 0.5
-    """Odds that a die gains by touching nothing: of 692 dice that stood free in the rig's physics
-    none leaned. Bounded, since what is wholly hidden under a die may still support it."""
+    """Odds that a die gains if it touches nothing. Source: of 692 dice that stood free in the rig's
+    physics none leaned. The odds are bounded, because a thing that is hidden under a die may still
+    support it."""
     contact_gap_mm: float = 1.2
-    """Gap between two top faces, mm, below which dice touch: a network's corners are good to half
-    of it."""
+    """Gap between two top faces, mm, below which dice touch. A network's corners have an error of
+    half this gap."""
     contact_seen: float = 0.9
-    """Share of the outline that must be seen against the floor for a die to stand free."""
+    """Smallest share of the outline that is visible against the floor if a die stands free."""
     contact_foreign_dice: float = 0.12
-    """Area of an unexplained thing, in dice, from which on it may support a die."""
+    """Area of an unexplained thing, in dice, above which it may support a die."""
     contact_below: float = 2.3
-    """How far any witness may be below its `usual`, odds, where contact is still heard: a witness
-    against flat is never outvoted by contact. One flat die of a hundred is further below."""
+    """Largest distance of a witness below its `usual`, in odds, at which contact still counts. So
+    contact never outvotes a witness against flat. One flat die of a hundred is further below."""
     usual: tuple[float, float, float, float, float] = (4.3, 0.0, -0.5, 1.8, 2.7)
     """Median odds of looks, top face, outline, pips and side faces on 2,000 flat dice of the rig.
-    The witness that is farthest below names a refusal."""
+    The witness that is farthest below its median names a refusal."""
     flat: float = 2.6
     """Sum of all witnesses, odds, above which a die is flat."""
     flat_each: float = -2.0
-    """Least that the networks' side and the second reader's side must each say of a flat die."""
+    """Smallest odds that each of the two sides must give a flat die."""
     no_roll: float = -4.0
     no_roll_networks: float = -2.0
     no_roll_second: float = -1.0
-    """A die is not flat where both sides together and each by itself are below these."""
+    """A die is not flat if the sum of both sides is below the first limit and each side is below
+    its own limit, in odds."""
     seam_networks: float = -6.0
     seam_second: float = -2.0
-    """The same where dice touch: a seam that a smear hides took the networks of 120 flat dice down
-    to -4.7 and the second reader down to -11."""
+    """The limits of the two sides, in odds, for dice that touch. A smear over the seam took the
+    networks of 120 flat dice down to -4.7 and the second reader down to -11."""
     askew_looks: float = -1.0
     askew_top: float = -2.5
-    """A die is not flat, whatever its outline says, where both its looks and the measured height
-    and squareness of its top face are below these: an outline knows nothing of height."""
+    """A die is not flat if both its looks and its top face (height and squareness) are below these
+    odds. The outline cannot show this, because an outline contains no height."""
     above_dice: float = 0.6
-    """A top face so much higher than the middle one of its picture does not lie on the floor."""
+    """Height of a top face above the middle one of its picture, in dice, above which the die does
+    not lie on the floor."""
     on_another_dice: float = 0.75
-    """The same where both readers miss a die, which is then under this one. Of 4,900 pairs of flat
-    dice of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23 do."""
+    """The same limit if both readers miss a die; that die is then under this one. Source: of 4,900
+    pairs of flat dice of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23
+    differ by more."""
     highest_dice: float = 2.3
-    """Three stand two high at most. What measures higher was measured wrongly: a shadow or a
-    reflection was taken for an edge. Of 24 path-traced stacks none measured more than 2.05."""
+    """Height of a top face, in dice, above which the measurement is wrong, because three dice stand
+    two high at most. A shadow or a reflection then passed for an edge. Of 24 path-traced stacks
+    none measured more than 2.05."""
     stacked_layer_dice: float = 1.95
-    """Height of a top face, in dice, from which a die that is not flat is stacked, not tilted."""
+    """Height of a top face, in dice, above which a die that is not flat is stacked, not tilted."""
     under_edges: float = 0.85
-    """Two dice whose middles are nearer do not both lie on the floor."""
+    """Distance of two middles, in edges, below which not both dice lie on the floor."""
     die_px: float = 38.0
-    """Edge of a die, pixels, below which nothing proves a no roll: the weights come from 41 to 75
-    pixels."""
+    """Edge of a die, pixels, below which nothing proves a no roll. Source: the weights come from
+    dice of 41 to 75 pixels."""
     seems_flat_p: float = 0.5
     """Probability of flat by the near look above which nothing proves a no roll."""
     off_face_edges: float = 0.33
-    """Pips so far from the middle of a face are not that face's. Of 438 dice of the rig that did
-    not lie flat the farthest were 0.31 off; under smears it is 0.34 to 0.38."""
+    """Distance of pips from the middle of a face, in edges, above which they belong to another
+    face. Of 438 dice of the rig that did not lie flat the farthest were 0.31 off; under smears 0.34
+    to 0.38."""
     sides_lean: float = -3.0
     sides_beyond_mm: float = 0.60
-    """Evidence of the side faces below which, and reach of a side face above which, it is they that
-    measure the lean that a no roll states."""
+    """If the side faces' odds are below the first limit and a side face reaches farther than the
+    second, mm, the side faces measure the lean that a no roll states."""
     plain_fit_mm: float = 0.3
     plain_support: float = 0.7
-    """An outline so even and so well seen is not spoilt by a neighbour."""
+    """An outline is not spoilt by a neighbour if its spread, mm, is below the first limit and its
+    visible share above the second."""
     score: float = 0.35
-    """Least confidence of the model that a die is there."""
+    """Smallest confidence of the model that a die is there."""
     value_p: float = 0.93
-    """Least probability of the model's value. Of 1,355 flat dice of the rig one has less than 0.95;
-    of 4,000 path-traced pictures the one in which both readers took a reflection in a translucent
-    four for a fifth pip had 0.91."""
+    """Smallest probability of the model's value. Of 1,355 flat dice of the rig one has less than
+    0.95. In one of 4,000 path-traced pictures both readers counted a reflection in a translucent
+    four as a fifth pip; it had 0.91."""
     pip_confidence: float = 0.50
-    """Least contrast between the weakest pip and the strongest empty place, both beside the usual
-    pip. Of 1,689 flat tosses of the rig that were read the least had 0.61; dice whose seam a smear
-    hid were accepted with 0.36 and 0.45."""
+    """Smallest contrast between the weakest pip and the strongest empty place, both relative to the
+    usual pip. Of 1,689 flat tosses of the rig that were read the smallest had 0.61. Below: dice
+    with a smear over their seam were accepted, with 0.36 and 0.45."""
     foreign_dice: float = 0.25
-    """Largest piece of foreground, lying free, that no die explains, in dice. Of 115 flat tosses of
-    the rig 98 % are below 0.12. What is smaller is not noticed."""
+    """Largest free piece of foreground that no die explains, in dice. Above: the picture is
+    refused. Below: the piece is not noticed. Of 115 flat tosses of the rig 98 % are below 0.12."""
     foreign_at_wall_dice: float = 0.5
-    """The same for pieces at the wall as short as ridges: the rough compartment's measure 0.34."""
+    """The same limit for pieces at the wall that are as short as ridges. A ridge of the rough
+    compartment measures 0.34."""
     blocked_dice: float = 7.5
-    """Foreground that cannot be three dice, their shadows (4.3 at the most) and a chip, in dice."""
+    """Area of foreground, in dice, above which the view is blocked. Three dice with their shadows
+    have 4.3 at most."""
 
 
 LIMITS = Limits()
@@ -117,38 +128,44 @@ class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
 
     found: float = 0.25
-    """Score times certainty of the value, means over the closer looks, from which the plain reading
-    calls something a die."""
+    """Score times certainty of the value, as means over the closer looks, above which the plain
+    reading calls something a die."""
     alone: float = 0.50
-    """The same where the second reader sees no pips that form a face."""
+    """The same limit if the second reader sees no pips that form a face."""
     small: float = 0.35
-    """The same of dice too small for the second reader: from 0.25 to 0.35 the round button of a
-    tray on `nell-byler` is a die in 20 pictures less, and 20 dice of its 1,795 are lost."""
+    """The same limit for dice that are too small for the second reader. With 0.35 instead of 0.25
+    the round button of a tray on `nell-byler` is a die in 20 fewer pictures, and 20 of 1,795 dice
+    are lost."""
     sure: float = 0.60
     size_ratio: float = 1.7
-    """From the first on a die is sure; what is less sure must not be so many times smaller or
-    larger than the sure dice of its picture. Of 56 things taken for dice on `matteop65` this leaves
-    28, of 1,199 dice found it loses one."""
+    """Above `sure` a die is sure. A finding below it must not be smaller or larger than the sure
+    dice of its picture by more than `size_ratio`. On `matteop65` this leaves 28 of 56 false dice
+    and loses one of 1,199 dice found."""
     faint: float = 0.18
-    """From here on it may be one, and a picture with such a thing is not verified."""
+    """Above this a finding may be a die, and a picture with such a finding is not verified."""
     faint_to_both: float = 0.08
-    """The same where the second reader sees pips that form a face, too: two faint witnesses."""
+    """The same limit if the second reader also sees pips that form a face: two faint witnesses."""
     faint_blank: float = 0.40
-    """The same where the second reader sees nothing there that may be a pip: a button, a lid."""
+    """The same limit if the second reader sees nothing that may be a pip there: a button, a lid."""
     faint_size_ratio: float = 2.6
-    """What is so many times smaller or larger than the sure dice must be likelier to be one than
-    not. Dice at the far end of a table seemed 2.3 times as small as the near ones."""
+    """A finding that is smaller or larger than the sure dice by more than this factor must be a die
+    with a probability above one half. Dice at the far end of a table appear 2.3 times as small as
+    near dice."""
     score: float = 0.40
-    """How sure the model must be that a die is there at all. Of 926 photographs verified with 0.3
-    five fell away with this, two of four wrong ones among them; with 0.55 twenty-two and three."""
+    """Smallest confidence of the model that a die is there. 0.4 refuses 5 of 926 photographs that
+    0.3 verifies; 2 of the 5 were wrong. 0.55 refuses 22, and 3 of the 22 were wrong. With 0.3 four
+    of the 926 were wrong."""
     value_p: float = 0.50
-    """Low, as a second reader that agrees is worth more than a surer model."""
+    """Smallest probability of the model's value. It is low, because a second reader that agrees is
+    worth more than a surer model."""
     flat_p: float = 0.15
-    """Photographs are taken from anywhere: a die seen obliquely looks less flat."""
+    """Smallest probability of flat. It is low, because a die looks less flat from an oblique
+    camera."""
     pip_confidence: float = 0.20
-    """How far the weakest pip must stand out over the strongest empty place; less than at a table,
-    whose light and sharpness are known."""
+    """Smallest contrast between the weakest pip and the strongest empty place. It is lower than at
+    a table, where light and sharpness are known."""
     missed_confidence: float = 0.60
-    """A face that only the second reader sees, and this surely, is a die the model missed."""
+    """Confidence above which a face that only the second reader sees is a die that the model
+    missed."""
     above_confidence: float = 0.45
-    """The same of a face just above a found die, which may be that die's top."""
+    """The same limit for a face just above a found die, which may be the top of that die."""

@@ -1,8 +1,8 @@
-"""What a reading can be: three verified values, a fact about the dice, or the reason for neither.
+"""What a reading can be: three verified values, a fact about the dice, or a reason for refusal.
 
 Owns: the verdicts, the reasons, and the evidence of one frame. Must not know images, models or
-rounds. Imports nothing but the standard library, so that a process which only receives readings
-carries neither OpenCV nor numpy.
+rounds. It imports only the standard library, so a process that only receives readings loads neither
+OpenCV nor numpy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Reason(StrEnum):
     """Why a frame, or a toss, could not be read. Stable: consoles and journals match on it."""
 
     COUNT = "count"
-    """Not exactly three dice, all of those seen lying on the floor."""
+    """There are not exactly three dice, and all dice in sight lie on the floor."""
     FOREIGN_OBJECT = "foreign-object"
     """Something that is no die lies in the compartment."""
     BLOCKED = "blocked"
@@ -31,7 +31,7 @@ class Reason(StrEnum):
     OVER_EXPOSED = "over-exposed"
     DEFOCUSED = "defocused"
     FROZEN = "frozen"
-    """The same picture again and again, to the last bit."""
+    """The camera repeats one picture, identical in every bit."""
     LOOPED = "looped"
     """A picture that had been seen before came again, to the last bit, or the dice of an earlier
     toss lie again as they lay then."""

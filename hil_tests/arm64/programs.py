@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import cv2
 
@@ -141,12 +142,11 @@ class _EmulatedSession(Session):
         )
         _wait_for_mark(counts, self.check)
 
-    def write_settings(self) -> None:
-        """As a technician would, with the patience that an emulated processor needs."""
-        super().write_settings()
-        path = self.folder / "settings.toml"
-        text = path.read_text("utf-8").replace("[camera]", "[camera]\nstart_timeout_s = 120.0")
-        path.write_text(text, "utf-8")
+    def settings(self) -> dict[str, Any]:
+        """With the patience that an emulated processor needs."""
+        settings = super().settings()
+        settings["camera"]["start_timeout_s"] = 120.0
+        return settings
 
 
 def service_to_ready(emulator: Emulator, core: Core, folder: Path) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from hil_tests.contracts.remote_pins import RemotePins
+from hil_tests.contracts.remote_pins import RemotePins, keep_driving
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
@@ -67,11 +67,7 @@ class LocalPins:
 
     def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
         """Do what the control loop does: refresh and drive every 8 ms."""
-        until_s = time.monotonic() + seconds
-        while time.monotonic() < until_s:
-            self.motor.refresh()
-            self.motor.drive(duty)
-            time.sleep(0.008)
+        keep_driving(self.motor, seconds, duty)
 
 
 class GpioBench(ABC):

@@ -22,7 +22,7 @@ from typing import Any
 
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
-from shaker_ctl.ports import Interlocks
+from shaker_ctl.ports import Interlocks, Motor
 
 START_S = 20.0
 NEWS = "news of contacts"
@@ -160,17 +160,20 @@ def _tell_news(pins: GpioPins, connection: Connection[Any, Any]) -> None:
         connection.send(None)
 
 
+def keep_driving(motor: Motor, seconds: float, duty: float) -> None:
+    """Do what the control loop does: refresh and drive every 8 ms."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        motor.refresh()
+        motor.drive(duty)
+        time.sleep(0.008)
+
+
 def _do(pins: GpioPins, part: str, method: str, arguments: tuple[Any, ...]) -> Any:
     if part == "dead_man":
         return pins.link._dead_man.process.pid  # type: ignore[attr-defined]
     if part == "keep_driving":
-        seconds, duty = arguments
-        until_s = time.monotonic() + seconds
-        while time.monotonic() < until_s:
-            pins.motor.refresh()
-            pins.motor.drive(duty)
-            time.sleep(0.008)
-        return None
+        return keep_driving(pins.motor, *arguments)
     return getattr(getattr(pins, part), method)(*arguments)
 
 

@@ -7,14 +7,12 @@ out of service; the dealer looks at the dice, which on the rig means at the trut
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 
 from hil_tests.demo.session import Session
-from shaker_ctl.adapters.lines.serial_port import SerialPort
+from hil_tests.report.evidence import lines_of
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.service.status_socket import read_status
@@ -26,6 +24,9 @@ REPAIRS = 5
 """How often a table that a fault took out of service is brought back. On a busy machine the rig or
 the service is now and then late, which the rules count as a failed shaker; a table that fails more
 often has something to show."""
+
+_MAX_ACTS = 10
+"""Of one repair: a fault that stands again at once is not mended by clearing it."""
 
 _LOOK_S = 0.5
 
@@ -71,9 +72,8 @@ class People:
     def _at(self, port: str) -> Iterator[Console]:
         """Stand at that port. Raises `ConsoleLineError` where nobody answers."""
         with self._technicians_port if port == "technician" else nullcontext():
-            console = Console(SerialPort(self._session.rig["console"][port]["person"]))
+            console = self._session.console(port)
             try:
-                console.connect()
                 yield console
             finally:
                 console.close()
@@ -98,45 +98,22 @@ class People:
                 if read_status(self._session.runtime_dir)["life"] == "out of service":
                     self.repairs += 1
                     with self._at("technician") as console:
-                        self._repair(console)
+                        bring_back(self._session, console, self._said)
                         self._open_table(console)
         except Exception as error:  # noqa: BLE001 - as above
             if not self._ended.is_set():
                 self.failure = self.failure or error
 
     def _open_table(self, console: Console) -> None:
-        fay = Floorperson(
-            console, "fay", self._session.passphrases["fay"], self._said, serials=SERIALS
-        )
-        for attempt in range(INSPECTIONS):
-            try:
-                fay.open_table()
-                break
-            except ScriptedPersonError:
-                # Three bad cycles in a row are a shaker fault; where dice cock often, also by
-                # chance. A busy machine may fail an inspection, too.
-                if attempt == INSPECTIONS - 1 or not console.status()["faults"]:
-                    raise
-                self._repair(console)
-        self._inspect_shift(console)
-
-    def _repair(self, console: Console) -> None:
-        """The technician looks, clears what stands, and returns the table to a new inspection."""
-        console.login("technician", "tom", self._session.passphrases["tom"])
-        for code in console.status()["faults"]:
-            self._tell("tom", console, f"fault clear {code}")
-        self._tell("tom", console, "return-to-service")
-        console.logout()
-
-    def _tell(self, name: str, console: Console, line: str) -> None:
-        self._said(f"{name}: {line} - {console.ask(line)['text']}")
-
-    def _inspect_shift(self, console: Console) -> None:
-        """Where the rules ask for it (`ma` 5(b)): the supervisor's three cycles and signature."""
+        """Then, where the rules ask for it (`ma` 5(b)): the supervisor's cycles and signature."""
+        open_table(self._session, console, self._said)
         sue = Floorperson(
             console, "sue", self._session.passphrases["sue"], self._said, role="supervisor"
         )
         sue.inspect_shift()
+
+    def _tell(self, name: str, console: Console, line: str) -> None:
+        self._said(f"{name}: {line} - {console.ask(line)['text']}")
 
     def _deal(self) -> None:
         """Enter what the eye sees where the reader could not read: the attended way."""
@@ -160,7 +137,7 @@ class People:
                 self.failure = self.failure or error
 
     def _act(self, console: Console, number: int) -> None:
-        dice = json.loads(last_line(Path(self._session.rig["truth"])))["dice"]
+        dice = lines_of(self._session.rig["truth"])[-1]["dice"]
         if all(die["flat"] for die in dice):
             line = f"enter {number} " + " ".join(str(die["value"]) for die in dice)
         else:
@@ -168,6 +145,34 @@ class People:
         self._tell("dan", console, line)
 
 
-def last_line(path: Path) -> str:
-    """The last complete line of a growing file."""
-    return path.read_text("utf-8").rstrip("\n").rsplit("\n", 1)[-1]
+Say = Callable[[str], None]
+
+
+def open_table(session: Session, console: Console, say: Say = lambda _: None) -> None:
+    """Have the floorperson inspect, sign and open; the technician brings back what stops it."""
+    fay = Floorperson(console, "fay", session.passphrases["fay"], say, serials=SERIALS)
+    for left in reversed(range(INSPECTIONS)):
+        try:
+            fay.open_table()
+            return
+        except ScriptedPersonError:
+            # Three bad cycles in a row are a shaker fault; where dice cock often, also by
+            # chance. A busy machine may fail an inspection, too.
+            if not left or not console.status()["faults"]:
+                raise
+            bring_back(session, console, say)
+
+
+def bring_back(session: Session, console: Console, say: Say = lambda _: None) -> None:
+    """Have the technician clear what stands, and return the table to a new inspection."""
+    console.login("technician", "tom", session.passphrases["tom"])
+    for _ in range(_MAX_ACTS):
+        status = console.status()
+        if status["faults"]:
+            line = f"fault clear {status['faults'][0]}"  # which may clear another one
+        elif "return-to-service" in status["allowed"]:
+            line = "return-to-service"
+        else:
+            break
+        say(f"tom: {line} - {console.ask(line)['text']}")
+    console.logout()

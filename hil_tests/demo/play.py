@@ -31,9 +31,9 @@ from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
 
 TRY_NEXT = (
-    "try next:  shaker-ctl demo --by-hand                             you are the dealer",
-    "           shaker-ctl demo --compartment rough --report DIR   dice on edges",
-    "           shaker-ctl read PHOTO                                 a photograph of yours",
+    "try next: shaker-ctl demo --by-hand (you are the dealer),",
+    "  shaker-ctl demo --compartment rough --report DIR (dice land on edges),",
+    "  shaker-ctl read PHOTO (dice in a photograph of yours)",
 )
 
 LOOK_S = 0.15

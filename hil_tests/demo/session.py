@@ -23,7 +23,9 @@ import tomlkit
 
 from hil_tests.demo.installer import InstallationError, install, known_before
 from hil_tests.rig.control import ask
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
+from shaker_ctl.console.client import Console
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.settings_page import FOR_RIG
@@ -166,27 +168,20 @@ class Session:
         deadline = time.monotonic() + START_S
         while not is_there():
             if process.poll() is not None:
-                raise DemoError(
-                    f"{what} ended with status {process.returncode}: {self._last_line(log)}",
-                    remedy=f"See {self.folder / log}",
-                )
+                raise self._failed(f"{what} ended with status {process.returncode}", log)
             if time.monotonic() > deadline:
-                raise DemoError(
-                    f"{what} is not ready after {START_S:g} s: {self._last_line(log)}",
-                    remedy=f"See {self.folder / log}",
-                )
+                raise self._failed(f"{what} is not ready after {START_S:g} s", log)
             time.sleep(0.02)
 
-    def _last_line(self, log: str) -> str:
+    def _failed(self, what: str, log: str) -> DemoError:
         lines = (self.folder / log).read_text("utf-8", errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        said = lines[-1] if lines else "it said nothing"
+        return DemoError(f"{what}: {said}", remedy=f"See {self.folder / log}")
 
     # ── The settings, as a technician writes them ───────────────────────────
 
     def write_settings(self) -> None:
-        """Write the settings and the people who may log in."""
-        rig = self.rig
-        users = self.folder / "users.toml"
+        """Write the settings and the people who may log in, and have the camera measured."""
         for name, role in (
             ("fay", Role.FLOORPERSON),
             ("dan", Role.DEALER),
@@ -195,7 +190,17 @@ class Session:
         ):
             word = EASY_WORD if self.plan.by_hand else secrets.token_urlsafe(12)
             self.passphrases[name] = word
-            accounts.add(users, name, role, self.passphrases[name])
+            accounts.add(self.folder / "users.toml", name, role, word)
+        file = self.folder / "settings.toml"
+        file.write_text(tomlkit.dumps(self.settings()), "utf-8")
+        try:
+            install(file, self.rig, self._inside(*_program("shaker_ctl.main")), self._hands)
+        except InstallationError as error:
+            raise DemoError(f"the camera is not calibrated: {error}") from error
+
+    def settings(self) -> dict[str, Any]:
+        """The content of the settings file, by section."""
+        rig = self.rig
         is_covered = self.plan.profile in COVERED
         settings: dict[str, Any] = {
             "table": {
@@ -216,7 +221,7 @@ class Session:
             "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
             "lamp": dict(rig["lamp"]),
             "console": {
-                "users_file": str(users),
+                "users_file": str(self.folder / "users.toml"),
                 "technician": {
                     "device": rig["console"]["technician"]["service"],
                     "roles": ["technician", "floorperson", "supervisor"],
@@ -235,12 +240,7 @@ class Session:
         for name, (value, _) in FOR_RIG.items():
             section, key = name.split(".")
             settings[section][key] = value
-        file = self.folder / "settings.toml"
-        file.write_text(tomlkit.dumps(settings), "utf-8")
-        try:
-            install(file, rig, self._inside(*_program("shaker_ctl.main")), self._hands)
-        except InstallationError as error:
-            raise DemoError(f"the camera is not calibrated: {error}") from error
+        return settings
 
     def _hands(self, action: str) -> None:
         answer = ask(Path(self.rig["control"]), f"hands {action}")
@@ -253,6 +253,19 @@ class Session:
             return list(command)
         door = self.rig["gpiochip"]["door"]
         return [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
+
+    def console(self, port: str, **options: Any) -> Console:
+        """A script's end of the `technician` or the `dealer` line; `options` are the client's.
+
+        Raises `ConsoleLineError` where nobody answers.
+        """
+        console = Console(SerialPort(self.rig["console"][port]["person"]), **options)
+        try:
+            console.connect()
+        except BaseException:
+            console.close()
+            raise
+        return console
 
     # ── Stopping ────────────────────────────────────────────────────────────
 
@@ -276,10 +289,7 @@ class Session:
             (self._service, "the service", "service.log"),
         ):
             if process is not None and process.poll() is not None:
-                raise DemoError(
-                    f"{what} ended with status {process.returncode}: {self._last_line(log)}",
-                    remedy=f"See {self.folder / log}",
-                )
+                raise self._failed(f"{what} ended with status {process.returncode}", log)
 
     def stop_service(self) -> None:
         """SIGTERM, and wait: motor off, lamps as the policy says, journal closed."""

@@ -24,7 +24,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,15 +33,10 @@ import cv2
 from hil_tests.arm64.processors import A72
 from hil_tests.installed import arm64_wheels, debian
 from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError
+from hil_tests.installed.debian import Teller
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
-
-LIBRARIES = {
-    "bookworm": ("libgl1", "libglib2.0-0"),
-    "trixie": ("libgl1", "libglib2.0-0t64"),
-}
-"""What opencv-python links to and no wheel brings."""
 
 PREFIX = "/opt/shaker-ctl"
 
@@ -97,7 +91,7 @@ def _inside(
 
 def recipe(suite: str) -> debian.Recipe:
     """Return the Debian of one suite: what the installation page asks for, and nothing else."""
-    packages = ("python3", "python3-venv", *LIBRARIES[suite])
+    packages = ("python3", "python3-venv", *debian.LIBRARIES[suite])
     return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 
@@ -108,7 +102,7 @@ TEST_TOOLS_INSTALLED = "test tools"
 def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -> bool:
     """Check one suite; return whether all held. `resume`: go on with what is done already."""
     root = cache / f"{suite}-root"
-    say = _Teller(suite)
+    say = Teller(f"{suite}: ")
     progress = Progress(root, wheel)
     is_installed = resume and progress.found(INSTALLED) is not None
     if not is_installed:
@@ -150,22 +144,6 @@ SAID = "tests.log"
 """In the root: what pytest says of the part that runs."""
 
 FROM_WHEELS = ("install", "--only-binary=:all:", "--no-index", "--find-links=/wheel")
-
-
-class _Teller:
-    """One line a result, with the time it took since the last."""
-
-    def __init__(self, suite: str) -> None:
-        self._suite = suite
-        self._since_s = time.monotonic()
-        self.is_fine = True
-
-    def __call__(self, text: str, is_fine: bool) -> None:
-        now_s = time.monotonic()
-        took_s, self._since_s = now_s - self._since_s, now_s
-        self.is_fine &= is_fine
-        word = "ok  " if is_fine else "FAIL"
-        print(f"{word} {self._suite}: {text} ({took_s:.0f} s)", flush=True)  # noqa: T201
 
 
 PROGRAM = f"{PREFIX}/bin/shaker-ctl"
@@ -210,7 +188,7 @@ def _parts(tests: Tests) -> list[str]:
     return parts
 
 
-def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: _Teller) -> None:
+def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: Teller) -> None:
     """Run the source tree's tests of one folder, all that need no rig."""
     before = progress.found(part)
     if before is not None:

@@ -30,14 +30,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.people import SERIALS
+from hil_tests.demo import people
+from hil_tests.demo.people import bring_back
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed import debian
+from hil_tests.installed.debian import Teller
 from hil_tests.rig.control import ask
 from hil_tests.waiting import until
-from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError
-from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -62,8 +62,6 @@ BULBS_S = 0.3
 OFF_S = 0.150
 """Longest drive of a motor whose controller is gone."""
 
-ATTEMPTS = 4
-
 DIALOUT = 20
 """Debian's group of serial lines."""
 
@@ -77,17 +75,6 @@ echo "$*" >> /run/pinctrl.log
 """
 
 PINS_LOW = "set 23,18,21 op dl"
-
-
-class Teller:
-    """One line a promise."""
-
-    def __init__(self) -> None:
-        self.is_fine = True
-
-    def __call__(self, text: str, is_fine: bool) -> None:
-        self.is_fine &= is_fine
-        print(f"{'ok  ' if is_fine else 'FAIL'} {text}", flush=True)  # noqa: T201
 
 
 class Computer:
@@ -237,13 +224,8 @@ class BootedDebian:
             time.sleep(0.001)
         raise AssertionError("EN is still high after 5 s")
 
-    def console(self, port: str = "technician") -> Console:
-        console = Console(SerialPort(self.session.rig["console"][port]["person"]))
-        console.connect()
-        return console
-
     def as_(self, role: str, name: str) -> Console:
-        console = self.console()
+        console = self.session.console("technician")
         console.login(role, name, self.session.passphrases[name])
         return console
 
@@ -360,35 +342,11 @@ def check_start(computer: Computer, say: Teller) -> None:
 
 
 def open_table(machine: BootedDebian) -> None:
-    """Have the technician clear what stands, and the floorperson inspect, sign and open.
-
-    Again where an inspection fails: on a busy machine the rig's motor may seem to stall.
-    """
-    console = machine.console()
-    passphrases = machine.session.passphrases
-    for attempt in range(1, ATTEMPTS + 1):
-        console.login("technician", "tom", passphrases["tom"])
-        clear_faults(console)
-        console.logout()
-        try:
-            Floorperson(console, "fay", passphrases["fay"], serials=SERIALS).open_table()
-            break
-        except ScriptedPersonError:
-            if attempt == ATTEMPTS:
-                raise
+    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
+    console = machine.session.console("technician")
+    bring_back(machine.session, console)
+    people.open_table(machine.session, console)
     console.close()
-
-
-def clear_faults(console: Console) -> None:
-    """As technician: mend what stands, and return the table to a new inspection."""
-    for _ in range(5):
-        status = console.status()
-        if status["faults"]:
-            console.ask(f"fault clear {status['faults'][0]}")
-        elif "return-to-service" in status["allowed"]:
-            console.ask("return-to-service")
-        else:
-            return
 
 
 def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
@@ -435,7 +393,7 @@ def back(
     say(f"the stop script took the pins low ({low} times)", low >= 1)
     say("the motor is off", not machine.is_driven())
     tosses = machine.look()["tosses"]
-    console = machine.console()
+    console = machine.session.console("technician")
 
     def is_in_fault() -> dict[str, Any] | None:
         status: dict[str, Any] = console.status()
@@ -466,7 +424,7 @@ def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
-    dealer = machine.console("dealer")
+    dealer = machine.session.console("dealer")
     dealer.login("dealer", "dan", machine.session.passphrases["dan"])
 
     def lit() -> Any:
@@ -578,7 +536,7 @@ def check_uninstallation(computer: Computer, say: Teller) -> None:
 
 
 def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
-    """A Debian with the wheel in its environment, and the two programs that stand in."""
+    """A Debian with the wheel in its environment."""
     debian.unpack(RECIPE, cache, root)
     (root / wheel.name).write_bytes(wheel.read_bytes())
     shutil.copyfile(HERE / "shaker_ctl" / "lock.txt", root / "lock.txt")
@@ -587,10 +545,27 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
         pip = [f"{PREFIX}/bin/pip", "install", "--no-deps"]
         debian.inside(root, [*pip, "--require-hashes", "-r", "/lock.txt"])
         debian.inside(root, [*pip, f"/{wheel.name}"])
-    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD)):
+
+
+def put_stand_ins(root: Path, machine: BootedDebian) -> None:
+    """The two programs of a Raspberry Pi that stand in for its pins."""
+    relay = PIGPIOD % machine.session.rig["pigpiod"]["port"]
+    for name, text in (("pinctrl", PINCTRL), ("pigpiod", relay)):
         program = root / "usr/bin" / name
         program.write_text(text)
         program.chmod(0o755)
+
+
+def furnish(computer: Computer, machine: BootedDebian) -> None:
+    """Give an installed table its settings, its people and the medium of its second journal."""
+    folder = computer.root / "etc/shaker-ctl"
+    (folder / "settings.toml").write_text(machine.settings())
+    users = folder / "users.toml"
+    shutil.copyfile(machine.session.folder / "users.toml", users)
+    computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
+    users.chmod(0o640)
+    owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
+    computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
 
 
 def run(root: Path) -> bool:
@@ -599,27 +574,19 @@ def run(root: Path) -> bool:
     with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="booted-") as folder:
         machine = BootedDebian(Path(folder))
         ended.callback(machine.session.close)
-        daemon = root / "usr/bin/pigpiod"
-        daemon.write_text(PIGPIOD % machine.session.rig["pigpiod"]["port"])
+        put_stand_ins(root, machine)
         computer = Computer(root, machine.devices())
         ended.callback(computer.close)
         say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
         check_installation(computer, say)
-        settings = machine.settings()
-        (root / "etc/shaker-ctl/settings.toml").write_text(settings)
-        users = root / "etc/shaker-ctl/users.toml"
-        shutil.copyfile(machine.session.folder / "users.toml", users)
-        computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
-        users.chmod(0o640)
-        owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-        computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
+        furnish(computer, machine)
         check_start(computer, say)
         check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)
         check_hang(computer, machine, say)
         check_stop(computer, machine, say)
         check_doctor(computer, say, is_running=False)
-        check_loops(computer, settings, say)
+        check_loops(computer, machine.settings(), say)
         check_without_python(computer, say)
         check_uninstallation(computer, say)
         if not say.is_fine:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,32 @@ _ELF_ARM64 = (
 the emulator now, so that it is also found inside a changed root."""
 
 
+LIBRARIES = {
+    "bookworm": ("libgl1", "libglib2.0-0"),
+    "trixie": ("libgl1", "libglib2.0-0t64"),
+}
+"""What opencv-python links to and no wheel brings."""
+
+
 class DebianError(Exception):
     """The check cannot run on this machine; the text says what to install."""
+
+
+class Teller:
+    """One line a promise, with the time it took since the last."""
+
+    def __init__(self, about: str = "") -> None:
+        """`about` stands before each line."""
+        self._about = about
+        self._since_s = time.monotonic()
+        self.is_fine = True
+
+    def __call__(self, text: str, is_fine: bool) -> None:
+        now_s = time.monotonic()
+        took_s, self._since_s = now_s - self._since_s, now_s
+        self.is_fine &= is_fine
+        word = "ok  " if is_fine else "FAIL"
+        print(f"{word} {self._about}{text} ({took_s:.0f} s)", flush=True)  # noqa: T201
 
 
 ESSENTIAL = (

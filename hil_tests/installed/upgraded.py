@@ -23,20 +23,14 @@ from typing import Any
 
 from hil_tests.installed import debian
 from hil_tests.installed.booted import (
-    PIGPIOD,
-    PINCTRL,
-    STICK,
     BootedDebian,
     Computer,
-    Teller,
+    furnish,
     open_table,
+    put_stand_ins,
 )
+from hil_tests.installed.debian import Teller
 from hil_tests.waiting import until
-
-SUITES = {
-    "bookworm": ("libgl1", "libglib2.0-0"),
-    "trixie": ("libgl1", "libglib2.0-0t64"),
-}
 
 PLAYED_S = 600.0
 """Longest that five rounds may take on a machine that does other work too."""
@@ -48,7 +42,15 @@ FORMER = "/usr/lib/shaker-ctl.former"
 
 def recipe(suite: str) -> debian.Recipe:
     """Return a Debian with what the package depends on, since no mirror is asked inside."""
-    packages = ("systemd", "systemd-sysv", "dbus", "udev", "python3", "socat", *SUITES[suite])
+    packages = (
+        "systemd",
+        "systemd-sysv",
+        "dbus",
+        "udev",
+        "python3",
+        "socat",
+        *debian.LIBRARIES[suite],
+    )
     return debian.Recipe(suite, packages)
 
 
@@ -244,23 +246,12 @@ def run(root: Path, made: Packages, rounds: int, moments_s: list[float]) -> bool
     with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="upgraded-") as folder:
         machine = BootedDebian(Path(folder))
         ended.callback(machine.session.close)
-        for name, text in (
-            ("pinctrl", PINCTRL),
-            ("pigpiod", PIGPIOD % machine.session.rig["pigpiod"]["port"]),
-        ):
-            (root / "usr/bin" / name).write_text(text)
-            (root / "usr/bin" / name).chmod(0o755)
+        put_stand_ins(root, machine)
         computer = Computer(root, machine.devices())
         ended.callback(computer.close)
         say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
         check_first_installation(computer, made.given, say)
-        (root / SETTINGS.lstrip("/")).write_text(machine.settings())
-        users = root / "etc/shaker-ctl/users.toml"
-        shutil.copyfile(machine.session.folder / "users.toml", users)
-        computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
-        users.chmod(0o640)
-        owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-        computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
+        furnish(computer, machine)
         computer.run("shaker-ctl", "install", "--yes")
         check_play(machine, computer, rounds, say)
         check_open_table_refuses(computer, made, say)
@@ -280,7 +271,7 @@ def main() -> int:
     """Check one package on its Debian; return 0 where all held."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--package", type=Path, required=True)
-    parser.add_argument("--suite", choices=sorted(SUITES), default="bookworm")
+    parser.add_argument("--suite", choices=sorted(debian.LIBRARIES), default="bookworm")
     parser.add_argument("--cache", type=Path, default=debian.CACHE)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(

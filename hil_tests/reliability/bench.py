@@ -7,13 +7,11 @@ quick and the shake the shortest approved one; no inspection is left out. Must n
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import struct
 import subprocess
 import time
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,12 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-
 from hil_tests.demo.people import SERIALS
-from hil_tests.demo.session import DemoError, Session
+from hil_tests.demo.session import Session
+from hil_tests.report.evidence import lines_of
 from hil_tests.rig.control import ask
-from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import ConsoleLineError, ShakerError
@@ -81,13 +77,9 @@ class TestedSession(Session):
     changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
     starts: int = 0
 
-    def write_settings(self) -> None:
-        super().write_settings()
-        path = self.folder / "settings.toml"
-        merged = _merged(tomllib.loads(path.read_text("utf-8")), self.changes)
-        if merged["table"]["cover_fitted"]:
-            merged = _merged(merged, COVER)
-        path.write_text(tomlkit.dumps(merged), "utf-8")
+    def settings(self) -> dict[str, Any]:
+        settings = _merged(super().settings(), self.changes)
+        return _merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
 
     def start_service(self) -> None:
         """Start it, its clock as it stands; the log of each start is kept."""
@@ -99,32 +91,17 @@ class TestedSession(Session):
         if not clock.exists():
             clock.write_bytes(struct.pack("<d", 0.0))
         self.show_memory(None)
-        ours = {
-            "SHAKER_RIG_CLOCK": str(clock),
-            "PYTHONPATH": os.pathsep.join(
-                path
-                for path in (
-                    str(Path(__file__).parent / "stepped_clock"),
-                    os.environ.get("PYTHONPATH", ""),
-                )
-                if path
-            ),
-        }
-        before = {name: os.environ.get(name) for name in ours}
-        os.environ.update(ours)
-        try:
-            super().start_service()
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
+        super().start_service()
 
     def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
-        return super()._spawn(
-            self.seen_from_inside(command) if log == "service.log" else command, log
-        )
+        if log != "service.log":
+            return super()._spawn(command, log)
+        places = [str(Path(__file__).parent / "stepped_clock"), os.environ.get("PYTHONPATH", "")]
+        clock = [
+            *("env", f"SHAKER_RIG_CLOCK={self.folder / CLOCK_FILE}"),
+            f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
+        ]
+        return super()._spawn([*clock, *self.seen_from_inside(command)], log)
 
     def seen_from_inside(self, command: list[str]) -> list[str]:
         """That command, started where `show_memory` is seen; as it is, where none may be shown."""
@@ -159,14 +136,6 @@ class TestedSession(Session):
         """Have the service's wall clock stand that far from the true one."""
         with (self.folder / CLOCK_FILE).open("r+b") as file:
             file.write(struct.pack("<d", offset_s))
-
-    def service_has_ended(self) -> bool:
-        return self._service is None or self._service.poll() is not None
-
-    def wait_for_end(self) -> None:
-        """Wait for a service that was killed."""
-        if self._service is not None:
-            self._service.wait(5.0)
 
     def kill_service(self) -> None:
         """SIGKILL, and wait until it is gone. Idempotent."""
@@ -237,9 +206,7 @@ class Bench:
 
     def truth(self) -> dict[str, Any] | None:
         """The newest toss as the physics knows it: what a dealer sees."""
-        lines = Path(self.session.rig["truth"]).read_text("utf-8").splitlines()
-        last: dict[str, Any] | None = json.loads(lines[-1]) if lines else None
-        return last
+        return next(reversed(lines_of(self.session.rig["truth"])), None)
 
     def round_begins(self) -> None:
         """From now on a dealer who reads waits for dice that were tossed since, and lie still."""
@@ -257,14 +224,7 @@ class Bench:
     def console(self, port: str) -> Console:
         """The script's end of that port. Raises `ConsoleLineError` where nobody answers."""
         if port not in self._consoles:
-            stream = SerialPort(self.session.rig["console"][port]["person"])
-            console = Console(stream, reply_s=REPLY_S)
-            try:
-                console.connect()
-            except ShakerError:
-                console.close()
-                raise
-            self._consoles[port] = console
+            self._consoles[port] = self.session.console(port, reply_s=REPLY_S)
             self._who.pop(port, None)
         return self._consoles[port]
 
@@ -342,7 +302,7 @@ class Bench:
         until_s = time.monotonic() + deadline_s
         while time.monotonic() < until_s:
             try:
-                if self.session.service_has_ended():
+                if not self.session.is_serving:
                     self.restart_service()
                 status = self.status()
                 if status["life"] == "open" and status["phase"] == "ready":
@@ -353,7 +313,7 @@ class Bench:
                 self._say(f"refused: {refused}")
                 self._who.clear()
             except (ConsoleLineError, OSError):
-                if not self.session.service_has_ended():
+                if self.session.is_serving:
                     self._say("the console does not answer: the service is started again")
                     self.session.kill_service()
                 continue
@@ -439,15 +399,3 @@ def fresh(folder: Path) -> Path:
     except OSError as error:
         raise FolderError(f"{folder} cannot be used: {error}; name another --results") from error
     return folder
-
-
-__all__ = [
-    "SETTINGS",
-    "Bench",
-    "BenchError",
-    "DemoError",
-    "FolderError",
-    "TestedSession",
-    "fresh",
-    "may_be_emptied",
-]

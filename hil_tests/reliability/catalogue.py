@@ -239,9 +239,24 @@ def killed(ending: Ending, motor: Motor | None = None, **more: object) -> Outcom
     return (replace(required, life=Life.OUT_OF_SERVICE, codes=("controller-died",)),)
 
 
+def unwritten(ending: Ending, motor: Motor | None = None, **more: object) -> Outcomes:
+    """Nothing can be recorded any more; a person mends that and starts the service again."""
+    return interrupted(ending, motor, codes=("journal-write",), **more)
+
+
 UNAFFECTED = stands()
 REFUSED = refused(7.0)
 """From within the toss: the reader has 3.0 s to see rest and 1.5 s to read."""
+
+UNMOVED = replace(
+    VOID,
+    motor=Motor.FINISHED,
+    codes=("dice-unmoved",),
+    seen_as=("TossDisproved",),
+    within_s=5.0,
+    from_en=True,
+)
+"""The cam turns as planned, and the dice lie as they lay."""
 
 # ── Motor, tach, supply ─────────────────────────────────────────────────────
 
@@ -383,34 +398,12 @@ MOTOR = (
     CatalogueFault(
         "cam-coupling-broken",
         Rig("cam_slip"),
-        {
-            BETS: (
-                replace(
-                    VOID,
-                    motor=Motor.FINISHED,
-                    codes=("dice-unmoved",),
-                    seen_as=("TossDisproved",),
-                    within_s=5.0,
-                    from_en=True,
-                ),
-            ),
-        },
+        {BETS: (UNMOVED,)},
     ),
     CatalogueFault(
         "dice-stuck-to-the-floor",
         Rig("weak_shake factor=0.02"),
-        {
-            BETS: (
-                replace(
-                    VOID,
-                    motor=Motor.FINISHED,
-                    codes=("dice-unmoved",),
-                    seen_as=("TossDisproved",),
-                    within_s=5.0,
-                    from_en=True,
-                ),
-            ),
-        },
+        {BETS: (UNMOVED,)},
     ),
 )
 
@@ -606,20 +599,13 @@ CAMERA = (
     ),
     CatalogueFault("camera-torn", Rig("camera_torn"), {REST: UNAFFECTED, TOSS: UNAFFECTED}),
     CatalogueFault("camera-garbled", Rig("camera_garbled"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
-    CatalogueFault(
-        "camera-late-0.5-s",
-        Rig("camera_late seconds=0.5"),
-        {TOSS: REFUSED, REST: UNAFFECTED},
-    ),
-    CatalogueFault(
-        "camera-late-2-s",
-        Rig("camera_late seconds=2"),
-        {TOSS: REFUSED, REST: UNAFFECTED},
-    ),
-    CatalogueFault(
-        "camera-late-10-s",
-        Rig("camera_late seconds=10"),
-        {TOSS: REFUSED, REST: UNAFFECTED},
+    *(
+        CatalogueFault(
+            f"camera-late-{seconds}-s",
+            Rig(f"camera_late seconds={seconds}"),
+            {TOSS: REFUSED, REST: UNAFFECTED},
+        )
+        for seconds in ("0.5", "2", "10")
     ),
     CatalogueFault("camera-looped", Rig("camera_looped"), {TOSS: REFUSED, REST: UNAFFECTED}),
     CatalogueFault("camera-silent", Rig("camera_dead"), {TOSS: REFUSED, REST: UNAFFECTED}),
@@ -981,24 +967,15 @@ JOURNAL = (
         "estop-while-a-sync-takes-2-s",
         Then(LATE_SYNC, ESTOP, after_s=0.3),
         {
-            TOSS: (
-                replace(
-                    VOID,
-                    motor=Motor.STOPPED,
-                    motor_within_s=0.3 + OFF_S,
-                    life=Life.INSPECTION_DUE,
-                    seen_as=("EstopPressed",),
-                    within_s=0.3 + OFF_S,
-                ),
-            ),
+            TOSS: denied("EstopPressed", 0.3 + OFF_S, Life.INSPECTION_DUE),
         },
     ),
     CatalogueFault(
         "sync-hangs",
         Medium("journal", SYNC, late_s=4.0),
         {
-            TOSS: (replace(interrupted(Ending.VOID)[0], codes=("journal-write",)),),
-            PUSH: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
+            TOSS: unwritten(Ending.VOID),
+            PUSH: unwritten(Ending.SETTLED),
         },
         restarts=True,
     ),
@@ -1006,16 +983,9 @@ JOURNAL = (
         "journal-disk-full",
         Medium("journal", ("pwrite",), error="ENOSPC"),
         {
-            TOSS: (
-                replace(
-                    interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=1.0)[0],
-                    codes=("journal-write",),
-                ),
-            ),
-            BETS: (
-                replace(interrupted(Ending.NOT_STARTED, Motor.NEVER)[0], codes=("journal-write",)),
-            ),
-            LIT: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
+            TOSS: unwritten(Ending.VOID, Motor.STOPPED, motor_within_s=1.0),
+            BETS: unwritten(Ending.NOT_STARTED, Motor.NEVER),
+            LIT: unwritten(Ending.SETTLED),
         },
         restarts=True,
     ),
@@ -1023,20 +993,15 @@ JOURNAL = (
         "journal-read-only",
         Medium("journal", ("pwrite",), error="EROFS"),
         {
-            PUSH: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),),
-            TOSS: (
-                replace(
-                    interrupted(Ending.VOID, Motor.STOPPED, motor_within_s=1.0)[0],
-                    codes=("journal-write",),
-                ),
-            ),
+            PUSH: unwritten(Ending.SETTLED),
+            TOSS: unwritten(Ending.VOID, Motor.STOPPED, motor_within_s=1.0),
         },
         restarts=True,
     ),
     CatalogueFault(
         "journal-sync-error",
         Medium("journal", SYNC, error="EIO"),
-        {LIT: (replace(interrupted(Ending.SETTLED)[0], codes=("journal-write",)),)},
+        {LIT: unwritten(Ending.SETTLED)},
         restarts=True,
     ),
     CatalogueFault(
@@ -1059,9 +1024,7 @@ JOURNAL = (
 
 
 def _no_start(says: str) -> Mapping[Moment, Outcomes]:
-    return {
-        LIT: (replace(killed(Ending.SETTLED)[0], start_says=says),),
-    }
+    return {LIT: killed(Ending.SETTLED, start_says=says)}
 
 
 STARTS = (

@@ -190,11 +190,11 @@ class Crashes:
         order = iter(("bets", "nmb", "activate"))
         line = next(order, None)
         while time.monotonic() < until_s:
-            if self._bench.session.service_has_ended():
+            if not self._bench.session.is_serving:
                 return time.monotonic()
             with suppress(ShakerError, OSError):
                 if point.kind == "console" and self._was_announced(point.what):
-                    self._kill()
+                    self._bench.session.kill_service()
                     continue
                 if line is not None:
                     self._bench.act("dealer", f"{line} {number}" if number else line)
@@ -213,12 +213,6 @@ class Crashes:
         heard = [*self._bench.console("technician").events, *self._bench.console("dealer").events]
         return any(event.get("notice") == notice for event in heard)
 
-    def _kill(self) -> None:
-        pid = self._bench.session.service_pid
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-            self._bench.session.wait_for_end()
-
     # ── At any moment ───────────────────────────────────────────────────────
 
     def at_random(self, *, in_play: bool) -> Crash:
@@ -227,7 +221,7 @@ class Crashes:
         crash = Crash(f"random {after_s:.2f} s {'into play' if in_play else 'after the start'}")
         if in_play:
             self._bench.make_ready()
-        elif self._bench.session.service_has_ended():
+        elif not self._bench.session.is_serving:
             self._bench.restart_service()
         self._forget()
         pid = self._bench.session.service_pid
@@ -248,7 +242,7 @@ class Crashes:
     def _go_on_until_killed(self, for_s: float) -> None:
         """Inspect, open and play, whatever the table is at, until the service is dead."""
         until_s = time.monotonic() + for_s
-        while not self._bench.session.service_has_ended():
+        while self._bench.session.is_serving:
             if time.monotonic() > until_s:
                 raise BenchError("the service was not killed")
             with suppress(ShakerError, OSError):

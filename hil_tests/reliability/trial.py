@@ -263,7 +263,7 @@ class _Round:
         until_s = time.monotonic() + self._fault.dwell_s
         while time.monotonic() < until_s:
             time.sleep(LOOK_S)
-            if self._bench.session.service_has_ended() or self._phase() != before:
+            if not self._bench.session.is_serving or self._phase() != before:
                 return
 
     def _phase(self) -> str:
@@ -303,7 +303,7 @@ class _Round:
 
     def _step(self) -> bool:
         """One look and at most one act; True when the round is over."""
-        if self._bench.session.service_has_ended():
+        if not self._bench.session.is_serving:
             self._start_again()
             return False
         if self.required[0].still_within_s is not None and self.still_after_s is None:

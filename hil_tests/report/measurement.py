@@ -6,7 +6,7 @@ Owns the record and its line of text. Must not know who measures.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 MAX_SAMPLES = 2000
@@ -54,15 +54,8 @@ class Measurement:
         return f"{verdict} {self.name}: {self.value:.6g}{unit} ({self.limits})"
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "value": self.value,
-            "unit": self.unit,
-            "lower": self.lower,
-            "upper": self.upper,
-            "passed": self.passed,
-            "samples": [round(sample, 6) for sample in self.samples[:MAX_SAMPLES]],
-        }
+        samples = [round(sample, 6) for sample in self.samples[:MAX_SAMPLES]]
+        return asdict(self) | {"passed": self.passed, "samples": samples}
 
 
 class Measure:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -22,7 +22,7 @@ class Line:
     kind: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {"t": round(self.t, 3), "who": self.who, "text": self.text, "kind": self.kind}
+        return asdict(self) | {"t": round(self.t, 3)}
 
 
 class Story:

@@ -1,8 +1,8 @@
-"""Everything in the picture that never moves but with the plate: floor, wall, deck, dome.
+"""The parts of the picture that move only with the plate: floor, wall, deck, dome.
 
-It owns the painted backdrop for a set of plate heights, and the dome's veil of reflections and
-scratches that lies over everything. It must not know of dice. Painted once at start, in linear
-light, and kept in square-root light.
+It owns the painted backdrop for a set of plate heights, and the dome's reflections and scratches,
+which lie over everything. It must not know of dice. The backdrop is painted once at start, in
+linear light, and kept in square-root light.
 """
 
 from __future__ import annotations

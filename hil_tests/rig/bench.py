@@ -1,15 +1,14 @@
-"""Real wires: the machine as a pigpio client of a second daemon, whose pins go to the controller's.
+"""Real wires: the machine is a pigpio client of a second daemon, whose pins go to the controller's.
 
-Owns how a controller's outputs are read through a daemon (levels by asking, PWM by listening for a
-moment, pulses of EN by listening always), how contacts are driven, and that everything is off at
-the end whatever happens. Must not know what the plant is, nor whose daemon it is: a Raspberry Pi's
-or the virtual one.
+Owns how a daemon reads a controller's outputs: it asks for levels, listens to PWM for a moment, and
+always listens for pulses of EN. Also owns how contacts are driven, and that everything is off at
+the end. Must not know the plant, nor whether the daemon is a Raspberry Pi's or the virtual one.
 
-Everything off, three times over:
+Three mechanisms switch everything off:
 
 - `close` leaves every line open, which a controller reads as e-stop pressed and compartment open.
-- A script inside the daemon does the same when this process has not spoken for half a second.
-- EN that stays high for longer than the limit opens the e-stop line, for good.
+- A script inside the daemon also opens every line if this process is silent for half a second.
+- If EN stays high for longer than the limit, the e-stop line opens and stays open.
 """
 
 from __future__ import annotations

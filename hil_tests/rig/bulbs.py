@@ -1,4 +1,4 @@
-"""Fifty-two lamps with filaments: what is driven, what burns, and the current that each draws.
+"""Fifty-two lamps with filaments: which are driven, which glow, and the current of each lamp.
 
 Owns the electrical truth of the lamps. Must not know registers or what a result is.
 """

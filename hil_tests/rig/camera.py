@@ -2,9 +2,9 @@
 
 It owns pacing, encoding and serving. It must not know what is in the pictures.
 
-A process of its own, because painting and encoding would take turns with the virtual daemon at the
-interpreter's lock, and the daemon's latencies are part of what is tested. Poses come through shared
-memory (`snapshot.SceneBoard`). Nothing is painted while nobody looks.
+It needs its own process: painting and encoding would share the interpreter's lock with the virtual
+daemon, and tests depend on the daemon's latencies. Poses come through shared memory
+(`snapshot.SceneBoard`). The camera paints only while a client is connected.
 """
 
 from __future__ import annotations

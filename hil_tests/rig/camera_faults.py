@@ -8,125 +8,161 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
 from hil_tests.rig.camera_weather import WEATHER
-from hil_tests.rig.fault_set import Bounds, numbers
+from hil_tests.rig.fault_set import Bounds, Fault, numbers
 from hil_tests.rig.optics import Image
 
-
-@dataclass(frozen=True, slots=True)
-class CameraFault:
-    name: str
-    summary: str
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)
-
-
 MEMORY_S = 10.5
-"""How much of the past is kept for late and looped streams."""
+"""Time, in seconds, for which pictures are kept for late and looped streams."""
 TORN_S = 1.0
 """How much of it is kept as pictures, for torn ones."""
 PAST: Bounds = (0.0, 10.0)
 MOVE: Bounds = (-2000.0, 2000.0)
 SIDE: Bounds = (1.0, 4096.0)
 
-CAMERA_FAULTS: dict[str, CameraFault] = {
+CAMERA_FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
-        CameraFault("frozen", "the last picture is sent again and again"),
-        CameraFault("black", "the sensor is dark: grain on black"),
-        CameraFault(
+        Fault(
+            "frozen",
+            "the last picture is sent again and again",
+            "identical pictures, no dip, no motion in a toss",
+        ),
+        Fault("black", "the sensor is dark: grain on black", "grain on black"),
+        Fault(
             "over_exposed",
             "exposure is this many times too long",
+            "faces and floor white",
             {"times": 6.0},
             {"times": (0.0, 1000.0)},
         ),
-        CameraFault(
-            "defocused", "blur of this many pixels", {"sigma_px": 5.0}, {"sigma_px": (0.1, 50.0)}
+        Fault(
+            "defocused",
+            "blur of this many pixels",
+            "soft edges, pips run together",
+            {"sigma_px": 5.0},
+            {"sigma_px": (0.1, 50.0)},
         ),
-        CameraFault(
+        Fault(
             "shifted",
             "the camera was knocked",
+            "the compartment is not where the calibration has it",
             {"x_px": 34.0, "y_px": -21.0},
             {"x_px": MOVE, "y_px": MOVE},
         ),
-        CameraFault(
+        Fault(
             "blocked",
             "something dark covers this share from the left",
+            "dark from the left",
             {"share": 0.6},
             {"share": (0.0, 1.0)},
         ),
-        CameraFault("slow", "frames a second", {"fps": 4.0}, {"fps": (0.1, 30.0)}),
-        CameraFault(
+        Fault(
+            "slow",
+            "frames a second",
+            "too few pictures a second",
+            {"fps": 4.0},
+            {"fps": (0.1, 30.0)},
+        ),
+        Fault(
             "wrong_size",
+            "pictures of another size",
             "pictures of another size",
             {"width": 320.0, "height": 240.0},
             {"width": SIDE, "height": SIDE},
         ),
-        CameraFault(
+        Fault(
             "torn",
             "upper part new, lower part from this long ago",
+            "upper and lower part of different moments",
             {"seconds": 0.5},
             {"seconds": (0.0, TORN_S)},
         ),
-        CameraFault("garbled", "a stretch of each JPEG is overwritten"),
-        CameraFault(
-            "late", "every picture arrives this much later", {"seconds": 2.0}, {"seconds": PAST}
+        Fault(
+            "garbled",
+            "a stretch of each JPEG is overwritten",
+            "JPEGs with damage, undecodable or with wrong blocks",
         ),
-        CameraFault(
-            "looped", "the last seconds are replayed for ever", {"seconds": 2.0}, {"seconds": PAST}
+        Fault(
+            "late",
+            "every picture arrives this much later",
+            "the dip and the rest are seen late",
+            {"seconds": 2.0},
+            {"seconds": PAST},
         ),
-        CameraFault(
+        Fault(
+            "looped",
+            "the last seconds are replayed for ever",
+            "an old stretch again and again, its dips not ours",
+            {"seconds": 2.0},
+            {"seconds": PAST},
+        ),
+        Fault(
             "breathing",
             "each picture differs: it sways by so many pixels, its light by such a share (sigmas)",
+            "no two pictures alike, at rest neither",
             {"px": 0.12, "light": 0.006},
             {"px": (0.0, 5.0), "light": (0.0, 0.2)},
         ),
-        CameraFault(
+        Fault(
             "auto_exposure",
             "the mean of the picture is held at this level, so many seconds behind",
+            "brightness follows a hand or the ring light, half a second behind",
             {"level": 75.0, "seconds": 0.4},
             {"level": (10.0, 240.0), "seconds": (0.01, 10.0)},
         ),
-        CameraFault(
+        Fault(
             "white_balance",
             "colours are pulled towards a grey mean by this share",
+            "white dice rosy over a green floor",
             {"share": 0.5},
             {"share": (0.0, 1.0)},
         ),
-        CameraFault(
+        Fault(
             "flicker",
             "room light of this frequency and depth, as bands",
+            "faint dark bands that wander through the picture",
             {"hz": 100.2, "depth": 0.2},
             {"hz": (10.0, 1000.0), "depth": (0.0, 1.0)},
         ),
-        CameraFault(
+        Fault(
             "focus_drift",
             "focus comes and goes, up to this blur, in this time",
+            "edges soft for some seconds in each minute",
             {"sigma_px": 1.2, "period_s": 60.0},
             {"sigma_px": (0.0, 20.0), "period_s": (0.1, 3600.0)},
         ),
-        CameraFault(
+        Fault(
             "reflections",
             "lights of this level wander over the dome in this time",
+            "soft lights that move where nothing moves",
             {"level": 26.0, "period_s": 9.0},
             {"level": (0.0, 255.0), "period_s": (0.1, 600.0)},
         ),
-        CameraFault(
+        Fault(
             "dirty_dome",
             "so many specks of dust and drops of drink on the dome",
+            "specks, and round places where the picture is bent",
             {"specks": 90.0, "drops": 1.0},
             {"specks": (0.0, 2000.0), "drops": (0.0, 20.0)},
         ),
-        CameraFault(
-            "hot_pixels", "so many pixels are always bright", {"count": 30.0}, {"count": (0.0, 5e4)}
+        Fault(
+            "hot_pixels",
+            "so many pixels are always bright",
+            "single coloured points that stay",
+            {"count": 30.0},
+            {"count": (0.0, 5e4)},
         ),
-        CameraFault("dead", "nothing more is sent; the connection stays open"),
-        CameraFault("closed", "connections are closed and refused"),
+        Fault(
+            "dead",
+            "nothing more is sent; the connection stays open",
+            "no pictures, connection open",
+        ),
+        Fault("closed", "connections are closed and refused", "connection refused"),
     )
 }
 

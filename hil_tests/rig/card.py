@@ -1,6 +1,6 @@
-"""A printed card that somebody laid into the compartment, after taking the dice out.
+"""A printed card in the compartment, without dice.
 
-Owns where it lies and how its print is seen. Must not know what is printed on it, or why.
+Owns where the card lies and how its print looks. Must not know what is printed on it, or why.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.optics import Image, Lens
 
 INK, PAPER = 0.035, 0.82
-"""Light that a printer's black and its paper throw back."""
+"""Share of light that a printer's black and its paper reflect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""How much of its speed a die keeps in an impact: by material, and by how fast it comes.
+"""The share of its speed that a die keeps in an impact: by material and by speed.
 
-Owns the materials, the law, and putting it into MuJoCo's contacts. It must not know shapes.
+Owns the materials, the law, and the law's form in MuJoCo's contacts. It must not know shapes.
 
 The law is that of viscoelastic bodies, 1 - e growing with the fifth root of the speed (Brilliantov,
 Spahn, Hertzsch, Pöschel, Phys. Rev. E 53, 5382, 1996), through the value at 1 m/s; the survey of
-experiments by Güttler et al. (arXiv:1204.0001, 2012) shows such curves for plastics. Slower than
-`stick_m_s` nothing rebounds: fibres, dust and air take what is left.
+experiments by Güttler et al. (arXiv:1204.0001, 2012) shows such curves for plastics. Below
+`stick_m_s` nothing rebounds, because fibres, dust and air absorb the rest of the energy.
 """
 
 from __future__ import annotations

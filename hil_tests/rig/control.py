@@ -1,4 +1,4 @@
-"""The rig's own door: a unix socket on which people and scenarios break, mend and look.
+"""The rig's control socket: people and scenarios break parts, repair them, and read the state.
 
 Owns the socket and the shape of its lines. A request is one line, `VERB [REST]` or the same as
 JSON `{"command": "VERB REST"}`; the answer is one line of JSON with `ok` and either what was asked
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 Verb = Callable[[str], Any]
 """Takes the rest of the line; returns something JSON can hold; raises ValueError for bad input.
-Whatever else it raises is answered too, and logged."""
+Other exceptions are answered, too, and logged."""
 
 MAX_LINE = 4096
 CLIENT_PATIENCE_S = 5.0

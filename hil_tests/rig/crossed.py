@@ -1,11 +1,11 @@
 """`shaker-rig crossed`: two virtual Raspberry Pis whose pins are wired to each other.
 
-Owns the pair and its wires. One daemon is for a controller, the other for a rig that is its client:
-what a bench has on a table, in one process that neither of them is in. Must not know what moves on
-the wires.
+Owns the pair and its wires. One daemon serves a controller, and the other daemon serves a rig. This
+process replaces the two computers of a bench; controller and rig are other processes. Must not know
+what moves on the wires.
 
-The controller's daemon can be broken through the socket that is printed (`hang`, `kill`, ...), as a
-bench's can be with `systemctl`.
+The controller's daemon can be broken through the printed socket (`hang`, `kill`, ...), as
+`systemctl` breaks the daemon of a bench.
 """
 
 from __future__ import annotations

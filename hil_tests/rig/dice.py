@@ -4,7 +4,7 @@ It owns the model, its stepping, when the dice count as at rest, and how each of
 must not know what moves the plate, nor how dice look.
 
 Theory of operation. The plate is a slide joint whose position *and* velocity are prescribed at each
-step: a body that is only moved, without a velocity, carries no momentum into the impacts. Walls
+step: a body that is moved without a velocity brings no momentum into the impacts. Walls
 and ceiling are half-spaces whose intersection is the compartment, so that a die cannot tunnel out
 however fast it is. Dice are sharp boxes, as razor-edge casino dice are; their edges have no facets
 to stand on.

@@ -1,12 +1,12 @@
 """Paints one die into a small patch: perspective, light, gloss, translucence, motion blur.
 
-It owns the rasteriser. It must not know of the floor, of shadows on it, or of the other dice but
-for the light that they take away.
+It owns the rasteriser. It must not know of the floor or of shadows on it. Of the other dice it
+knows only the light that they block.
 
 Theory of operation. A cube's faces stay flat under the camera, so each visible face is one textured
-quadrilateral: its texture is multiplied by the light on a coarse grid over the face, the mirrored
-light is added, and the result is warped into the patch, oversampled when the die rests and as
-several poses in turn when it moves. The outline is filled apart, with soft edges.
+quadrilateral. Its texture is multiplied by the light on a coarse grid over the face, and the
+mirrored light is added. The result is warped into the patch: oversampled if the die rests, as
+several poses in turn if it moves. The outline is filled separately, with soft edges.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Faults of one part of the rig: which there are, which are in force, and which wait for an event.
 
-Owns names, parameters and triggers. A fault begins at once or after so many events of the part
-itself (`after 2 commit`), so that a scenario times it by what happens and never by sleeping. What
-a fault does is written where it happens.
+Owns names, parameters and triggers. A fault begins at once, or after a number of events of the part
+(`after 2 commit`). So a scenario times a fault by events and never by sleeping. The code of the
+part contains the effect of the fault.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 Value = float | str
 Bounds = tuple[float, float]
@@ -30,20 +29,7 @@ class Fault:
     """Of each parameter that is a number."""
 
 
-class Described(Protocol):
-    """What every catalogue says of a fault."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def parameters(self) -> Mapping[str, Value]: ...
-
-    @property
-    def bounds(self) -> Mapping[str, Bounds]: ...
-
-
-def checked(fault: Described, given: Mapping[str, Value]) -> dict[str, Value]:
+def checked(fault: Fault, given: Mapping[str, Value]) -> dict[str, Value]:
     """Return all parameters of `fault`, those that are `given` in place of their defaults.
 
     Raises TypeError for a parameter that it does not take, and ValueError for a value of the wrong
@@ -56,12 +42,12 @@ def checked(fault: Described, given: Mapping[str, Value]) -> dict[str, Value]:
     return {key: _value(fault, key, given.get(key, known[key])) for key in known}
 
 
-def numbers(fault: Described, given: Mapping[str, Value]) -> dict[str, float]:
+def numbers(fault: Fault, given: Mapping[str, Value]) -> dict[str, float]:
     """Return the same for a fault all of whose parameters are numbers."""
     return {key: float(value) for key, value in checked(fault, given).items()}
 
 
-def _value(fault: Described, key: str, value: Value) -> Value:
+def _value(fault: Fault, key: str, value: Value) -> Value:
     if isinstance(fault.parameters[key], str):
         return str(value)
     try:

@@ -1,15 +1,15 @@
-"""The catalogue of everything that can be made to go wrong on the rig, from all its parts.
+"""The catalogue of all faults that can be injected into the rig, from all its parts.
 
-Owns the one list of names, who is responsible for each, and the sentence by which a person or a
-scenario injects one:
+Owns the one list of names, the responsible part for each name, and the sentence with which a person
+or a scenario injects a fault:
 
     tach_silent after 12 edges
     bulb_burnt area=small,one-6 after 1 commit
     camera_frozen after 1 rest
     line_noise line=technician per_byte=0.1
 
-A part that knows the event itself times the fault exactly (a tach edge, a request to the lamp box);
-for all others the rig tells what happened, and the fault follows within a millisecond or two.
+If the part itself sees the event (a tach edge, a request to the lamp box), the fault begins exactly
+then. For other events the rig tells the part, and the fault follows within a millisecond or two.
 
 Must not know what any fault does, nor what a controller should do about it.
 """
@@ -29,8 +29,6 @@ from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.fault_set import Fault, FaultSet, Value, checked
 from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
-from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
-from hil_tests.rig.seen import CAMERA_SEEN, PLANT_SEEN
 
 log = logging.getLogger(__name__)
 
@@ -262,45 +260,6 @@ class SetPart:
         return self._faults.waiting
 
 
-class PlantPart:
-    """The machine: motor, dice, contacts, light."""
-
-    name = "plant"
-    events = ("edges",)
-
-    def __init__(self, faults: PlantFaults) -> None:
-        self._faults = faults
-        self.catalogue: Mapping[str, Fault] = {
-            fault.name: Fault(
-                fault.name,
-                fault.summary,
-                PLANT_SEEN.get(fault.name, fault.summary),
-                dict(fault.parameters),
-                fault.bounds,
-            )
-            for fault in PLANT_FAULTS.values()
-        }
-
-    def check(self, order: Order) -> None:
-        checked(self.catalogue[order.name], order.parameters)
-
-    def inject(self, order: Order) -> None:
-        edges = 0
-        if order.after is not None:
-            edges = order.after[0]
-        numbers = {key: float(value) for key, value in order.parameters.items()}
-        self._faults.inject(order.name, after_edges=edges, **numbers)
-
-    def heal(self, name: str) -> None:
-        self._faults.clear(name)
-
-    def active(self) -> Active:
-        return {name: dict(values) for name, values in self._faults.active.items()}
-
-    def waiting(self) -> dict[str, str]:
-        return {}  # the plant does not tell
-
-
 class BreakableDaemon(Protocol):
     """A daemon whose process can be had: the virtual one, here or elsewhere."""
 
@@ -365,19 +324,13 @@ class CameraPart:
     name = "camera"
     events: tuple[str, ...] = ()
     _PREFIX = "camera_"
+    catalogue: Mapping[str, Fault] = {
+        f"camera_{fault.name}": replace(fault, name=f"camera_{fault.name}")
+        for fault in CAMERA_FAULTS.values()
+    }
 
     def __init__(self, camera: Camera) -> None:
         self._camera = camera
-        self.catalogue: Mapping[str, Fault] = {
-            self._PREFIX + fault.name: Fault(
-                self._PREFIX + fault.name,
-                fault.summary,
-                CAMERA_SEEN.get(fault.name, fault.summary),
-                dict(fault.parameters),
-                fault.bounds,
-            )
-            for fault in CAMERA_FAULTS.values()
-        }
 
     def check(self, order: Order) -> None:
         checked(self.catalogue[order.name], order.parameters)
@@ -409,13 +362,7 @@ class LinesPart:
     def __init__(self, lines: Mapping[str, Line]) -> None:
         self._lines = lines
         self.catalogue: Mapping[str, Fault] = {
-            fault.name: Fault(
-                fault.name,
-                fault.summary,
-                fault.seen,
-                {"line": "lamp", **fault.parameters},
-                fault.bounds,
-            )
+            fault.name: replace(fault, parameters={"line": "lamp", **fault.parameters})
             for fault in LINE_FAULTS
         }
 

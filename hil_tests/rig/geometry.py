@@ -1,7 +1,7 @@
 """The shapes of the compartment: radius, floor, wall, ridges, dice; for physics and picture alike.
 
-Both the physics and the renderer read this one description, so that a ridge which cocks a die is
-also a ridge that the camera sees. It must not know of either.
+Physics and renderer both read this description, so the camera also sees a ridge that cocks a die.
+This module must not know of physics or renderer.
 
 Coordinates: millimetres; origin on the floor in the middle of the compartment, with the plate at
 its lowest point; x to the right and y up as the camera sees it, z towards the camera.

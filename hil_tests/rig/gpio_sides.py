@@ -1,8 +1,8 @@
-"""Which wires a rig's machine has: the virtual board's behind a daemon or behind a kernel's GPIO
-device, a cross-wired pair's, or a bench's.
+"""The wires of a rig's machine: of the virtual board, of a cross-wired pair, or of a bench.
 
-Owns the opening of each kind, the address of the daemon that the controller is to use, and which
-faults of that daemon this kind can show. Must not know plants.
+The virtual board is behind a daemon or behind a kernel's GPIO device. Owns the opening of each
+kind, the address of the daemon that the controller uses, and which faults of that daemon this kind
+can show. Must not know plants.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from hil_tests.rig.wires import Wires
 from hil_tests.rig.wiring import Wiring
 
 CANNOT = "this rig cannot do that"
-"""How a refusal begins that only says that a part is real; a test is then skipped, not failed."""
+"""Start of a refusal whose only reason is that a part is real. A test is then skipped, not
+failed."""
 
 
 class AbsentPart:

@@ -1,7 +1,7 @@
-"""Contacts, latch, cover, button and everything a person does at the table with their hands.
+"""Contacts, latch, cover, button, and everything that a person does by hand at the table.
 
-It owns where the movable parts stand and what each contact therefore says. It must not know of
-pins, levels, motors or rounds.
+It owns the positions of the movable parts and the resulting state of each contact. It must not know
+of pins, levels, motors or rounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes into the plant and what comes out: the joint between physics and wires.
+"""The inputs and outputs of the plant: the joint between physics and wires.
 
 The virtual pins and a bench's real pins fill the same two records. This module knows only names
 and units.
@@ -24,8 +24,8 @@ class PlantInputs:
     motor_enabled: bool = False
     """Level of EN at the controller's pin, before the e-stop and compartment contacts."""
     enable_since_s: float = 0.0
-    """When EN took this level, seconds on the caller's clock; 0.0 where nobody knows. An interval
-    that was long because this computer was busy is driven up to then as it was before."""
+    """Time at which EN took this level, seconds on the caller's clock; 0.0 if unknown. If a busy
+    computer made an interval long, the machine is driven with the old level until this time."""
     ring_light: float = 0.0
     """Duty of the ring light, 0.0-1.0 (average of the soft PWM)."""
     cover_open_drive: bool = False

@@ -4,23 +4,23 @@ Owns stage, commit, hold, expiry, refusals, and what survives a power cut. Writt
 document alone and without the controller's code, as a box builder would. Must not know serial
 lines: `modbus_unit.py` brings requests and takes replies.
 
-Everything happens when somebody looks: a stage or a test that has run out is noticed at the next
-request or glance, which no observer can tell from noticing it in time.
+Time passes in the box only at a request or an observation. An expired stage or test is noticed
+then. An observer cannot see the difference.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hil_tests.rig.bulbs import RATED_MA, Bulbs
 from hil_tests.rig.lamp_faults import LampFaults
 from hil_tests.rig.lamp_layout import EVEN_ODD_LAMPS, LAMP, winning_lamps
+from hil_tests.rig.lamp_memory import ANCHOR_WRITTEN, Retained
 
 # Blocks: first register, length, registers that a write covers.
 IDENTITY, IDENTITY_LENGTH = 0x0000, 16
@@ -30,7 +30,7 @@ COMMAND, COMMAND_LENGTH = 0x0060, 5
 ODDS, ODDS_SHOWN, ODDS_LENGTH = 0x0080, 0x00D0, 66
 CURRENTS, CURRENTS_LENGTH = 0x0120, 26
 COMMITTED, COMMITTED_LENGTH = 0x0140, 11
-ANCHOR, ANCHOR_LENGTH, ANCHOR_WRITTEN = 0x0150, 25, 24
+ANCHOR, ANCHOR_LENGTH = 0x0150, 25
 TABLE_WORDS, ROUND_AT, RECORD_AT, HEAD_AT = 4, 4, 6, 8
 """Inside the anchor block: how long the table's mark is, and where the rest begins."""
 
@@ -96,69 +96,6 @@ class StagedResult:
     mask: int
     verdict: int
     at: float
-
-
-@dataclass
-class Retained:
-    """What survives a power cut, in a file where one is given."""
-
-    path: Path | None
-    last_committed: int = 0
-    restarts: int = 0
-    first_mask: int = 0
-    mask: int = 0
-    corrections: int = 0
-    anchor: list[int] = field(default_factory=lambda: [0] * ANCHOR_WRITTEN)
-    erasures: int = 0
-    is_bad: bool = False
-
-    def load(self) -> None:
-        """Read the memory; one that cannot be read is bad, and says so instead of reading zero."""
-        if self.path is None or not self.path.exists():
-            return
-        try:
-            kept = json.loads(self.path.read_text())
-            self.last_committed, self.restarts = int(kept["last"]), int(kept["restarts"])
-            self.first_mask, self.mask = int(kept.get("first", 0)), int(kept.get("mask", 0))
-            self.corrections, self.erasures = kept.get("corrections", 0), kept.get("erasures", 0)
-            self.anchor = list(map(int, kept.get("anchor", self.anchor)))
-            self.is_bad = len(self.anchor) != ANCHOR_WRITTEN
-        except (OSError, ValueError, KeyError, TypeError):
-            self.is_bad = True
-
-    def store(self) -> None:
-        if self.path is not None:
-            text = json.dumps(
-                {
-                    "last": self.last_committed,
-                    "restarts": self.restarts,
-                    "first": self.first_mask,
-                    "mask": self.mask,
-                    "corrections": self.corrections,
-                    "anchor": self.anchor,
-                    "erasures": self.erasures,
-                }
-            )
-            fresh = self.path.with_suffix(".new")
-            fresh.write_text(text)
-            fresh.replace(self.path)
-
-    def commit(self, round_id: int, mask: int) -> None:
-        """Keep a round with its lamps; the lamps of the same round are a correction of it."""
-        if round_id != self.last_committed:
-            self.first_mask, self.corrections = mask, 0
-        elif mask != self.mask:
-            self.corrections = 1
-        self.last_committed, self.mask = round_id, mask
-        self.store()
-
-    def erase(self) -> None:
-        """By hand, inside the housing: everything but the counts of restarts and of erasures."""
-        self.last_committed = self.first_mask = self.mask = self.corrections = 0
-        self.anchor = [0] * ANCHOR_WRITTEN
-        self.erasures = (self.erasures + 1) % 0x10000
-        self.is_bad = False
-        self.store()
 
 
 class LampBox:

@@ -1,4 +1,4 @@
-"""The rig's lamp box as a program of its own: one serial device, and nothing else to reach it by.
+"""The rig's lamp box as its own program. Its only interface is one serial device.
 
     python -m hil_tests.rig.lamp_controller DEVICE [--log FILE] [--memory FILE] [--map 1.0]
 
@@ -20,11 +20,11 @@ from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.uart import Framing, Parity
 
 SERIAL_NUMBER = 0x00C0FFEE
-"""Another than that of the box inside a rig."""
+"""The box inside a rig has another number."""
 
 LOOK_S = 0.2
-"""How often time passes in the box though nobody asks it anything: a test that nobody renews ends
-and is noted."""
+"""Time between two observations of a box without requests, in seconds. So a test that is not
+renewed ends and is logged."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """The lamps of a Sic Bo layout and which of them three dice light, as the lamp box knows it.
 
-Written from REGISTERS.md alone, because the box's own opinion is worth something only if it is its
-own. Must not know registers.
+Written from REGISTERS.md alone: the box is a second opinion only if it shares no code with the
+controller. Must not know registers.
 """
 
 from __future__ import annotations

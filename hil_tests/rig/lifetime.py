@@ -1,4 +1,4 @@
-"""When the rig must end (a signal, a wish, its parent's death), and where it must not run at all.
+"""When the rig must end (a signal, a request, its parent's death), and where it must not run.
 
 Owns only that decision. Must not know what is running.
 """
@@ -21,8 +21,8 @@ REAL_TABLE = (
     "/usr/lib/systemd/system/shaker-ctl.service",
     "/lib/systemd/system/shaker-ctl.service",
 )
-"""What an installed table carries: the installer's mark, a seal, the unit. Where one of them
-stands, no rig runs (O-16)."""
+"""Files of an installed table: the installer's mark, a seal, the unit. If one of them exists, no
+rig runs (O-16)."""
 
 LOOK_S = 0.25
 

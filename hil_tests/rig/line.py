@@ -1,11 +1,11 @@
 """Serial lines of the rig: pseudo-terminals, joined to each other or to a box, at their baud rate.
 
-Owns bytes in time: how long they take, what cuts, noise, loss and delay do to them, and what a port
-that is set otherwise makes of them. Must not know what they mean.
+Owns the timing of bytes, the effects of cuts, noise, loss and delay, and what a port with other
+settings receives. Must not know what the bytes mean.
 
-A serial port that nobody has open keeps nothing, and neither does an end here: what arrives while
-the port is closed is gone. The device name is a symbolic link, so that an unplugged adapter's name
-vanishes and comes back on a new device, as a udev name does.
+A closed serial port keeps nothing, and a closed end of these lines keeps nothing: bytes that arrive
+are lost. The device name is a symbolic link. So the name of an unplugged adapter vanishes and comes
+back on a new device, as a udev name does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from hil_tests.rig.timely import go_first
 from hil_tests.rig.uart import Framing, framing_of, heard
 
 SLICE_S = 0.002
-"""Bytes are handed on in slices of this length, as USB adapters do; the last one ends on time."""
+"""Length of a slice, in seconds. Bytes move in slices, as in USB adapters; the last ends on
+time."""
 CLOSED_LOOK_S = 0.02
 """How often a closed port is looked at: a pseudo-terminal does not say when it is opened."""
 

@@ -1,9 +1,9 @@
-"""What somebody with instruments at the rig would write down, as it happens: one line a fact.
+"""What a person with instruments at the rig would write down: one line for each fact.
 
 Owns the file `events.jsonl` and the form of its lines: `{"t": monotonic seconds, "what": …}` and
-what belongs to it. EN as the driver sees it, what the lamp box obeyed, when each fault came into
-force. For whoever judges a controller from outside; a controller never reads it. Must not know what
-follows from anything.
+further keys. The facts are EN at the driver, the commands that the lamp box obeyed, and the start
+of each fault. Programs that judge a controller from outside read this file; a controller never
+reads it. Must not know what follows from a fact.
 
 | what | with |
 | --- | --- |

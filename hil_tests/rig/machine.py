@@ -1,7 +1,7 @@
 """The thread in which the machine lives: plant and wires, turn by turn, in real time.
 
-Owns when the plant is updated: often while something moves, seldom while nothing does, at once when
-the controller changes an output. Must not know physics or protocols.
+Owns when the plant is updated: often while something moves, rarely while nothing moves, and at once
+if the controller changes an output. Must not know physics or protocols.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ log = logging.getLogger(__name__)
 
 STILL_TURN_S = 0.02
 LATE_TURN_S = 0.05
-"""A turn that begins or ends this late is counted: the machine this runs on was too busy."""
+"""Delay of a turn, in seconds, above which the turn is counted as late: the computer was too
+busy."""
 
 
 class PlantThread:

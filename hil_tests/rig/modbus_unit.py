@@ -1,8 +1,8 @@
 """One Modbus RTU unit on a byte stream: requests in, replies out, with the manners of a slow box.
 
 Owns framing in time (silence ends a frame), the unit's address, the functions that a lamp box
-serves, which exception answers what, and damage done to its replies. Written from REGISTERS.md and
-the Modbus documents with no Modbus library, so that it is a second opinion on the controller's.
+serves, which exception answers which error, and damage to its replies. Written from REGISTERS.md
+and the Modbus documents with no Modbus library, so that it is a second opinion on the controller's.
 Must not know what a register means.
 """
 
@@ -23,7 +23,7 @@ READ, WRITE_ONE, WRITE, WRITE_READ = 3, 6, 16, 23
 ILLEGAL_FUNCTION = 1
 ILLEGAL_VALUE = 3
 NO_FUNCTION = 0x80
-"""From here on a code is no function: it marks an exception reply."""
+"""Codes from here on are no functions: they mark an exception reply."""
 
 MAX_READ, MAX_WRITTEN, MAX_WRITTEN_AND_READ = 125, 123, 121
 """Registers that one request may name (Modbus application protocol 1.1b3, 6.3, 6.12, 6.17)."""

@@ -4,12 +4,12 @@ A brushed 24 V gear motor turns a cam that lifts the plate. The driver sees duty
 current, brakes into a resistor while EN is low, and reports an over-current by its fault line.
 While EN is high a solenoid holds a sprung lever off the shaft; when it drops, the lever falls onto
 a heart cam (as in a stopwatch), brakes the shaft and returns it to its lowest point, so that the
-floor under the dice always rests at the height that the camera is calibrated for.
-It must not know who drives it, nor what lies on the plate: three dice weigh 15 g, the plate
-assembly half a kilogram.
+floor under the dice always rests at the height that the camera is calibrated for. It must not know
+what drives it, nor what lies on the plate. Three dice weigh 15 g; the plate assembly weighs half a
+kilogram.
 
-Figures are those of the gear motor and driver class that the wiring page names; each is an estimate
-for the virtual machine, chosen so that 720 rpm is reached and left again within 0.4 s.
+The figures are those of the gear motor and driver class on the wiring page. Each is an estimate for
+the virtual machine, so that the motor reaches 720 rpm, or stops from it, within 0.4 s.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class Motor:
 
     def _edge(self, edges: list[tuple[float, int]], at_s: float, level: int) -> None:
         if level == 1:
-            self._faults.count_edge()
+            self._faults.count("edges")
         if "tach_silent" in self._faults:
             return
         if "tach_missing" in self._faults and level == 1:

@@ -21,7 +21,7 @@ Image = NDArray[Any]
 FloatArray = NDArray[Any]
 
 AMBIENT = 0.07
-"""Share of the room's light in a fully lit picture: what is left when the ring light is dark."""
+"""Share of the room's light in a fully lit picture. It remains if the ring light is dark."""
 
 
 @dataclass(frozen=True, slots=True)

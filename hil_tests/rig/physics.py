@@ -1,4 +1,4 @@
-"""Is the physics honest? Tosses the plant by the thousand, faster than real time, and tests it.
+"""Are the simulated tosses fair? Tosses thousands of times, faster than real time, and tests them.
 
 It owns the trial and its figures: faces, independence, how often dice end not flat. It must not
 know of pins, cameras or the service. Run it: `python -m hil_tests.rig.physics --help`.

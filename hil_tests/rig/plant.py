@@ -4,9 +4,9 @@ It owns the order in which the parts of the machine act on each other: contacts,
 It must not know of protocols, pins, sockets or the service.
 
 Theory of operation. Time is the caller's: each update advances the machine from the update before
-to `now_s` in steps of one millisecond, with the inputs held. E-stop and compartment contacts stand
-in series with EN, as on the wiring page: no software can drive the motor through an open one. While
-nothing moves nothing is stepped, so that a machine at rest costs next to nothing.
+to `now_s` in steps of one millisecond, with constant inputs. E-stop and compartment contacts are in
+series with EN, as on the wiring page: no software can drive the motor through an open contact.
+While nothing moves there are no steps, so a machine at rest costs almost no time.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hil_tests.rig.dice import STEP_S, Dice, DieAtRest, Poses
+from hil_tests.rig.fault_set import Value
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.interlocks import Cover, Hands, Interlocks
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.looks import STYLES
 from hil_tests.rig.motor import STEP_S as MOTOR_STEP_S
 from hil_tests.rig.motor import Motor, MotorDesign, MotorDrive
-from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFault, PlantFaults
+from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.snapshot import SceneBoard, TableView
 from hil_tests.rig.truth import TossRecord
 
 __all__ = [
-    "PLANT_FAULTS",
     "Cover",
     "Hands",
     "Plant",
-    "PlantFault",
-    "PlantFaults",
     "PlantInputs",
     "PlantOutputs",
     "Snapshot",
@@ -122,7 +120,7 @@ class Plant:
         self._is_moving = False
         self._bump_s = 0.0
         self._bump_way = (1.0, 0.0)
-        self._loaded: dict[str, float] = {}
+        self._loaded: dict[str, Value] = {}
         self._lies = self._seen(self._dice.lies())
 
     def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:
@@ -251,7 +249,7 @@ class Plant:
             return
         self._loaded = wanted
         if wanted:
-            self._dice.load(int(wanted["die"]) - 1, int(wanted["face"]), wanted["shift_mm"])
+            self._dice.load(int(wanted["die"]) - 1, int(wanted["face"]), float(wanted["shift_mm"]))
         else:
             self._dice.load(0, 1, 0.0)
 

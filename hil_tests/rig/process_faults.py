@@ -1,6 +1,6 @@
-"""What can be done to a process beside the rig: killed, or stopped, at an exact moment.
+"""Faults of a process beside the rig: the rig kills or stops it at an exact moment.
 
-Owns two faults of the controller itself, timed like every other by what happens on the rig's wires:
+Owns two faults of the controller itself. Events on the rig's wires time them, as for other faults:
 
     process_killed pid=4711 after 1 commit
     process_stopped pid=4711 after 60 edges

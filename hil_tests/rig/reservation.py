@@ -1,7 +1,7 @@
 """One user at a time: a lock on a file that says who has the bench, or a folder, and since when.
 
-Owns the file. The lock is the kernel's (flock), so that it ends with its process however that
-ends; what stands in the file is only for people. Must not know what is reserved.
+Owns the file. The lock is the kernel's (flock), so it ends with its process in every case. The text
+in the file is only for people. Must not know what is reserved.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from types import TracebackType
 
 
 class ReservedError(Exception):
-    """It cannot be had: somebody else has it, or there is no folder for its file. The text says who
-    and since when, or which, and what to do. Nothing was changed."""
+    """The reservation failed: another person has it, or there is no folder for its file. The text
+    says who and since when, or which folder, and what to do. Nothing was changed."""
 
 
 class Reservation:

@@ -1,6 +1,6 @@
-"""The composition root of a rig: every part made, joined, started, and ended in order.
+"""The composition root of a rig: it makes, connects, starts and ends every part in order.
 
-Owns which part is joined to which and the addresses of all. Must not know how any part works.
+Owns the connections between parts and all addresses. Must not know how any part works.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from typing import Any
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
-from hil_tests.rig.camera_faults import CAMERA_FAULTS
 from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
-from hil_tests.rig.fault_set import Fault
-from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, PlantPart, SetPart, parse
+from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, SetPart, parse
 from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
@@ -242,20 +240,13 @@ class Rig:
         lamp: FaultPart = AbsentPart(
             "lamp box", {fault.name: fault for fault in LAMP_FAULTS}, "the lamp box is a real one"
         )
-        camera: FaultPart = AbsentPart(
-            "camera",
-            {
-                f"camera_{fault.name}": Fault(f"camera_{fault.name}", fault.summary, "")
-                for fault in CAMERA_FAULTS.values()
-            },
-            "the camera is a real one",
-        )
+        camera: FaultPart = AbsentPart("camera", CameraPart.catalogue, "the camera is a real one")
         if self.lamp is not None:
             lamp = SetPart("lamp box", self.lamp.faults)
         if self.camera is not None:
             camera = CameraPart(self.camera)
         return [
-            PlantPart(self.plant.faults),
+            SetPart("plant", self.plant.faults),
             camera,
             lamp,
             LinesPart(self.lines),

@@ -1,8 +1,8 @@
 """The camera's picture of the plant: backdrop, shadows, dice, what people put in the way, sensor.
 
-It owns the order of painting and what may be reused from the picture before. It must not know of
-HTTP, of faults of the camera, or of who looks. Nothing but the true poses, the light and the parts
-of the table go into a picture.
+It owns the order of painting and what may be reused from the previous picture. It must not know of
+HTTP, of faults of the camera, or of clients. A picture is made only from the true poses, the light
+and the parts of the table.
 """
 
 from __future__ import annotations

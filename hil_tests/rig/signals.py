@@ -1,9 +1,8 @@
-"""What was on the wires, for traces: every change of every line, written as it happens.
+"""The signals on the wires, for traces: every change of every line, written as it happens.
 
-Owns the file `signals.jsonl`: one line a turn in which something changed, `{"t": seconds,
-NAME: value, ...}`, and `tach`: the moments of rising edges, microseconds after `t`. Seen from the
-machine's side, so that it is the same on simulated wires and on real ones. Must not know what
-follows from anything.
+Owns the file `signals.jsonl`. Each turn with a change writes one line, `{"t": seconds, NAME: value,
+...}`; `tach` lists the rising edges, microseconds after `t`. The values are those at the machine's
+side, so simulated wires and real wires give the same file. Must not know what a signal means.
 """
 
 from __future__ import annotations

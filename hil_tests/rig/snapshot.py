@@ -1,8 +1,8 @@
 """What the camera may see of the plant: a ring of recent poses and light in shared memory.
 
-The plant writes it, the camera process reads it; neither knows the other. A ring and not the newest
-value only, because a picture is an exposure over time and read out row by row: motion blur and a
-dip of the light are in the samples between two frames.
+The plant writes the ring, and the camera process reads it. Neither knows the other. The newest
+sample is not enough: a picture is an exposure over time, read out row by row. Motion blur and a dip
+of the light are in the samples between two frames.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Tach edges of the machine as waves of a pigpio daemon, on time and without gaps.
 
-Owns the queue of waves. Each carries the edges that the machine is about to make, as its physics
-foresees them, and begins where the one before ends, so that the daemon's hardware times every edge.
-While the cam turns steadily a wave is one period of the tach and repeats until the next one is
-queued: a computer that is late by some turns lets the cam turn on at its last speed, as inertia
-would, and leaves no gap. After such a hole the edges go on from where the pin is: a tach tells
-speed and no angle, so that nobody sees by how much of a period it slipped, and a jump back would be
-seen. Must not know machines or other pins.
+Owns the queue of waves. Each wave has the next edges of the machine, as its physics predicts them.
+It begins where the previous wave ends, so the daemon's hardware times every edge.
+
+While the cam turns steadily, a wave is one period of the tach and repeats until the next wave is
+queued. If the computer is late by some turns, the cam continues at its last speed, as with inertia,
+and there is no gap. After that the edges continue from the pin's present level. A tach shows speed
+and no angle, so the slip within a period is invisible, but a jump back would be visible. Must not
+know machines or other pins.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from itertools import pairwise
 import pigpio
 
 LEAD_S = 0.024
-"""Waves are queued to at least this long ahead: three turns of the machine, so that one may come
-two turns late. Edges that are queued know nothing of what the controller commands meanwhile; in
-this time full torque moves the cam by a third of a tach period at most.
+"""Min time, in seconds, that waves are queued ahead: three turns of the machine, so a turn may be
+two turns late. Queued edges do not follow a new command of the controller. In this time full torque
+moves the cam by a third of a tach period at most.
 
-Longer: the controller's speed loop answers later. Shorter: the cam's speed is held more often where
+Above: the controller's speed loop answers later. Below: the cam's speed is more often held although
 it should change."""
 
 STEADY_S = 0.020
-"""Longest tach period that repeats: 250 rpm. A slower cam gains or loses too much in a period: a
-third at that speed while it gathers way, which is still no jump to whoever counts."""
+"""Longest tach period that repeats, in seconds: 250 rpm. Above: a slower cam changes its speed too
+much in a period. At this speed an accelerating cam changes by a third, which is still no jump for a
+program that counts edges."""
 
 STEP_S = 0.008
 """Length of a wave that does not repeat: one turn of the machine."""

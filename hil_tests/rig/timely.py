@@ -1,7 +1,7 @@
-"""What lets a program of threads answer in time, for every process of a rig.
+"""Settings with which a process of a rig answers in time although it has many threads.
 
-Owns how Python shares one interpreter among threads and when it cleans up, and who goes first when
-the computer is short of time. Must not know what runs.
+Owns how Python shares one interpreter among threads, when it collects garbage, and which threads
+have priority on a busy computer. Must not know what runs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ TURN_S = 0.0005
 
 
 FIRST = os.getpriority(os.PRIO_PROCESS, 0) - 5
-"""Niceness of what stands for hardware: three times the share of the process's other threads."""
+"""Niceness of threads that simulate hardware: three times the share of the other threads."""
 
 
 def go_first() -> None:
-    """Let the calling thread, and the threads it starts, go before programs that only compute.
+    """Give the calling thread, and the threads it starts, priority over programs that only compute.
 
-    What stands for hardware is not late because a picture is being rendered; a real daemon runs at
-    a real-time priority. Only root may; for others everything stays as it is.
+    Threads that simulate hardware must not be late because a picture is rendered. A real daemon
+    runs at a real-time priority. Only root may change this; for other users nothing changes.
     """
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, FIRST)  # on Linux: of this thread

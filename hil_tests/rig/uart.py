@@ -1,11 +1,11 @@
-"""Two serial ports that are set alike or not: what one hears of the bytes that the other sends.
+"""Two serial ports with equal or different settings: what one port receives from the other.
 
-Owns the form of a byte on the wire: bit rate, parity, stop bits, and the levels between. A port
-that samples another's levels at its own rate gets other bytes or none, as on a bench. Must not know
+Owns the form of a byte on the wire: bit rate, parity, stop bits, and the levels between them. If
+the ports have different rates, the receiver gets other bytes or none, as on a bench. Must not know
 what bytes mean.
 
 A pseudo-terminal carries rate and stop bits of the program that has it open, and no parity (the
-kernel's `pty_set_termios` clears it): that program is taken to send none.
+kernel's `pty_set_termios` clears it). So the rig assumes that this program sends no parity.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The rig as text: where everything listens, and what happens. A live table on a terminal, plain
-lines elsewhere.
+"""The rig as text: all addresses, and what happens. A terminal gets a live table, a file plain
+lines.
 
-Owns how it looks. Must not know the parts: it is given a status.
+Owns the layout. Must not know the parts: it gets a status.
 """
 
 from __future__ import annotations

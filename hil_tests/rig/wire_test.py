@@ -1,8 +1,9 @@
-"""The wires of a bench, each driven in turn: which arrive, which are missing, crossed or joined.
+"""Drives each wire of a bench in turn: which wires arrive, which are missing, crossed or joined.
 
-Owns the test and its words. Must not know what the lines are for. Both ends are pigpio daemons.
-What the controller drives rests low and is high for a moment, one line at a time: EN without PWM,
-and PWM without EN, turn no motor. Contacts rest high and are pulled low, as closed ones.
+Owns the test and its words. Must not know what the lines are for. Both ends are pigpio daemons. The
+controller's outputs are low at rest, and one line at a time is high for a moment. EN without PWM,
+and PWM without EN, turn no motor. Contacts are high at rest and are pulled low, like closed
+contacts.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from hil_tests.rig.rigfile import Gpio, RigFileError, host_and_port, load
 from hil_tests.rig.wiring import PinMap
 
 SETTLE_S = 0.02
-"""From a change of a pin to the look at the other end: 1 kOhm and a pull-up need microseconds, two
-daemons on a network milliseconds."""
+"""Time, in seconds, from a change of a pin to the check at the other end. 1 kOhm and a pull-up need
+microseconds; two daemons on a network need milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the machine needs from its wires, simulated or real. Nobody here knows who carries them."""
+"""What the machine needs from its wires. The wires may be simulated or real."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ class Wires(Protocol):
     machine's thread."""
 
     turn_s: float
-    """How often the machine should look at them while it moves, seconds."""
+    """Time between two readings of the wires while the machine moves, seconds."""
 
     foresight_s: float
-    """How far ahead they must know tach edges, seconds: 0 where they can put one at its time."""
+    """How far ahead the wires must know tach edges, seconds. 0: the wires can set an edge at its
+    time."""
 
     def inputs(self) -> PlantInputs:
-        """Return what the controller's outputs do to the machine now."""
+        """Return the controller's present outputs as inputs of the machine."""
 
     def apply(self, outputs: PlantOutputs) -> None:
-        """Put what the machine says on the controller's inputs."""
+        """Put the machine's outputs on the controller's inputs."""
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call `listener`, from any thread, when the controller moves an output."""

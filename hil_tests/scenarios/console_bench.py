@@ -10,14 +10,12 @@ paced at its baud rate by the process that also moves the dice and draws the pic
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import random
 import select
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,14 +25,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from hil_tests.demo.people import open_table
 from hil_tests.demo.session import Plan, Session
 from hil_tests.proofs.console_fuzz import pieces
-from hil_tests.scenarios.console_sessions import break_it, client, mend_it, open_table
+from hil_tests.scenarios.console_sessions import break_it, mend_it
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console
 from shaker_ctl.errors import ConsoleLineError
+from shaker_ctl.service.status_socket import read_status
 
 BYTES_PER_S = 11_520
 """What 115200 baud carry; a pseudo-terminal takes more and drops it."""
@@ -84,14 +85,7 @@ def is_tossing(status: dict[str, object]) -> bool:
 
 def kill_camera(session: Session) -> None:
     """SIGKILL to the camera's process; the service starts another."""
-    listed = subprocess.run(
-        ["pgrep", "-f", "-P", str(session.service_pid), "camera_process"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for pid in listed.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
+    os.kill(read_status(session.runtime_dir)["camera_pid"], signal.SIGKILL)
 
 
 @contextmanager
@@ -131,14 +125,12 @@ def resident_kb(session: Session) -> int:
 class OwnPort(Session):
     """A table whose technician's console is a pseudo-terminal of this process."""
 
-    def write_settings(self) -> None:
-        super().write_settings()
+    def settings(self) -> dict[str, Any]:
+        settings = super().settings()
         self.near, far = pty.openpty()
         tty.setraw(far)
-        path = self.folder / "settings.toml"
-        text = path.read_text("utf-8")
-        of_rig = self.rig["console"]["technician"]["service"]
-        path.write_text(text.replace(json.dumps(of_rig), json.dumps(os.ttyname(far))), "utf-8")
+        settings["console"]["technician"]["device"] = os.ttyname(far)
+        return settings
 
 
 class OwnStream:
@@ -170,7 +162,7 @@ def main() -> None:
         asked = Console(OwnStream(session.near))
         asked.connect()
         open_table(session, asked)
-        over_the_line = client(session, "dealer")
+        over_the_line = session.console("dealer")
         say("status, in a toss", ask_status(asked, 30, is_tossing).line())
         say("  over the rig's line", ask_status(over_the_line, 20, is_tossing).line())
         began = time.monotonic()

@@ -20,14 +20,12 @@ from pathlib import Path
 
 import pexpect
 
-from hil_tests.demo.people import SERIALS
+from hil_tests.demo.people import open_table
 from hil_tests.demo.session import Plan, Session
 from hil_tests.report.story import Story
 from hil_tests.rig.control import ask
 from shaker_ctl import console
-from shaker_ctl.adapters.lines.serial_port import SerialPort
-from shaker_ctl.console.client import Console
-from shaker_ctl.console.scripted import ENTRIES, Floorperson, ScriptedPersonError
+from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
 PICOCOM = ("picocom", "--quiet", "--baud", "115200")
@@ -37,47 +35,14 @@ READING = r"\* Announce and confirm the values: (\d) (\d) (\d)\."
 CODES = re.compile(r"faults +\d+: (\S+?),?\s")
 
 
-def client(session: Session, port: str) -> Console:
-    """A script's end of that console, in machine mode."""
-    console = Console(SerialPort(session.rig["console"][port]["person"]))
-    console.connect()
-    return console
-
-
-OPENINGS = 3
-"""How often the table is opened: on a busy machine the control loop is late now and then."""
-
-
-def open_table(session: Session, at: Console | None = None) -> None:
-    """Have the scripted floorperson open the table, at the technician's port or a client's.
-
-    What stops the inspection on the way is cleared by the technician, and it begins again.
-    """
-    console = at or client(session, "technician")
-    fay = Floorperson(console, "fay", session.passphrases["fay"], serials=SERIALS)
+def open_for_people(session: Session) -> None:
+    """Have the table opened at the technician's port, and leave that port to people."""
+    console = session.console("technician")
     try:
-        for left in reversed(range(OPENINGS)):
-            try:
-                fay.open_table()
-                return
-            except ScriptedPersonError:
-                if not left:
-                    raise
-                bring_back(console, session)
+        open_table(session, console)
     finally:
-        if at is None:
-            console.ask("mode people")
-            console.close()
-
-
-def bring_back(console: Console, session: Session) -> None:
-    """Have the technician clear every fault and return the table to service."""
-    console.login("technician", "tom", session.passphrases["tom"])
-    for code in console.status()["faults"]:
-        console.ask(f"fault clear {code}")
-    if "return-to-service" in console.status()["allowed"]:
-        console.ask("return-to-service")
-    console.logout()
+        console.ask("mode people")
+        console.close()
 
 
 def break_it(session: Session, fault: str) -> None:
@@ -246,8 +211,8 @@ def inspect(fay: Person) -> None:
 
 def jam_at_night(session: Session, story: Story | None = None) -> str:
     """The table plays, the cam jams in a toss. A technician comes, then the floorperson."""
-    open_table(session)
-    watcher = client(session, "dealer")
+    open_for_people(session)
+    watcher = session.console("dealer")
     break_it(session, "jam")
     (story or Story()).did("rig", "breaks: jam - the cam is mechanically stuck")
     watcher.wait(lambda status: status["life"] == "out of service", timeout_s=60)
@@ -283,7 +248,7 @@ def jam_at_night(session: Session, story: Story | None = None) -> str:
 
 def three_rounds(session: Session, story: Story | None = None) -> str:
     """A dealer at the table's own terminal; in the second round they misread a die."""
-    open_table(session)
+    open_for_people(session)
     with person(session, "dealer", MINITERM, story) as dan:
         dan.login("dealer", "dan")
         for number in (1, 2, 3):

@@ -27,7 +27,6 @@ from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
 from hil_tests.rig.control import ask
 from hil_tests.rig.gpio_sides import CANNOT
-from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
@@ -75,9 +74,7 @@ class Table:
     def console(self, port: str) -> Console:
         """A script's end of the `technician` or the `dealer` line."""
         if port not in self._consoles:
-            made = Console(SerialPort(self.rig["console"][port]["person"]))
-            made.connect()
-            self._consoles[port] = made
+            self._consoles[port] = self.session.console(port)
         return self._consoles[port]
 
     def leave_consoles(self) -> None:

@@ -21,7 +21,6 @@ from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise, re
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,
     break_it,
-    client,
     jam_at_night,
     mend_it,
     person,
@@ -73,7 +72,7 @@ def test_a_jam_at_night_is_found_mended_inspected_and_signed_through_picocom(
 
 
 def test_wrong_passphrases_are_slowed_locked_and_on_record(table: Session) -> None:
-    asked = client(table, "technician")
+    asked = table.console("technician")
     codes = []
     for _ in range(3):
         with pytest.raises(ConsoleRefusedError) as refused:
@@ -92,7 +91,7 @@ def test_wrong_passphrases_are_slowed_locked_and_on_record(table: Session) -> No
 
 
 def test_no_passphrase_is_in_the_journal_the_logs_the_history_or_a_bundle(table: Session) -> None:
-    asked = client(table, "technician")
+    asked = table.console("technician")
     asked.login("technician", "tom", table.passphrases["tom"])
     bundle = asked.fetch("log bundle")
     history = str(asked.ask("history"))
@@ -116,7 +115,7 @@ def test_status_answers_within_100_ms_whatever_is_broken(
         name = f"status, 99th percentile, {what}"
         measure(name, p99, "ms", upper=STATUS_S * 1e3, samples=times_ms)
 
-    with contextlib.closing(client(table, "dealer")) as asked:
+    with contextlib.closing(table.console("dealer")) as asked:
         # The table plays by itself meanwhile: these seconds hold tosses.
         answers("while the table plays", 8)
         kill_camera(table)
@@ -131,7 +130,7 @@ def test_status_answers_within_100_ms_whatever_is_broken(
 
 
 def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table: Session) -> None:
-    asked = client(table, "technician")
+    asked = table.console("technician")
     before = asked.ask("health")["journal"]["sequence"]
     before_kb = resident_kb(table)
     with noise(table, "dealer") as fed:
@@ -173,7 +172,7 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
             assert given_up in tom.interrupt("inspect cycle", after_s=1.0)
             assert "the last one was given up" in tom.type("inspection")
             tom.wait_for("motor", "speed         0 rpm")
-        status = client(session, "technician").status()
+        status = session.console("technician").status()
     assert status["faults"] == []
 
 
@@ -183,7 +182,7 @@ def test_a_dealer_runs_three_rounds_through_miniterm_and_the_floorperson_decides
     with Session(Plan(pace="brisk", seed=6, by_hand=True), tmp_path) as session:
         with on_record(session, record):
             seen = three_rounds(session, record.story)
-        asked = client(session, "technician")
+        asked = session.console("technician")
         rounds = [asked.ask(f"round {number}")["round"] for number in (1, 2, 3)]
         asked.close()
     assert "decide 2" in seen

@@ -1,1 +1,1 @@
-"""The proof that a reading is of this toss: the sister of `motion`'s proof that there was one."""
+"""The proof that a reading belongs to this toss. `motion` proves that there was a toss."""

@@ -1,7 +1,8 @@
-"""Exposure, gain, white balance and focus, held still: what is asked for, and what was not taken.
+"""Fixed exposure, gain, white balance and focus: what was asked for, and what the camera refused.
 
-Owns comparing the two. A camera that adjusts itself changes every picture when a hand passes, and
-answers a dip of the ring light with a longer exposure. Must not know OpenCV or picamera2.
+Owns the comparison of the requested and the actual values. A camera that adjusts itself changes
+every picture when a hand passes, and answers a dip of the ring light with a longer exposure. Must
+not know OpenCV or picamera2.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 AUTOMATIC = "exposure is left automatic (exposure_ms is not set)"
-"""Such a camera answers a dip of the ring light with a longer exposure, and a hand with another."""
+"""A camera with this warning changes its exposure after a dip of the ring light or a passing
+hand."""
 
 EXPOSURE_SHARE = 0.1
-"""Cameras know steps of exposure: of a row's time, or of 0.1 ms."""
+"""Largest relative difference of the exposure. A camera sets it in steps of a row's time or 0.1
+ms."""
 
 GAIN_SHARE = 0.15
 KELVIN = 100.0

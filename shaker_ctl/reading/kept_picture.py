@@ -1,9 +1,9 @@
-"""A picture as it is kept, and the pixels that keeping it leaves.
+"""The JPEG file that is kept of a frame, and the pixels of this file.
 
-Owns: which file is stored for a frame. The reader is shown what that file will show, not what came
-from the camera: a frame at one of its limits could otherwise read differently when a dispute, or
-`shaker-ctl journal replay`, reads the file again (3 of 204 did). A camera that sends JPEG files has
-made the file already; for another one it is made here, which costs some 2 ms a frame.
+Owns: which file is stored for a frame. The reader gets the pixels of this file, not the camera's
+pixels. Otherwise a frame near a limit could read differently when the file is read again, in a
+dispute or by `shaker-ctl journal replay` (3 of 204 did). A camera that sends JPEG files has already
+made the file. For other cameras the file is made here, which costs some 2 ms per frame.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the service and the camera process say to each other.
 
-Owns: the requests and the messages; `wire` spells them. Imports neither OpenCV, onnxruntime nor
-numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
+Owns: the requests and the messages; `wire` turns them into bytes. Imports neither OpenCV,
+onnxruntime nor numpy: the service's own process stays light, and all pictures cross as JPEG bytes.
 Times are seconds on the monotonic clock, which all processes of one machine share.
 """
 
@@ -18,7 +18,7 @@ from vision.reading import Observation, Verdict
 
 @dataclass(frozen=True, slots=True)
 class CameraSetup:
-    """The first thing sent: all that the process has to know, free of pydantic."""
+    """The first message: everything that the process must know, without pydantic."""
 
     device: int | str
     frames_per_s: float
@@ -117,7 +117,6 @@ class CameraReady:
     """Model loaded and warm, camera open, first frame seen."""
 
     model: str
-    model_sha256: str
     width: int
     height: int
     start_s: float
@@ -206,20 +205,15 @@ class CameraRecovered:
 class CameraHealth:
     """The heartbeat."""
 
-    t_sent: float
     frames: int
     """Grabbed since the start."""
     fps: float
     late: int
     """Frames that came more than half a period after their time, since the start."""
-    frame_age_s: float
-    """Age of the newest frame; grows when the stream stops."""
     median: float
     """Median grey level in the compartment, 0..255."""
     sharpness: float
     is_blind: bool
-    resident_mb: float
-    """Of the camera process."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Settings of the camera: where it is, what it sees, and how long it may take.
 
 Owns: the section `[camera]` with its table `[camera.calibration]`. Must not know OpenCV.
-Thresholds of the reading itself are no settings: they were chosen on data and stand, with their
-reasons, in `vision.parameters` and the model's manifest.
+Thresholds of the reading itself are no settings. They were chosen on data; `vision.parameters` and
+the model's manifest hold them with their reasons.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from shaker_ctl.parameters import Parameters, bounded
 from shaker_ctl.reading.controls import Controls
 
 _CSI = "csi:"
-"""As `camera_source` has it, which knows OpenCV."""
+"""Prefix of a CSI camera, equal to `camera_source`'s. That module loads OpenCV, this one does
+not."""
 
 _MAX_DEVICE = 255
 """Linux numbers /dev/video0 to /dev/video255."""
 
 MAX_TILT_DEG, MIN_HEIGHT_DICE = 10.0, 3.0
-"""A camera leans by no more, and hangs higher than so many dice: as `vision.calibration` has it,
-which needs numpy, and the service loads no numpy."""
+"""Largest lean of a camera, and smallest height in dice. `vision.calibration` has the same limits;
+the service cannot import it, because it loads numpy."""
 HEIGHT_MM = (60.0, 2000.0)
-"""The lens is above the first, and at most at the second."""
+"""Height of the lens over the floor, mm: above the first, at most the second."""
 RADIUS_MM = (15.0, 300.0)
-"""Of the compartment: from the first to the second (`vision.calibrating.target` prints cards)."""
+"""Min and max radius of the compartment, mm (`vision.calibrating.target` prints cards for it)."""
 
 Pixels = Annotated[int, Field(ge=32, le=16384)]
 """Width or height of a picture."""
 Place = Annotated[float, Field(ge=-1000.0, le=1000.0, allow_inf_nan=False)]
-"""A coordinate in the compartment, mm: within what a lens two metres up and leaning may see."""
+"""A coordinate in the compartment, mm, within the view of a leaning lens two metres up."""
 Tilt = Annotated[float, Field(ge=-MAX_TILT_DEG, le=MAX_TILT_DEG, allow_inf_nan=False)]
 Gain = Annotated[float, Field(gt=0.0, le=32.0, allow_inf_nan=False)]
 """A colour's gain, as libcamera bounds it."""
@@ -69,7 +70,7 @@ class CalibrationParameters(Parameters):
 
     tilt_deg: tuple[Tilt, Tilt] = (0.0, 0.0)
     """How far the optical axis leans from plumb to the picture's right and down, degrees, each
-    within ±10. A bracket is seldom better than 1°; `shaker-ctl calibrate camera` measures it."""
+    within ±10. A bracket is rarely better than 1°; `shaker-ctl calibrate camera` measures it."""
 
     measured: str = ""
     """Date of the calibration, as `shaker-ctl calibrate camera` writes it."""

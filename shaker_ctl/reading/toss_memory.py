@@ -1,12 +1,12 @@
 """How the dice of earlier tosses lay: no motor brings three dice back into the poses of a toss.
 
-Owns: the memory of poses, and what counts as the poses of an earlier toss, rotated, shifted or
-mirrored as a whole included. Must not know pictures, verdicts or lights.
+Owns: the memory of poses, and the comparison with earlier tosses. Poses that are rotated, shifted
+or mirrored as a whole count as equal. Must not know pictures, verdicts or lights.
 
 A recording that is relit, rotated or shifted shows other pixels, but the three dice keep their
 distances from each other, their turns against the lines between them, and their values. By chance
-two tosses of dice that lie free agree in all of it about once in 10^9 pairs.
-The memory begins anew with the process.
+two tosses of dice that lie free agree in all of these about once in 10^9 pairs.
+A new process starts with an empty memory.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from vision.table.motion import is_same_pose
 
 _DICE = 3
 _SCATTER_MM, _SCATTER_DEG = 0.35, 1.2
-"""Of a distance and of a turn, between a toss and its picture turned by any angle: the network's
-corners move with the turn. Of 36 turned and shifted pictures the largest were 0.83 mm and 2.4°."""
+"""Scatter of a distance and of a turn, between a toss and its picture turned by any angle. The
+network's corners move with the turn. In 36 turned and shifted pictures the largest differences were
+0.83 mm and 2.4°."""
 _FARTHEST = 4.0
-"""Distance from an earlier toss, all six differences together in units of their scatter, up to
-which it is the same toss."""
+"""Largest distance from an earlier toss at which both are one toss: all six differences together,
+in units of their scatter."""
 _KEPT = 20_000
 """Tosses kept: a week or more of play, 2 MB. With so many, about one new toss of 50,000 is taken
 for an earlier one, and refused."""

@@ -3,27 +3,26 @@
 Owns: the order of these steps and their deadlines. Must not know the camera, pipes or processes:
 frames and moments come in, messages go out.
 
-Theory of operation
--------------------
-`begin` keeps how the dice lie. `settle` comes when the motor is switched off, and asks the ring
-light, after a random wait, to dip to a random level; `read` comes when the tach has fallen silent
-and the toss is proved. Rest is when two frames in a row show no motion. Then, before any value
-counts, the poses are compared with those before the toss (`Rested`). A frame counts only if it was
-taken while the shaker stood still, shows rest, and is the one in which the dip is seen or comes
-after it: a late or looped stream would show last round's dice. Frames that count are read by both
-readers as they come, until enough in a row agree (`vision.table.consensus`). Before `read` frames
-are only compared with one another, never read.
+Theory of operation ------------------- `begin` keeps how the dice lie. `settle` comes when the
+motor is switched off, and asks the ring light, after a random wait, to dip to a random level;
+`read` comes when the tach has fallen silent and the toss is proved. Rest is when two frames in a
+row show no motion. Then, before any value counts, the poses are compared with those before the toss
+(`Rested`). A frame counts only if it was taken while the shaker stood still, if it shows rest, and
+if it shows the dip or comes after the dip. Without this check a late or looped stream would show
+last round's dice. Frames that count are read by both readers as they come, until enough in a row
+agree (`vision.table.consensus`). Before `read` frames are only compared with one another, never
+read.
 
-Dip, settling and the tach's silence overlap because the dip has to prove only that a frame was
-taken after the motor was switched off; one after the other they took 150 ms more of every round.
-Dice that settle late outlive the proof (`_DIP_HOLDS_S`), and get a new dip at rest, as do dice that
-move once more after it. Where nothing could be seen when the motor was switched off, a cover leaves
-the picture first: the dip then waits for two frames that show no motion, because a cover on its way
-changes the light by more than any dip does.
+Dip, settling and the tach's silence overlap. The dip must only prove that a frame was taken after
+the motor was switched off; in sequence the three steps would add 150 ms to every round. The proof
+of a dip expires (`_DIP_HOLDS_S`). Dice that settle later, or that move again, get a new dip at
+rest. If nothing was visible when the motor was switched off, a cover must leave the picture first.
+Then the dip waits for two frames that show no motion, because a moving cover changes the light by
+more than any dip.
 
 A verdict counts only if its dice do not lie as in an earlier toss (`toss_memory`). The dip proves
-that a picture follows this light, and the poses that it shows no toss of this process again; a box
-in the camera's line that relights a recording of another table passes both.
+that a picture follows this light. The poses prove that it shows no earlier toss of this process. A
+box in the camera's line that relights a recording of another table passes both checks.
 
 A dip that is not seen in time ends the reading, and the next dip is held back for a while: a
 stream that lags would otherwise show the first dip just when the second is expected.

@@ -1,9 +1,9 @@
-"""The spelling of messages between the service and the camera process: plain, typed, bounded.
+"""The form of messages between the service and the camera process: plain, typed, bounded.
 
-Owns the way to bytes and back. What comes from the camera process was made from pictures that
-anybody can hold into the camera: a hole in a JPEG parser must stay there. So a message is JSON and
-never code to run, its length is bounded, only the dataclasses that messages consist of are made
-from it, and the type of every field is checked.
+Owns the conversion to bytes and back. The camera process reads pictures that any person can hold in
+front of the camera, so a security hole of a JPEG parser must not reach the service. So a message is
+JSON and never code, and its length is bounded. Only the dataclasses of messages are made from it,
+and the type of every field is checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_B = 32 << 20
 
 
 class WireError(ValueError):
-    """What came is no message. The other side is not to be believed any more."""
+    """The received bytes are no message. The other side is not trusted any more."""
 
 
 def send(link: Connection, message: object) -> None:

@@ -1,8 +1,8 @@
-"""The shaker's contacts as the motion loop sees them: what they deny, and who is told of a change.
+"""The shaker's contacts for the motion loop: what they deny, and who learns of a change.
 
-Owns the newest levels and the order of things when one changes: EN low first, from the thread in
-which it is noticed, the event after. Must not know runs: whether a driver's fault voids a toss is
-the loop's business.
+Owns the newest levels and the order of actions after a change: the thread that notices the change
+first takes EN low, then posts the event. Must not know runs: the loop decides whether a driver's
+fault voids a toss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Contacts:
         button: Callable[[], None],
         wake: Callable[[], None],
     ) -> None:
-        """`button`: pressed afresh. `wake`: the loop has something to look at."""
+        """`button`: called for each new press. `wake`: tells the loop that a level changed."""
         self._lines = lines
         self._motor = motor
         self._post = post

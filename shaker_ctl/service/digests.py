@@ -1,6 +1,6 @@
 """SHA-256 of everything that decides: program, profile, settings, and what is shipped beside them.
 
-Owns which files belong to a digest and in which order. Must not know what a mismatch leads to.
+Owns which files belong to a digest and in which order. Must not know what follows a mismatch.
 O-2 asks for at least 128 bits; O-3 lets an inspector read them.
 """
 

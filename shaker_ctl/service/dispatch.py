@@ -1,7 +1,7 @@
 """From a released command to the device that performs it.
 
 Owns only the addresses: which thread, port or queue a command goes to. Must not decide, wait or
-raise: it runs in the journal's thread (and, for what never waits, in the state thread).
+raise, because it runs in the journal's thread. Commands that never wait run in the state thread.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The queue of faults that consoles and screens show: code, time, cause, remedy.
 
 Owns the words for every fault code and the order in which faults came. Must not know how a fault
-was found, nor what follows from it: that is the rules' alone.
+was found, nor what follows from it: only the rules decide that.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""The threads that write the journal: record, sync, then say so.
+"""The threads that write the journal: record, sync, then report.
 
-Owns the queue between the state thread, which never waits, and the media, which may take their
-time. The main copy comes first and releases; the second copy and the pictures' syncs follow on a
-thread of their own, so that a slow stick does not slow the table. A third thread watches the
-deadlines.
+Owns the queue between the state thread, which never waits, and the media, which may be slow. The
+main copy is written first and releases the commands. A second thread writes the second copy and
+syncs the pictures, so a slow stick does not slow the table. A third thread watches the deadlines.
 
-Nothing handed over is forgotten: when the medium fails, what was not written stays queued in order,
-nothing later overtakes it, and `close` tries once more.
+No record is lost. If the medium fails, the unwritten records stay queued in order, no later record
+overtakes them, and `close` tries once more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which lamp box this table has, on record; and what the journal says of what a box remembers.
+"""The record of this table's lamp box, and the journal's side of what a box remembers.
 
-Owns the facts in `opening`, `closing` and `lamp_adopted` records that name the box. What differs is
-`journal.box_memory`'s to judge, and a person's to accept: `shaker-ctl lamp adopt`.
+Owns the facts in `opening`, `closing` and `lamp_adopted` records that name the box. Differences are
+judged by `journal.box_memory`, and a person accepts them with `shaker-ctl lamp adopt`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The thread that talks to the lamp box: performs commands, keeps watch between them.
+"""The thread that talks to the lamp box: it performs commands and watches the box between them.
 
 Owns the order of lamp work (darkening goes first) and the watch on the link. Must not decide what
 is lit, nor what a fault means for the round: it answers with rules events.
 
-The watch asks for the box's status every `WATCH_S` while nothing else is to be done. A fault that
-it sees is posted once, with no occasion, and not again before the box was healthy in between.
+While there is no other work, the watch asks for the box's status every `WATCH_S`. It posts a fault
+once, with no occasion. It posts the fault again only after the box was healthy.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from shaker_ctl.rules.vocabulary import Multiplied, Occasion, Purpose, ShownPhas
 log = logging.getLogger(__name__)
 
 RENEW_S = 4.0
-"""A lamp that stays lit in a walk is asked for anew this often: the box ends a test that is not
-renewed for 10 s (REGISTERS.md, test life)."""
+"""Time, in seconds, after which a lamp that stays lit in a walk is commanded again. The box ends a
+test that is not renewed for 10 s (REGISTERS.md, test life)."""
 
 WATCH_S = 0.2
 """Time between looks at the box: two of them lie within the 500 ms after which an answer is old."""

@@ -1,12 +1,12 @@
 """How the run before this one ended: in order, for want of power, or by its own death (O-10, O-15).
 
-Owns the two records between which every run stands, and what their pattern says. Must not know what
-follows from it: that is the rules'.
+Owns the first and the last record of every run, and what their pattern says. Must not know what
+follows from it: the rules decide that.
 
-A run that is stopped writes a `closing`. Without one it died, or the power went; these are told
-apart by the kernel's boot number, which every `opening` carries. What killed it is the service
-manager's knowledge: systemd's word (`$SERVICE_RESULT`, systemd.exec(5)) is left in a file by the
-unit's stop action. A volume that begins in a run says again what the run's opening said.
+A run that is stopped writes a `closing`. Without a `closing` the run died, or the power failed. The
+kernel's boot number, which every `opening` carries, distinguishes the two. Only the service manager
+knows what killed a run: the unit's stop action leaves systemd's word (`$SERVICE_RESULT`,
+systemd.exec(5)) in a file. A volume that begins in a run repeats the facts of the run's opening.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The latch of the compartment's lid: one pulse at a time, and only while the shaker is at rest.
 
-Owns the pulse's end. Must not judge who may ask, or whether a round is in hand: the rules do. The
-pulse of a service that dies meanwhile is ended by `motor-off`, which takes the pin low.
+Owns the pulse's end. The rules judge who may ask, and whether a round is in hand. If the service
+dies during the pulse, `motor-off` takes the pin low and so ends the pulse.
 """
 
 from __future__ import annotations

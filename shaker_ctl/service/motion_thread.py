@@ -2,12 +2,12 @@
 
 Owns the order of things around EN. Judgement is in `motion` (pure); pins are behind `ports`.
 
-* Nothing moves unless this loop refreshes the dead-man, and it does so only while the state thread
-  finished a turn within its own limit. A hang of either thread takes EN low.
-* Whatever is wrong, EN goes low first and is reported after. `stop` and a contact that denies
-  motion take EN low from the thread in which they are noticed.
+* Nothing moves unless this loop refreshes the dead-man. The loop refreshes it only if the state
+  thread finished a turn within its own limit. A hang of one of the two threads takes EN low.
+* After any fault, EN goes low first and the report follows. `stop` and a contact that denies motion
+  take EN low from the thread that notices them.
 * Motion is never repeated: a run that ended early stays ended.
-* An error that nobody foresaw stops the motor and keeps it stopped until `release`.
+* An unexpected error stops the motor and keeps it stopped until `release`.
 
 Events go to `post` (the state thread's queue), reasons and figures to `report`. Both must return at
 once.

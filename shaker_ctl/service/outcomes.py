@@ -1,9 +1,10 @@
-"""The watch on outcomes: does the shake still mix, do the faces still come as chance has them?
+"""The watch on outcomes: does the shake still mix, and are all faces still equally frequent?
 
-Owns the feeding of the continuous tests (O-18) and of the face-retention test with every verified
-or entered toss, of play and of inspections, each toss once. Both go on over a restart: they are fed
-again from the journal. They begin anew where the dice are changed, and where a person has cleared
-the shaker's fault that they led to. Must not know what a failure leads to: it posts a shaker fault.
+Owns the input of the continuous tests (O-18) and of the face-retention test: every verified or
+entered toss of play and of inspections, each toss once. Both tests continue after a restart: they
+get the tosses of the journal again. They start again if the dice are changed, and if a person
+clears the shaker fault that they raised. Must not know what follows a failure: it posts a shaker
+fault.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Verified, play
 log = logging.getLogger(__name__)
 
 REMEMBERED = 2 * (PROPORTION_WINDOW // 3 + 1)
-"""Tosses that are fed again after a restart: two windows of the widest test."""
+"""Tosses that the tests get again after a restart: two windows of the widest test."""
 
 _KINDS = (
     events.ReadingMade,

@@ -1,4 +1,4 @@
-"""One powered run of the shaker: what was ordered, what was seen of it, what that proves.
+"""One powered run of the shaker: the order, the observations, and what they prove.
 
 Owns the run's own record. Must not touch EN or decide when it falls: the motion loop does.
 """
@@ -24,9 +24,9 @@ class Order:
     is_toss: bool
     """A jog otherwise."""
     lamps_answered_at_s: float
-    """Monotonic; of a toss alone."""
+    """Monotonic time, seconds; only for a toss."""
     stops: int
-    """The loop's count of stops when this was ordered. Another count: it is not begun any more."""
+    """The loop's count of stops at the order. If the count has changed, the run does not begin."""
 
 
 @dataclass(slots=True)

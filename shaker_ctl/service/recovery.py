@@ -1,10 +1,9 @@
 """The state of the table as the journal left it.
 
 Owns: the newest recorded state, and the replay of the events after it. A run that was stopped with
-no round in hand left its state with its last record: whatever program and settings come next may
-go on from that. Otherwise each replayed step must
-lead to the rows that are on record; one that does not means that program or profile changed under
-an unfinished round, and that is for a person to decide.
+no round in hand left its state with its last record: another program or other settings may continue
+from that state. Otherwise each replayed step must lead to the recorded rows. If a step leads to
+other rows, program or profile changed during an unfinished round, and a person must decide.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The controller's own ground: does the clock step, is memory or the journal's disk running out?
+"""The controller's own resources: does the clock step, is memory or the journal's disk running out?
 
-Owns those three looks and when one of them is news. A fault here finishes the round in hand and
-then stops play (O-10); it is said while there is still room to write it down. Must not know who is
-told.
+Owns these three checks, and when a result is new. After a fault the round in hand is finished, then
+play stops (O-10). The fault is posted while there is still room to record it. Must not know who
+receives it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KB = 1024
 
 
 class SelfWatch:
-    """Look regularly; each look returns the codes that are news. One thread."""
+    """Check regularly; each check returns the codes that are new. For one thread."""
 
     def __init__(
         self,

@@ -1,10 +1,10 @@
 """The thread that owns the table's state: event, rules, journal, commands. It never blocks.
 
-Theory of operation. Whatever happens is posted as a rules event. The thread takes what one turn
-finds, the gravest first, calls the pure `step` with each, hands the record to the journal and goes
-on; the journal's own thread calls back once the record is synced, and only then are the step's
-commands performed (decision 0002). Two commands do not wait: `StopMotor` and `DarkenLamps` are
-performed before the record is written.
+Theory of operation. Everything that happens is posted as a rules event. In each turn the thread
+takes the posted events, the gravest first. It calls the pure `step` with each event, gives the
+record to the journal, and continues. The journal's own thread calls back when the record is synced.
+Only then are the step's commands performed (decision 0002). Two commands do not wait: `StopMotor`
+and `DarkenLamps` are performed before the record is written.
 
 Every turn ends with a beat. The motion loop refreshes the motor's dead-man only while beats are
 fresh, so a state thread that hangs stops the motor by itself (decision 0003).

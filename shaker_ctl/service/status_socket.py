@@ -1,8 +1,9 @@
-"""The table's view, for screens: a local socket that sends one JSON line, or a stream of them.
+"""The table's view, for screens: a local socket that sends one JSON line, or a stream of JSON
+lines.
 
-Read-only by construction: what a client sends is only how often it wants to hear (`once` or
-`follow HZ`). Nothing in the play path depends on it. A client too many hears one line instead of a
-view, `{"refused": WHY}`.
+The socket is read-only by construction: a client sends only how often it wants a view (`once` or
+`follow HZ`). Nothing in the play path depends on the socket. If there are too many clients, a new
+client gets the line `{"refused": WHY}` instead of a view.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Threads under their own names in the system's tools (`top -H`, `ps -L`, py-spy, a debugger).
+"""The names of threads in the system's tools (`top -H`, `ps -L`, py-spy, a debugger).
 
-Owns only that. Python names its threads for itself alone; whoever looks for the one that hangs sees
-them all as `python3`.
+Owns only these names. Python does not tell the kernel the names of its threads. Without this module
+a person who looks for a thread that hangs sees each thread as `python3`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LONGEST = 15
 
 
 def publish(tasks: Path = Path("/proc/self/task")) -> None:
-    """Give every thread of now its name in the kernel; where that is not possible, nothing."""
+    """Give every running thread its name in the kernel; do nothing where that is not possible."""
     for thread in threading.enumerate():
         if thread is threading.main_thread():
             continue  # its name is the program's

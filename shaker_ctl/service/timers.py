@@ -1,7 +1,7 @@
 """Deadlines of the pure machine, kept by the state thread.
 
-Owns the order of due times. Must not know what a timer means: it hands back the event that was
-left with it.
+Owns the order of due times. Must not know what a timer means: it returns the event that the timer
+was started with.
 """
 
 from __future__ import annotations

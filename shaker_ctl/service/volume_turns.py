@@ -1,7 +1,7 @@
 """When a volume of the journal ends: with the gaming day, or when it is full; never in a round.
 
-Owns the moment. It is judged in the state thread, between two records, so that no record of a round
-can come between the judgement and the change. Must not know files.
+Owns the moment. The state thread decides it between two records, so no record of a round can come
+between decision and change. Must not know files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
 
 BETWEEN_ROUNDS = SHUT | STOPPED | phases(Phase.INSPECTED, Phase.PACING, Phase.READY)
-"""No round, inspection or trial is in hand, and none is being admitted."""
+"""Phases without a round, inspection or trial, in which none is about to begin."""
 
 
 class OpenVolume(Protocol):

@@ -1,8 +1,8 @@
-"""Wall time and how far it may be believed.
+"""Wall time, and whether it can be trusted.
 
-Durations never come from here. A clock is believed when an RTC is fitted, when the kernel says
-that it is synchronised, or when a named person confirmed it since the last start; never when it
-stands earlier than the last record.
+Durations never come from here. The clock is trusted if an RTC is fitted, if the kernel says that it
+is synchronised, or if a named person confirmed it since the last start. It is never trusted if it
+is earlier than the last record.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TIME_ERROR = 5
 
 
 class WallTime:
-    """The wall clock with its reasons to be believed. Any thread."""
+    """The wall clock, with the reasons to trust it. For any thread."""
 
     def __init__(self, clock: Clock, last_record_s: float | None) -> None:
         """`last_record_s`: wall time of the newest record of earlier runs, or None."""

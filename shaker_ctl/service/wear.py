@@ -1,8 +1,8 @@
 """How much the dice in the compartment have been shaken: tosses, turns of the cam, time.
 
-Owns the counters since the dice were last changed. The records are the counter: after a start the
-tables beside the chain say what came before it, as soon as they reach it. Nothing waits for them.
-Must not know limits: the profile's is an age.
+Owns the counters since the dice were last changed. After a start the counts come from the tables
+beside the journal's chain, as soon as these tables reach the start. Nothing waits for the tables.
+Must not know limits: the profile limits the age of dice, not their wear.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from shaker_ctl.rules import events
 from shaker_ctl.rules.row import Step
 
 AGAIN_S = 1.0
-"""Between two questions to the tables, until they have reached the start."""
+"""Time between two queries of the tables, in seconds, until the tables reach the start."""
 
 
 class Wear:
-    """An observer of the state thread's steps, and what the tables say of before the start."""
+    """Counts the state thread's steps, and adds what the tables say about the time before the
+    start."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._now = Worn()
         self._is_counted = False
         self._is_fresh = False
-        """The dice were changed since the start: what the records say is of others."""
+        """The dice were changed since the start: the records describe other dice."""
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 

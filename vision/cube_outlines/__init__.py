@@ -1,7 +1,7 @@
 """The table's classical reader: dice as outlines of cubes on the calibrated floor, values by pips.
 
-It gets the raw frame and the calibration and nothing else: no boxes, corners, counts or styles from
-the networks, no shared weights, no shared limits. `foreground` says what is not floor, `outline`
-fits upright cubes to it, `sides` measures what is seen beside a die, `pips_first` looks for dice by
-their pips where outlines fail, and `reader` puts the steps in order.
+Its only inputs are the raw frame and the calibration. It gets no boxes, corners, counts or styles
+from the networks, and it shares no weights and no limits with them. `foreground` says what is not
+floor. `outline` fits upright cubes to the foreground. `sides` measures the visible side faces of a
+die. `pips_first` finds dice by their pips if outlines fail. `reader` puts the steps in order.
 """

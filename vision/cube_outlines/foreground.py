@@ -1,8 +1,8 @@
 """What in the compartment is not floor.
 
 Owns: a smooth model of the floor's colour, fitted to the frame itself, and each pixel's distance
-from it. Must not know what a die looks like. The floor is whatever most of the compartment shows:
-three dice cover a tenth to a quarter of it.
+from it. Must not know what a die looks like. The floor is what most of the compartment
+shows: three dice cover a tenth to a quarter of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _MIN_STEP = 13.0
 """Smallest Lab distance from the floor that counts as something else."""
 
 _SHADOW_FLOOR = 0.42
-"""A pixel at least this bright compared to the floor, and of its colour, is floor in shadow."""
+"""Smallest brightness, as a share of the floor's, at which a pixel of the floor's colour is
+shadow."""
 
 _CHROMA_STEP = 7.0
 

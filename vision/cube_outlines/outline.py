@@ -3,12 +3,12 @@
 Owns: hypotheses of where a flat die may lie, their refinement to a fraction of a pixel, and the
 choice of the few that together explain the picture. Must not know pips or values.
 
-Theory of operation: a flat die has three unknowns (x, y, turn). Its outline against the floor is
-then known exactly, the strip of side face that perspective shows included; of a rounded die it is
-seen somewhat farther inside, on all sides alike, which is a fourth unknown. Straight pieces of the
-contour propose poses, a search along the outline's normals refines them, and the set that covers
-the contour's inside best wins. What no upright cube can explain speaks for a die that is tilted,
-leaning, stacked, or no die.
+Theory of operation: a flat die has three unknowns (x, y, turn). They determine its outline against
+the floor, with the strip of side face that perspective shows. The outline of a rounded die lies
+slightly farther inside, equally on all sides; this inset is a fourth unknown. Straight pieces of
+the contour propose poses. A search along the outline's normals refines the poses. The set of poses
+that covers the inside of the contour best is chosen. If no upright cube explains a contour, the die
+is tilted, leaning or stacked, or it is no die.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from vision.cube_outlines.foreground import Foreground
 _SAMPLES = 11
 """Samples along each edge of the outline."""
 _REACH = 9.0
-"""Search range along a normal, view pixels to either side: a strip of side face at the rim."""
+"""Search range along a normal, view pixels to each side: the width of a side face at the rim."""
 _STEPS = 25
 _ROUNDS = 5
 _MIN_FOUND = 6
 _MIN_INSIDE = 0.4
-"""Share of a top face that must lie over the floor: a flat die at the rim has two thirds there."""
+"""Smallest share of a top face that lies over the floor. A flat die at the rim has two thirds."""
 _MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
 _MAX_INSET = 0.11
-"""Edges; how far inside a sharp cube's outline a rounded die's may be seen on all sides at once."""
+"""Largest distance, in edges, of a rounded die's outline inside a sharp cube's, on all sides."""
 _INSET_COST = 0.7
-"""Samples that say there is none: where sides in shadow leave it open, a die is sharp."""
+"""Number of samples that speak against an inset. If sides in shadow leave it open, the die is
+sharp."""
 _MIDDLE_PULL = 0.15
-"""Weight of the middle of a strip of side face, between whose edges anything is right."""
+"""Weight of the middle of a strip of side face; any place between the strip's edges is correct."""
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
@@ -47,7 +48,7 @@ _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
 _HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
-"""Of what lies between two samples along a ray, from the present outline."""
+"""Distance from the present outline to the middle between two samples along a ray."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
 _GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
 

@@ -1,13 +1,13 @@
-"""The second reader's other way to find dice at a table: by their pips, whatever the floor does.
+"""The second reader's other way to find dice at a table: by their pips, without the floor.
 
 Owns: which faces, found by their pips alone, are dice that the outline missed or could not read.
 Must not know the model.
 
-A die on a floor of its own colour, one in a patch of light, one with bright reflections on its
-edges: the outline against the floor fails there, but pips of the calibrated size in a legal layout
-do not come about by chance. This way takes several times as long as the outline, so it is gone only
-where the outline leaves a question. It says where a top face is and what it shows; that a die lies
-flat it cannot say, so what it finds has an outline that proves nothing.
+The outline against the floor fails for a die on a floor of the die's colour, in a patch of light,
+or with bright reflections on its edges. But pips of the calibrated size in a legal layout do not
+occur by chance. This search takes several times as long as the outline, so it runs only if the
+outline leaves a question. It says where a top face is and which value it shows. It cannot say that
+a die lies flat, so a die that it finds has an outline that proves nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import PhotoDie, read_sized
 
 _NEAREST_WALL = 0.3
-"""Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
+"""Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
 _MIN_SURE = 0.35
 _MARGIN_PX = 8
 

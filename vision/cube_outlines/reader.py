@@ -22,15 +22,15 @@ from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 _MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
 _MIN_MARK = 0.025
-"""The same of one of several marks: in 138 flat tosses of the rig all such marks together had 0.07
-at the most, the six of a chip in the felt's own green 0.58."""
+"""The same share for one of several marks. In 138 flat tosses of the rig all such marks together
+had 0.07 at most; the six marks of a chip in the felt's green had 0.58."""
 _MAX_AREA = 7.0
-"""Foreground larger than this many dice is no die: a hand, a cloth."""
+"""Foreground larger than this many dice is no die but a hand or a cloth."""
 _HYPOTHESES = 9
 _MIN_OF_TWO = 1.4
 """Foreground smaller than this many dice is one die at most."""
 _MAX_GUESSES = 30
-"""Guesses of one piece of foreground that are followed up: four dice in a heap suggest twenty."""
+"""Most guesses for one piece of foreground that are refined. Four dice in a heap suggest twenty."""
 _MIN_COVER_BEFORE = 0.8
 _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
@@ -38,20 +38,20 @@ _GOOD_FIT_MM = 0.45
 _WELL_SUPPORTED = 0.8
 _WELL_CENTRED = 0.045
 _FULL_STEPS = 2.2
-"""Steps of colour from the floor at which a piece of foreground counts in full. Things, a coin, a
-ridge, a chip, reach 4 and more; a glint on the floor 1.7, and counts for less than its area."""
+"""Steps of colour from the floor at which a piece of foreground counts with its full area. A coin,
+a ridge or a chip reaches 4 and more. A glint on the floor reaches 1.7 and counts with less."""
 _RIDGE_DICE = 0.75
-"""How far a ridge or a rib may stand out from the wall, in dice; the rough compartment's, with
-its shadow, 0.67."""
+"""Largest distance, in dice, that a ridge or a rib stands out from the wall. A ridge of the rough
+compartment has 0.67 with its shadow."""
 _DICE = 3
-"""Dice of a toss: where the outline shows so many that can be read, nothing is asked of the pips
-alone."""
+"""Dice of a toss. If the outline shows so many readable dice, the search by pips alone does not
+run."""
 _SAME_PLACE = 0.4
-"""Dice; nearer than this an outline and a face found by its pips are one die."""
+"""Distance, in dice, below which an outline and a face found by its pips are one die."""
 _IN_THE_WAY = 0.72
-"""Dice; an outline without pips that is nearer to a real face is its shadow, or a part of it."""
+"""Distance, in dice, below which an outline without pips is the shadow or a part of a real face."""
 _MAX_MOVED = 0.12
-"""Dice by which an outline may differ from the place that the pips say, to be believed."""
+"""Largest distance, in dice, between an outline and the place that the pips show."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 

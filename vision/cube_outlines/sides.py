@@ -1,17 +1,19 @@
-"""How far a die's side faces show beside its top, and what lean that speaks for.
+"""How wide a die's side faces are beside its top, and which lean these widths indicate.
 
 Owns: the measurement of the strips of side face along the four edges of a top face, and the
 comparison of flat with leaning. Must not know the model, nor what a flat die's outline fit said.
 
 Theory of operation. From straight above, a die that leans by 6° shows a side face a tenth of an
-edge wider than an upright one does, which is many pixels, while its top face hardly changes. Where
-the top face is, its pips say to a tenth of a millimetre. Outward from each of its edges the picture
-is read at full resolution; the die ends where the colour becomes that of the floor nearby, lit or
-in shadow: a shadow darkens all colours by one factor, a side face has a colour of its own. Six
-rays side by side give one median profile, five such blocks a side; a ridge or a glint beside the
-die reaches a few of them, a lean all, so the second smallest counts. All sides together are then
-compared with what a rigid cube shows at every lean; what no side can tell (hidden by a neighbour or
-the wall) speaks for nothing.
+edge wider than an upright die does. That is many pixels, while its top face hardly changes. The
+pips give the place of the top face to a tenth of a millimetre. Outward from each edge of the top
+face the picture is read at full resolution. The die ends where the colour becomes the colour of the
+floor nearby, lit or in shadow. A shadow darkens all colours by one factor; a side face has its own
+colour.
+
+Six adjacent rays give one median profile, and each side has five such blocks. A ridge or a glint
+beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
+Then all sides together are compared with a rigid cube at every lean. A side that is hidden by a
+neighbour or the wall does not count.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _FROM_MM, _TO_MM = -0.8, 5.6
 _S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
 _SHARE = np.linspace(0, 1, len(_S), dtype=np.float32)
 _ALONG = np.linspace(-0.86, 0.86, _BLOCKS * _RAYS)
-"""Where along a side its rays begin, in half edges."""
+"""Places along a side where its rays begin, in half edges."""
 _SWAPS = ((0, 5), (1, 3), (2, 4), (1, 2), (3, 4), (0, 3), (2, 5), (0, 1), (2, 3), (4, 5), (1, 2),
           (3, 4))  # fmt: skip
 """A sorting network for six: of hundreds of sixes at once it takes a quarter of `np.sort`'s time.
@@ -44,8 +46,8 @@ _RUN = 5
 """Samples in a row that must look like the floor: a dark seam or a row of pips is shorter."""
 _LEVELS = (8.0, 18.0)
 _LEVEL_SHARE = 0.14
-"""Grey levels away from lit or shaded floor at which the die ends: that share of what its top face
-is away, within those limits."""
+"""Min and max, in grey levels, of the difference from lit or shaded floor at which the die ends.
+Between them it is this share of the difference between the top face and the floor."""
 _MIN_BLOCKS = 3
 _MIN_SEEN_MM = 1.2
 _WIDE_MM, _EVEN_MM = 0.9, 0.5

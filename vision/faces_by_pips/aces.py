@@ -1,7 +1,7 @@
-"""Lone spots that may be aces: each in the middle of an even square or disc that ends on all sides.
+"""Single spots that may be aces: each in the middle of an even square or disc with a full edge.
 
-Owns: where the ground around a spot ends, along rays, also beyond letters around the pip. Must not
-know which other faces a picture has, beyond the places that they cover.
+Owns: where the ground around a spot ends, along rays, also behind letters around the pip. Of the
+other faces of a picture it must know only the places that they cover.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from vision.faces_by_pips.proposals import (
 from vision.faces_by_pips.spots import Spots, sample
 
 _PRINT, _PRINT_RUN = (1.2, 1.55), 7
-"""Where an ace with letters around its pip shows its ground, in diameters of the pip from its
-middle, and over how many steps outward a ray must have left it to be off the die: letters are
-narrower."""
+"""For an ace with letters around its pip. First: min and max distance from the pip's middle, in
+diameters of the pip, at which the die's ground is visible. Second: steps for which a ray must
+differ from this ground before it is off the die. Letters are narrower."""
 _EDGE_OF_BLOB = 0.76
 """Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
 _EDGES_OF_DISC = (1.0, 1.3)
-"""Edge of a top face in diameters of the disc that its pips lie on: a worn die's whole face, or one
-of another colour that is let into the face."""
+"""Edge of a top face in diameters of the disc under its pips. The disc is a worn die's whole face,
+or a disc of another colour in the face."""
 _BLOB_ANGLES = np.arange(4) * (np.pi / 8)
 _RAYS = 48
 _STEPS = 40

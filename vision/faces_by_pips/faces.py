@@ -3,12 +3,12 @@
 Owns: the examination of proposed faces, how sure each is, and which of them are dice. Must not know
 the model's findings.
 
-Theory of operation: pips are the one thing that all dice have. Two, three or four spots that look
-alike (size, colour, colour around them) span a lattice and so propose a face, a lone spot in an
-even square or disc proposes an ace, letters around it or none. Each proposal is sampled on a grid
-and has to look like its own pattern: pips full, every other place of the lattice and the ground
-between empty, in colours that the proposal itself states. What is left of proposals that share
-ground is the one that explains most spots.
+Theory of operation: all dice have pips. Two, three or four spots that look alike (size, colour,
+colour around them) span a lattice and so propose a face. A single spot in an even square or disc
+proposes an ace, with or without letters around it. Each proposal is sampled on a grid and must look
+like its own pattern: pips full, all other places of the lattice and the ground between them empty.
+The proposal itself gives the colours. If proposals overlap, the proposal that explains most spots
+remains.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LONG_SIDE = 1024
 _MAX_ENLARGED = 2.0
 _FINE_SIDE = 2048
 _SMALL_EDGE = 30.0
-"""Dice smaller than this at `_LONG_SIDE` are looked at again at `_FINE_SIDE`, if there is more to
-see there."""
+"""Edge of a die, pixels, at `_LONG_SIDE`, below which the picture is also tried at `_FINE_SIDE`, if
+it has more detail there."""
 _SIZED_EDGE = 60.0
-"""Edge to which dice of known size are brought: the smallest pips then measure five pixels."""
+"""Edge, pixels, to which dice of known size are scaled. The smallest pips then have five pixels."""
 _MAX_PIP = 0.5
 _MAX_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
@@ -73,7 +73,7 @@ _MAX_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
 _MAX_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
 """Four pips and more in their places prove a die by themselves."""
 _MAX_PRINTED = (0.60, 0.22, 0.36)
-"""The same three of an ace with letters around its pip: what passes is seldom sure."""
+"""The same three limits for an ace with letters around its pip. A passing face is rarely sure."""
 _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
 _MIN_LIKENESS = 0.60

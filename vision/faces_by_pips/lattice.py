@@ -1,16 +1,17 @@
-"""Reads a rectified face by what stands out at the places of a die's lattice: for pips that fade.
+"""Reads a rectified face whose pips fade, by the contrast at the places of a die's lattice.
 
 Owns: the comparison of every legal layout with the face, place by place. Must not know where the
-face came from, nor how pips are told by one threshold (`pips`).
+face came from, nor how one threshold finds pips (`pips`).
 
-Theory of operation: side light, a soft lens or a glint makes one pip of a face half as dark as
-another, and no single level parts all of them from the face. What a pip is darker than is the ring
-around it. So each place is measured against its own surroundings, at four sizes of pip; a layout
-with its spacing and its middle fits if all of its places stand out alike, in one direction of
-colour, no other place of the lattice does, and neither does anything else on the face. A glint
-stands out the other way; on a place of the lattice it may hide a pip, elsewhere it means nothing.
+Theory of operation: side light, a soft lens or a glint can make one pip of a face half as dark as
+another. Then no single threshold separates all pips from the face. But each pip is darker than the
+ring around it. So each place is measured against its own surroundings, at four sizes of pip. A
+layout, with its spacing and its middle, fits if all of its places stand out alike, in one direction
+of colour. No other place of the lattice and nothing else on the face may stand out in this
+direction. A glint stands out in the opposite direction. On a place of the lattice a glint may hide
+a pip; on other places it means nothing.
 
-An ace proves too little to be read this way, as a letter stands out from its middle as well.
+An ace is not read in this way, because a letter stands out from its surroundings, too.
 
 Positions are shares of the face's edge, origin in its middle, x right and y down.
 """
@@ -24,9 +25,9 @@ import cv2
 import numpy as np
 
 _RADII = (0.046, 0.062, 0.084, 0.112)
-"""Of pips, edges."""
+"""Radii of pips, in edges."""
 _RING = (1.35, 2.0)
-"""Inner and outer radius of what a pip is measured against, in radii of the pip."""
+"""Inner and outer radius of the ring that a pip is compared with, in radii of the pip."""
 _SPACINGS = np.linspace(0.17, 0.34, 18)
 _MAX_OFF = 0.08
 _OFFSETS = np.stack(

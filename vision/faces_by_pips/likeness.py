@@ -1,13 +1,14 @@
-"""Whether the middle of a face looks as the rest of that face lets expect.
+"""Whether the middle of a face looks as the rest of the face predicts.
 
 Owns: the comparison of the middle pip of a three or five with its outer pips, and of the empty
 middle of a two or four with the plain face. Must not know how the pips were found.
 
-A speck or a highlight changes a legal face into another legal one at one place alone: the middle
-turns 2 into 3 and 4 into 5, or back. So the middle must look like what the face says is there. From
-the middle and from each outer pip the colour is read along rays, as a mean for each distance: one
-profile shows colour, size and softness at once. What the die's own material does to its face, the
-far pips that shine through a clear one above all, is in its `grain` and widens both limits.
+A speck or a highlight can change a legal face into another legal face at one place only, the
+middle: 2 becomes 3 and 4 becomes 5, or the reverse. So the middle must look as the face says. The
+colour is read along rays from the middle and from each outer pip, as a mean for each distance. One
+such profile shows colour, size and softness. The die's material also changes the face; above all,
+far pips shine through a clear die. This effect is in the face's `grain`, and `grain` widens both
+limits.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 _TURNS = np.arange(16) * (2 * np.pi / 16)
 _RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _DISTANCES = np.linspace(0.0, 1.0, 14)
-"""Of the samples along a ray, in diameters of a pip: half of them lie on it."""
+"""Distances of the samples along a ray, in diameters of a pip. Half of them lie on the pip."""
 _PAIRS = (((-1, -1), (1, 1)), ((1, -1), (-1, 1)))
 _CORNERS = (((-1, -1), (1, -1), (-1, 1), (1, 1)),)
 _OUTER = {2: _PAIRS, 3: _PAIRS, 4: _CORNERS, 5: _CORNERS}
@@ -26,9 +27,9 @@ _OUTER = {2: _PAIRS, 3: _PAIRS, 4: _CORNERS, 5: _CORNERS}
 
 _PIP_DIFFERS, _PIP_GRAIN = 0.04, 1.95
 _PLAIN_STEP, _STEP_GRAIN = 0.002, 1.2
-"""Limits, in contrasts of the face's own pips: what the middle pip's profile may differ from the
-outer pips' by, and the steepest step that an empty middle's profile may have; and how much each
-grows with the grain."""
+"""Limits, in contrasts of the face's own pips. First pair: the largest difference between the
+middle pip's profile and the outer pips' profile. Second pair: the steepest step in an empty
+middle's profile. The second number of each pair is the growth of the limit with the grain."""
 
 
 def oddity(

@@ -1,9 +1,9 @@
 """Reads one rectified top face by the shape, colour and layout of its pips.
 
-Owns: what a legal face looks like, in which orientations, and how sure one can be. Must not know
-where the face came from, nor any colour in advance: a face is whatever colour most of it has, and
-pips are round spots of one other colour. That covers dark on light, light on translucent, and
-the large red ace alike.
+Owns: what a legal face looks like, in which orientations, and how sure a value is. Must not know
+where the face came from, nor any colour in advance. The face has the colour of most of its area,
+and pips are round spots of one other colour. This rule fits dark pips on light faces, light pips on
+translucent faces, and the large red ace.
 
 Positions are shares of the face's edge, origin in its middle, x right and y down.
 """
@@ -26,12 +26,12 @@ from vision.faces_by_pips.lattice import (
 from vision.faces_by_pips.likeness import oddity
 
 FACE_PX = 72
-"""Edge of the rectified patch: about what a 16 mm die measures in a table frame, so that
-rectifying neither loses nor invents detail."""
+"""Edge of the rectified patch, pixels. A 16 mm die measures about this in a table frame, so
+rectifying neither loses nor adds detail."""
 
 _MIN_CONTRAST = 22.0
-"""Lab distance between face and pips below which nothing is called a pip; grain and JPEG stay
-under 8, worn ivory with brown pips has 45."""
+"""Lab distance between face and pips below which nothing is a pip. Grain and JPEG stay under 8.
+Worn ivory with brown pips has 45."""
 
 _DIAMETERS = (0.085, 0.31)
 _ACE_DIAMETER = 0.50

@@ -1,7 +1,7 @@
-"""Which faces round spots may form: two, three or four alike that span a lattice.
+"""Which faces round spots may form: two, three or four similar spots span a lattice.
 
 Owns: which spots are alike, which lattices can be a die's, and how a view stretches them. Must not
-know the picture's own colours beyond those of its spots: whether a face is there, `photo` examines.
+know other colours of the picture than those of its spots. `faces` examines whether a face is there.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ SIZE_RATIO = 1.5
 _NEIGHBOURS = 10
 _MIN_ASPECT = 0.42
 _MIN_UPRIGHT_ASPECT = 0.66
-"""Shorter over longer side of a lattice, as seen and seen from straight above."""
+"""Smallest ratio of shorter to longer side of a lattice: as seen, and as seen from straight
+above."""
 _MIN_SIX_ASPECT = 0.5
-"""The same of a six: cheap dice have its rows nearer to each other than the corners of a four, and
-pips that run into each other along the rows look stretched."""
+"""The same ratio for a six. The rows of a cheap die's six are closer to each other than the corners
+of a four, and pips that merge along the rows look stretched."""
 LIKE_INNER = 0.45
 _LIKE_OUTER = 0.60
 """Largest difference between spots of one face, as a share of their contrast."""
 PLAIN, _SAME = 35.0, 8.0
-"""Contrast of spots, and difference between their colours, in Lab units, from and up to which they
-may be pips of one face whatever is around them: large pips reach the edge of a clear die, and
-around them are felt, glints and the other pips."""
+"""Smallest contrast of spots, and largest difference between their colours, in Lab units, at which
+they may be pips of one face on any surroundings. Large pips reach the edge of a clear die, so felt,
+glints and other pips are around them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,11 +3,12 @@
 Owns: finding spots and measuring them. Must not know faces, dice or the model's findings.
 
 Theory of operation: on each level of a pyramid in half octaves, extremes of a difference of
-Gaussians (lightness and both colour axes) propose spots of about six pixels. Each is then measured
-on its own terms: its inner colour and the colour around it span an axis, along which sixteen rays
-are followed to the place half way between the two. That half-height edge needs no threshold in grey
-levels, so faint, blurred and coloured pips measure like black ones on white. The harmonics of the
-sixteen radii give centre (first), ellipse (second) and how far from round it is (the others).
+Gaussians (lightness and both colour axes) propose spots of about six pixels. Then each spot is
+measured. Its inner colour and the colour around it span an axis. Sixteen rays are followed outward
+to the place half way between the two colours. This half-height edge needs no threshold in grey
+levels, so faint, blurred and coloured pips measure like black pips on white. The first harmonic of
+the sixteen radii gives the centre, the second gives the ellipse, and the others show how
+far the spot is from round.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ import numpy as np
 _HALF_OCTAVE = 2.0**0.5
 _SIGMAS = (1.5, 2.7)
 _MIN_RESPONSE = (1.6, 2.2, 2.2)
-"""Of lightness, green-red and blue-yellow, Lab units."""
+"""Smallest response of lightness, green-red and blue-yellow, Lab units."""
 _MAX_PER_LEVEL = 1600
 _MIN_SIDE = 20
 _RAYS = 16
 _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
 _RADII = (1.75, 4.9)
-"""Radii that a level measures, its own pixels."""
+"""Min and max radius that a level measures, in pixels of the level."""
 _MIN_CONTRAST = 6.0
 _MAX_TOUCHED = 5
-"""Rays that may run on into neighbours where all the others show a clear, round spot."""
+"""Most rays that may run into neighbours, if all other rays show a clear, round spot."""
 _MAX_UNROUND = 0.20
 _MAX_ELLIPTIC = 0.42
 

@@ -1,13 +1,13 @@
-"""What the model alone says of a photograph whose dice may have any size.
+"""What the model alone says about a photograph whose dice may have any size.
 
 Owns: the sizes at which the model looks at the whole picture, and the second, closer looks at each
 die that it found. Must not know the second reader, nor when a reading may be trusted.
 
-A network sees dice best at the size it was trained with. So the whole picture is shown to it at a
-few sizes, and what any of them finds is looked at again: cut out, brought to that best size, and
-turned four ways. A die that is one is found each time, and its six probabilities are the mean of
-what was seen; a knot in the wood or a pip taken for a die is seldom found twice. Then another
-network, which knows one thing at a time, says what it is (`networks.photo_look`); both count.
+A network finds dice best at the size it was trained with. So the network gets the whole picture at
+a few sizes. Each finding is then cut out, scaled to the best size, and shown in four rotations. A
+real die is found each time, and its six probabilities are the mean over these looks. A knot in the
+wood, or a pip that looks like a die, is rarely found twice. Then a second network, which looks at
+one finding at a time, says what the finding is (`networks.photo_look`). Both networks count.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
 
 _SIDES = (320, 640, 1280)
-"""Longer sides at which the whole picture is looked at, pixels."""
+"""Longer sides, pixels, at which the network gets the whole picture."""
 _FINE_SIDE = 2048
 _SMALL_EDGE = 40.0
-"""Dice smaller than this at the last of these sides: it is worth to look at a larger one."""
+"""Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
 _MAX_ENLARGED = 2.0
 _SLANTED_SIDE = 900
 _STRETCHES = (1.5, 2.2)
-"""Dice seen from far aside have flat top faces, flatter than the model knows them: it also looks at
-the picture drawn so much taller; and even more where that shows two faces of one die."""
+"""Factors by which the picture is also stretched in height. From a low camera the top faces of dice
+look flatter than in the training pictures. The second factor is tried if the first shows two faces
+of one die."""
 _MIN_SIDE = 160
 """Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 

@@ -1,8 +1,8 @@
-"""What labelled photographs show: folders with a `labels.jsonl`, and published corrections of them.
+"""Labelled photographs: folders with a `labels.jsonl`, and the published corrections of the labels.
 
-Owns: the format, one row a picture (`{"image", "width", "height", "dice": [...]}`, of each die its
-`bbox`, `value` and `flat`), and the refusal of rows that cannot be meant so. Must not know what
-reads the pictures.
+Owns: the format and the refusal of impossible rows. Each picture has one row (`{"image", "width",
+"height", "dice": [...]}`, with `bbox`, `value` and `flat` of each die). Must not know what reads
+the pictures.
 
 Every folder that has a `labels.jsonl`, searched recursively, is a set.
 """
@@ -29,7 +29,7 @@ class Label:
     size: float
     """Longer side of its box, pixels; 0: no box."""
     value: int | None
-    """1..6; None: nobody could tell."""
+    """1..6; None: the value is not visible."""
     is_flat: bool | None = None
     """False: it does not lie flat, so that no value counts; None: the label does not say."""
 

@@ -1,11 +1,11 @@
-"""Any photograph to one observation: no calibration, any number of dice of any size.
+"""From any photograph to one observation: no calibration, any number of dice of any size.
 
 Owns: the scales at which the model looks, and what both readers must say together before a
 photograph may state values. Must not know tables, tosses or `shaker_ctl`.
 
-Without a calibration there is no plane and no scale, so geometry proves less here than at a table:
-the plain reading is the model's alone, but for the faintest of its findings, which count only where
-the second reader sees pips too; the verified one needs both readers, die by die.
+Without a calibration there is no plane and no scale, so geometry proves less here than at a table.
+The plain reading comes from the model alone. Only its least certain findings also need pips that
+the second reader sees. The verified reading needs both readers for each die.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Many frames to one verdict, or to the reason for none. Pure: no images, no clocks.
 
-Owns: how many frames must agree, in what, and what is said when they do not. Must not know how an
-observation was made. Frames must be of this toss and new: whoever feeds them sees to that.
+Owns: how many frames must agree, on what, and what is said if they do not. Must not know how an
+observation was made. The caller must pass only new frames of this toss.
 
-Values must be the same in several frames in a row, by both readers in each. How a die lies is
-judged once, by what each witness says on average over all frames in which the dice lie still: six
-looks at one glare are one witness, not six.
+Both readers must state the same values in several frames in a row. How a die lies is judged once,
+from the mean of each witness over all frames in which the dice lie still. So six frames with one
+glare count as one witness, not as six.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from vision.table.judgement import is_flat, judge
 from vision.table.witnesses import CONTACT, with_contact
 
 FRAMES = 3
-"""Frames in a row that must say the same. Each costs a thirtieth of a second; errors of one
-frame (a glint, a burst of noise) rarely last for three."""
+"""Frames in a row that must state the same values. More: each frame costs a thirtieth of a
+second. Fewer: an error of one frame (a glint, a burst of noise) may pass; it rarely lasts three."""
 
 STILL_MM = 0.7
 STILL_DEG = 2.5

@@ -1,8 +1,8 @@
 """The edges of a top face, found in the picture to a fraction of a pixel.
 
 Owns: moving a rough quadrilateral onto the steps of brightness around it. Must not know where the
-quadrilateral came from, nor any calibration. A network's corners are good to a few percent of an
-edge; whether a die lies one layer up is a matter of six.
+quadrilateral came from, nor any calibration. A network's corners have an error of a few percent of
+an edge. A die one layer up differs by only six percent, so the edges are measured again here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 
 _SAMPLES = 17
 _REACH = 0.10
-"""Search range to either side, as a share of the edge: farther than a network errs, nearer than
+"""Search range to each side, as a share of the edge. It exceeds a network's error and stops before
 the outer pips, which begin at an eighth."""
 _STEPS = 25
 _MIN_STEP = 5.0
-"""Change of grey per pixel that counts as an edge."""
+"""Smallest change of grey per pixel that counts as an edge."""
 _MIN_SHARE = 0.5
 _ALONG = np.linspace(0.1, 0.9, _SAMPLES)
 
@@ -25,8 +25,8 @@ def refine(image: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, float]:
     """Corners (4, 2) moved onto the edges in a (H, W, 3) uint8 picture, and the share (0..1) of
     the four edges that were found. A side without a clear edge stays where it was.
 
-    Each place counts with the colour channel that changes most: red dice on green felt are as
-    bright as the felt.
+    At each place the colour channel that changes most counts, because red dice on green felt are
+    as bright as the felt.
     """
     corners = np.asarray(corners, np.float64)
     following = np.roll(corners, -1, axis=0)

@@ -1,7 +1,7 @@
-"""What both readers found in one frame to one piece of evidence per die.
+"""From the findings of both readers in one frame to one piece of evidence per die.
 
-Owns: which findings are of one die, and what was measured of it. Must not know what a measurement
-is worth (`witnesses`), nor what the evidence is enough for (`judgement`).
+Owns: which findings belong to one die, and what was measured of this die. Must not know the weight
+of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vision.reading import DieEvidence, ModelVote, Scene, SecondVote
 from vision.table import tilt
 
 _SAME_DIE = 0.45
-"""Farthest that two findings of one die are apart, in dice."""
+"""Largest distance between two findings of one die, in edges of a die."""
 
 
 def scene_of(second: SecondReading, calibration: Calibration, wanted: int | None) -> Scene:

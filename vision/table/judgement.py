@@ -2,13 +2,14 @@
 
 Owns: the rules of a verdict and their order. Must not know pictures, nor how evidence is made.
 
-Values are stated only if (a) the model and (b) the second reader each see exactly the same dice
-with the same values and (c) every die lies flat: all witnesses together say so clearly, and neither
-reader's side says the contrary. A no roll is stated only if both readers' sides say so of one die,
-each by itself; or, as an outline knows nothing of height, if the looks of a die and its measured
-top face both do. Fewer dice in sight than there are, and one top face
-higher than the other, prove a no roll as well. Everything else is unreadable; the reason names the
-witness that refused.
+Values are stated only if the model and the second reader each see the same dice with the same
+values, and if every die lies flat. A die lies flat if all witnesses together clearly say so and
+neither reader's side says the contrary.
+
+A no roll is stated only if each reader's side by itself says that one die is not flat. An outline
+contains no height, so the looks of a die and its measured top face may together prove a no roll,
+too. Fewer dice in sight than there are, with one top face higher than the other, also prove a no
+roll. Everything else is unreadable. The reason names the witness that refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether anything in the compartment moved between two frames, and whether dice lie as before.
 
-Owns: rest, as the picture proves it, and the comparison of poses before and after a toss. Must not
+Owns: the proof of rest from pictures, and the comparison of poses before and after a toss. Must not
 know dice values or exposure commands.
 """
 
@@ -15,19 +15,20 @@ from vision.calibration import Calibration
 
 _SHRINK = 4
 _SOFTEN = 24.0
-"""Added to grey levels before their logarithm is taken: keeps grain in the dark from counting."""
+"""Added to grey levels before the logarithm, so that grain in the dark does not count."""
 _SURROUNDINGS = 31
-"""Side of the square, in places of 4 × 4 pixels, whose mean brightness is taken out."""
+"""Side of the square, in places of 4 × 4 pixels, whose mean brightness is subtracted."""
 _MOVED_STEP = 0.10
-"""Change of the logarithm, after removing any change of the light, that is no grain."""
+"""Smallest change of the logarithm that is not grain, after a change of the light is removed."""
 _MOVED_PLACES = 7
-"""Places that must change; a die that slides by one pixel changes about 20."""
+"""Fewest changed places that count as motion. A die that slides by one pixel changes about 20."""
 
 SAME_PLACE_MM = 0.6
 SAME_TURN_DEG = 2.5
-"""Poses within both are one pose: three times what a reading of a resting die scatters. Chance puts
-a tossed die there about once in 90,000 tosses on a plain floor. Between ridges, which align dice,
-it is likelier: with 1.0 mm and 4° one rough toss in about 80 was taken for none."""
+"""Two poses that differ by less than both limits are one pose. The limits are three times the
+scatter of a resting die's readings. Above: a real toss may count as none. Below: a die at rest may
+count as moved. By chance a tossed die keeps its pose about once in 90,000 tosses on a plain floor.
+Ridges align dice: with 1.0 mm and 4° one rough toss in about 80 was taken for none."""
 
 
 class StillnessDetector:

@@ -1,8 +1,8 @@
-"""Where the compartment is in the picture, when it is not where the calibration has it.
+"""Where the compartment is in the picture, if it is not at its calibrated place.
 
-Owns telling a camera that was knocked from one whose view is blocked: in the first case the rim is
-whole, elsewhere. Must not know what follows from it. Slow (a fifth of a second): asked only when a
-picture shows too little of the rim at its place.
+Owns the distinction between a camera that was moved and a view that is blocked: if the camera was
+moved, the whole rim is visible at another place. Must not know what follows. The search is slow (a
+fifth of a second), so it runs only if a picture shows too little of the rim at its place.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from vision.calibration import Calibration
 from vision.table.quality import MIN_RIM_SEEN, RIM_TOLERANCE_MM, QualityGate
 
 REACH_PX = 96
-"""How far a camera may have been knocked, each way; more takes the compartment out of sight."""
+"""Largest shift of a moved camera that is searched, pixels, in each direction. A larger shift takes
+the compartment out of the picture."""
 
 STEP_PX = 16
-"""Between two places that are tried. Each finds a rim within 22 pixels of itself."""
+"""Distance between two places that are tried, pixels. Each finds a rim within 22 pixels."""
 
 
 class RimSearch:

@@ -1,8 +1,8 @@
 """Whether a picture is fit to be read at all, before any die is looked for.
 
 Owns: exposure, focus, size, missing parts, and whether the compartment is where the calibration
-has it. Must not know dice values. Each limit stands with the reason for it; all of them refuse,
-none of them corrects.
+says. Must not know dice values. Each limit states its reason. A limit refuses a picture and never
+corrects it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from vision.calibration import Calibration
 from vision.reading import Quality, Reason
 
 BLACK_MEDIAN = 14.0
-"""Median grey below which the light is off or the lens covered; a dip to 55 % keeps it above."""
+"""Median grey below which the light is off or the lens covered. A dip to 55 % stays above it."""
 BLACK_LEVEL = 10
 BLACK_SHARE = 0.85
 WHITE_MEDIAN = 190.0
-"""Median grey above which even a white floor is losing its shades; felt and wood have 60-120, six
-times too long an exposure 196 and more (virtual rig)."""
+"""Median grey above which even a white floor loses its shades. Felt and wood have 60-120; an
+exposure that is six times too long has 196 and more (virtual rig)."""
 CLIPPED_LEVEL = 250
 CLIPPED_SHARE = 0.05
-"""Of the compartment, in any colour channel: a green die loses its shades in green long before it
-looks white. Three dice are at most 15 % of it, and where the exposure is right they do not clip:
-0.005 at the most in 240 pictures of the virtual rig, of six colours; 0.07 and more at seven times
-the exposure."""
+"""Share of the compartment that clips in one colour channel, above which a picture is over-exposed.
+One channel counts, because a green die loses its shades in green long before it looks white. Three
+dice cover at most 15 % of the compartment. Source: 240 pictures of the virtual rig in six colours
+have 0.005 at most; at seven times the exposure they have 0.07 and more."""
 SEEN_LEVEL = 35
-"""Where a tenth of a dark picture is brighter than this, it is hidden and not dark."""
+"""If a tenth of a dark picture is brighter than this grey, the view is hidden and not dark."""
 TORN_ROWS = 0.06
-"""Share of the picture's rows that may be without any grain. A decoder fills what it lacks with
-one flat grey or by smearing the last good row down."""
+"""Largest share of the picture's rows that may have no grain. A decoder fills missing rows with one
+flat grey, or it repeats the last good row."""
 RIM_TOLERANCE_MM = 0.9
 """Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
 geometry that proves it is not."""

@@ -1,8 +1,8 @@
 """One frame of a calibrated camera to one observation: quality, both readers, evidence, opinion.
 
 Owns: the order of the steps, and which of the model's findings can be dice of this table. Must not
-know cameras, consensus, tosses or `shaker_ctl`. What the findings amount to is `evidence`, what
-that proves is `judgement`.
+know cameras, consensus, tosses or `shaker_ctl`. `evidence` joins the findings, and `judgement` says
+what they prove.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from vision.table.quality import QualityGate
 from vision.table.witnesses import heard
 
 _SIZES = (0.66, 1.5)
-"""Mean side of a top face, in sides of a flat die's: a glint of the ring light measures 0.3-0.6, a
-die on its edge 0.85, one three dice high and at the rim 1.2."""
+"""Min and max mean side of a top face, in sides of a flat die's top. Outside it is no die. A glint
+of the ring light measures 0.3-0.6, a die on its edge 0.85, a die three dice high at the rim 1.2."""
 _NEAREST_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
 _NEAREST_WALL = 0.3

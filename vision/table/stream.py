@@ -1,6 +1,6 @@
 """Whether a stream of pictures is alive: the grain of a live sensor never repeats.
 
-Owns: the memory of fingerprints (`vision.camera.Shot`) that tells a frozen and a looped stream.
+Owns: the memory of fingerprints (`vision.camera.Shot`) that detects a frozen or looped stream.
 Must not know cameras, tosses or what is in a picture.
 """
 
@@ -11,9 +11,10 @@ from collections import OrderedDict
 FROZEN_FRAMES = 10
 """Equal pictures in a row after which a stream is frozen: a third of a second."""
 LOOPED_FRAMES = 4
-"""Pictures in a row that were seen long ago: chance repeats none, a recording all."""
+"""Pictures in a row, all seen long ago, after which a stream is looped. By chance no picture
+repeats; in a recording all do."""
 _REMEMBERED = 18_000
-"""Fingerprints kept to recognise a loop: ten minutes at 30 frames a second, 2 MB."""
+"""Fingerprints kept to recognise a loop: ten minutes at 30 frames per second, 2 MB."""
 _LOOP_GAP = 30
 
 

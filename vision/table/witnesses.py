@@ -3,16 +3,20 @@
 Owns: the measurements that count, and how they become odds. Must not know frames, rules of a
 verdict, or how anything was measured. The weights stand in `vision.parameters`.
 
-Five witnesses and a bounded sixth. `looks`: how the die looks to both networks. `top face`:
-squareness and height of its top face, from edges in the picture. `outline`: whether an upright cube
-fits the die. `pips`: whether they are in the middle of that cube's top. `side faces`: whether they
-show as much as an upright cube's. `contact`: whether anything in sight could hold the die up.
+There are six witnesses; the log-odds of the sixth are bounded:
 
-Looks and top face are the networks' side, the next three the second reader's; the sides share
-nothing but the picture. Each side's weights come from a logistic regression of its own
-(`hil_tests.reader.flatness`), without dice that lean by 14° and more, which any weights find. An
-outline is worth as much as the die stands out from the floor, so each of its measurements has two
-weights: for a die in full contrast and for one without any.
+- `looks`: how the die looks to both networks
+- `top face`: squareness and height of the top face, from edges in the picture
+- `outline`: whether an upright cube fits the die
+- `pips`: whether the pips are in the middle of that cube's top
+- `side faces`: whether they are as visible as an upright cube's
+- `contact`: whether anything in sight could hold the die up
+
+`looks` and `top face` are the networks' side. `outline`, `pips` and `side faces` are the second
+reader's side. The two sides share only the picture. Each side has its own logistic regression
+(`hil_tests.reader.flatness`). Dice that lean by 14° and more are left out, because any weights find
+them. An outline is reliable only if the die stands out from the floor. So each measurement of an
+outline has two weights: one for a die in full contrast, one for a die without contrast.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hil_tests.rig.faults import Faults, Order, PlantPart, SetPart
+from hil_tests.rig.faults import Faults, Order, SetPart
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LampFaults
 from hil_tests.rig.logbook import Logbook
@@ -43,15 +43,15 @@ def test_a_fault_is_noted_when_it_comes_into_force_and_not_when_it_is_asked_for(
     plant, lamp = PlantFaults(), LampFaults()
     plant.began = lamp.began = lambda name: noted.append(("fault", name))
     faults = Faults(
-        [PlantPart(plant), SetPart("lamp box", lamp)],
+        [SetPart("plant", plant), SetPart("lamp box", lamp)],
         noted=lambda what, name: noted.append((what, name)),
     )
     try:
         faults.inject("jam after 2 edges")
         faults.inject("lamp_silent after 1 commit")
         assert noted == []
-        plant.count_edge()
-        plant.count_edge()
+        plant.count("edges")
+        plant.count("edges")
         lamp.count("commit")
         faults.inject("light_dead")
         faults.heal("jam")
@@ -122,7 +122,7 @@ def test_a_process_that_cannot_be_is_refused_before_its_fault_waits() -> None:
 def test_what_is_refused_is_neither_noted_nor_done(sentence: str) -> None:
     noted: list[tuple[str, str]] = []
     plant = PlantFaults()
-    faults = Faults([PlantPart(plant)], noted=lambda what, name: noted.append((what, name)))
+    faults = Faults([SetPart("plant", plant)], noted=lambda what, name: noted.append((what, name)))
     try:
         with pytest.raises(ValueError, match=r"takes|must be|can wait for"):
             faults.inject(sentence)

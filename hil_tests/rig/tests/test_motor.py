@@ -78,7 +78,7 @@ def test_silent_tach_hides_a_turning_shaft() -> None:
 
 def test_fault_begins_after_so_many_edges() -> None:
     faults = PlantFaults()
-    faults.inject("tach_silent", after_edges=12)
+    faults.inject("tach_silent", after=(12, "edges"))
     motor = Motor(faults, seed=1)
     rising = [edge for edge in turn(motor, NOMINAL, 1.0) if edge[1] == 1]
     assert len(rising) == 11  # The twelfth is the one that falls silent.

@@ -224,7 +224,7 @@ def test_broken_wires_show_at_their_contact(fault: str, contact: str) -> None:
     assert not getattr(run(plant, IDLE, 0.0, 0.02), contact)
     plant.faults.inject(fault)
     assert getattr(run(plant, IDLE, 0.02, 0.02), contact)
-    plant.faults.clear(fault)
+    plant.faults.heal(fault)
     assert not getattr(run(plant, IDLE, 0.04, 0.02), contact)
 
 

@@ -34,7 +34,6 @@ from hil_tests.rig.faults import (
     FaultPart,
     Faults,
     LinesPart,
-    PlantPart,
     SetPart,
 )
 from hil_tests.rig.lamp_faults import LampFaults
@@ -484,7 +483,7 @@ def test_the_help_says_which_tables_are_wired():
 
 def test_names_of_faults_are_whole_on_a_narrow_terminal():
     parts: list[FaultPart] = [
-        PlantPart(PlantFaults()),
+        SetPart("plant", PlantFaults()),
         CameraPart(cast("Camera", None)),
         SetPart("lamp box", LampFaults()),
         LinesPart({"lamp": cast("Any", SimpleNamespace(name="lamp", faults=LineFaults()))}),

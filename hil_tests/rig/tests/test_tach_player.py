@@ -144,7 +144,7 @@ def test_a_tach_that_falls_silent_is_silent_soon() -> None:
 def test_a_fault_that_waits_for_edges_comes_at_its_edge() -> None:
     daemon = Daemon()
     faults = PlantFaults()
-    faults.inject("tach_silent", after_edges=40)
+    faults.inject("tach_silent", after=(40, "edges"))
     machine = Driven(daemon.now_s, faults)
     play(daemon, machine, 1.0)
     assert len(daemon.rises()) == 39

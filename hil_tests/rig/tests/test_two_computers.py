@@ -7,15 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hil_tests.rig.line import BoxEnd, Line, Port
 from hil_tests.rig.uart import Framing
+from hil_tests.waiting import until
 
 pytestmark = pytest.mark.rig
 
@@ -48,14 +48,6 @@ stream = cv2.VideoCapture(where["camera"]["url"])
 is_read, picture = stream.read()
 print(json.dumps({"estop": estop, "picture": is_read and list(picture.shape)}))
 """
-
-
-def until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
-    """Wait for a state."""
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -235,9 +235,7 @@ class CameraWorker:
         self._is_ready = True
         card = self._finder.card
         height, width = frame.image.shape[:2]
-        self._send(
-            CameraReady(card.name, card.sha256, width, height, time.monotonic() - self._started)
-        )
+        self._send(CameraReady(card.name, width, height, time.monotonic() - self._started))
 
     def _beat(self, now: float) -> None:
         state = self._grabber.state
@@ -255,15 +253,12 @@ class CameraWorker:
         quality = self._quality
         self._send(
             CameraHealth(
-                t_sent=now,
                 frames=state.frames,
                 fps=state.fps,
                 late=state.late,
-                frame_age_s=age_s,
                 median=quality.median if quality else 0.0,
                 sharpness=quality.sharpness if quality else 0.0,
                 is_blind=self._is_blind,
-                resident_mb=_resident_mb(),
             )
         )
 
@@ -403,11 +398,6 @@ class CameraWorker:
 def _shows_no_rim(quality: Quality) -> bool:
     """The picture is good, but for the compartment's rim, which is not near its place."""
     return quality.fault is Reason.BLOCKED or (quality.fault is None and quality.rim_px < 0.0)
-
-
-def _resident_mb() -> float:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def main(descriptor: int) -> int:

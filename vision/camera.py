@@ -39,7 +39,7 @@ class CameraLostError(VisionError):
 
 class Shot:
     """What one grab brought: a picture, or the camera's own JPEG file of it. A file is decoded when
-    somebody asks for its picture, and then once: most are only told apart."""
+    somebody asks for its picture, and then once: most are only compared."""
 
     def __init__(self, taken: np.ndarray, t_capture: float, sequence: int) -> None:
         """`taken`: (H, W, 3) uint8 BGR, or the bytes of a JPEG file as (1, N) uint8."""

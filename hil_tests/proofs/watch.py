@@ -162,7 +162,7 @@ def _waits(phase: Phase) -> bool:
 
 
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
-    """Forget what can no longer matter in the phase entered, so that fewer nodes are told apart."""
+    """Forget what can no longer matter in the phase entered, so that fewer nodes differ."""
     phase = step.state.phase
     w = w._replace(in_view=frozenset()) if w.in_view else w
     if w.enterer and phase is not P.DISPUTED:

@@ -159,7 +159,7 @@ def faint_look(rng: np.random.Generator) -> DieLook:
 
 
 def _faint_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Colours of body and pips: told apart, but hardly by lightness."""
+    """Colours of body and pips: they differ, but hardly in lightness."""
     weights = np.array([0.11, 0.59, 0.3])
     while True:
         body = random_colour(rng, (0.0, 1.0), (0.06, 0.75))

@@ -44,7 +44,7 @@ def losses(
     flat = functional.binary_cross_entropy_with_logits(faces[:, 6], face[:, 3], reduction="none")
     told = face[:, 2] * torch.where(face[:, 3] > 0.5, 1.0, _NOT_FLAT_WEIGHT)
     parts["flat"] = (flat * told).sum() / told.sum().clamp(min=1.0)
-    # 0.05 radii is 2 degrees of lean: what is still to be told apart must pull at full strength.
+    # 0.05 radii is 2 degrees of lean: a smaller lean must pull at full strength.
     lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.05, reduction="none")
     parts["down"] = (lean * down_weight).sum() / down_weight.sum().clamp(min=1.0)
     parts["parts"] = functional.cross_entropy(cells, parts_wanted, ignore_index=3)

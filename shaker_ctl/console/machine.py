@@ -2,7 +2,7 @@
 
 Owns the form of replies, events and parcels. Must not know commands or sessions.
 
-Three kinds of line, told apart by their first key:
+Three kinds of line; the first key says which:
 
 - `{"status": "ok", "command": ..., "code": "ok", "text": ..., ...}` or
   `{"status": "error", "command": ..., "code": ..., "text": ...}`: exactly one per command;

@@ -1,4 +1,4 @@
-"""Grabs: the camera's own files are told apart as they are, and decoded when somebody looks."""
+"""Grabs: the camera's own files are compared as they are, and decoded when somebody looks."""
 
 from __future__ import annotations
 

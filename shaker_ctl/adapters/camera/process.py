@@ -161,7 +161,7 @@ class CameraWorker:
             sequence = shot.sequence
             is_due = now - looked >= _LOOK_AFTER_S
             searches = self._quality is not None and _shows_no_rim(self._quality)
-            # Between two looks a picture is only told apart from the others, not decoded.
+            # Between two looks a picture is only compared with the others, not decoded.
             if self._session.is_reading or is_due or searches or not self._is_ready:
                 frame = shot.frame()
                 if frame is None:

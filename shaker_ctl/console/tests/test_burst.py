@@ -1,4 +1,4 @@
-"""Typing, a script's turns, a paste: told apart by amounts and times alone."""
+"""Typing, a script's turns, a paste: distinguished by amounts and times alone."""
 
 from __future__ import annotations
 

@@ -89,9 +89,11 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 	mkdir -p build/locking/rig build/locking/train
 	sed '/^dependencies/s/, "shaker-ctl"//' hil_tests/pyproject.toml >build/locking/rig/pyproject.toml
 	sed '/^train/s/"torch[^"]*", //' pyproject.toml >build/locking/train/pyproject.toml
-	$(RESOLVE) pyproject.toml --extra pi -o $(LOCK_TABLE)
+	$(RESOLVE) pyproject.toml --extra pi --extra page --extra link -o $(LOCK_TABLE)
+	$(RESOLVE) pyproject.toml --extra floor $(call HELD,$(LOCK_TABLE)) -o $(LOCK_FLOOR)
 	$(RESOLVE) pyproject.toml build/locking/rig/pyproject.toml --group build \
 	    $(call HELD,$(LOCK_TABLE)) -o $(LOCK_RIG)
+	$(RESOLVE) pyproject.toml --group browser $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_BROWSER)
 	$(RESOLVE) pyproject.toml build/locking/rig/pyproject.toml --group test \
 	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TEST)
 	$(RESOLVE) pyproject.toml --group build/locking/train/pyproject.toml:train \
@@ -145,8 +147,10 @@ clean:  ## forget the virtual environment and all caches
 # lists name everything, so pip has nothing to resolve and fetches nothing else.
 
 LOCK_TABLE := shaker_ctl/lock.txt
+LOCK_FLOOR := shaker_ctl/floor/lock.txt
 LOCK_RIG   := hil_tests/lock.txt
 LOCK_TEST  := hil_tests/lock-test.txt
+LOCK_BROWSER := hil_tests/lock-browser.txt
 LOCK_TRAIN := models/training/lock.txt
 
 PINNED  := install --quiet --no-deps --require-hashes --only-binary=:all:
@@ -165,13 +169,18 @@ $(VENV)/.libraries:
 	@sh hil_tests/system-libraries libgl1:libGL.so.1 libglib2.0-0:libglib-2.0.so.0
 	@mkdir -p $(VENV) && touch $@
 
-$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_RIG) $(VENV)/bin/python $(VENV)/.libraries
-	$(LOCKED) -r $(LOCK_TABLE) -r $(LOCK_RIG)
+$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR) $(LOCK_RIG) $(VENV)/bin/python $(VENV)/.libraries
+	$(LOCKED) -r $(LOCK_TABLE) -r $(LOCK_FLOOR) -r $(LOCK_RIG)
 	$(OURS) --editable . --editable ./hil_tests
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.rig $(LOCK_TEST)
 	$(LOCKED) -r $(LOCK_TEST)
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test $(LOCK_BROWSER)
+	@sh hil_tests/system-libraries chromium:bin/chromium
+	$(LOCKED) -r $(LOCK_BROWSER)
 	@touch $@
 
 # PyTorch's build, for this machine's processor or for its graphics card, is the machine's choice.

@@ -125,8 +125,8 @@ class BlindStudio(Studio):
         """As `Studio.paint_floor`."""
         floor = np.asarray(FLOORS[self.floor_kinds[0]](rng, size, edge), np.float32)
         turn = cv2.getRotationMatrix2D((size / 2, size / 2), float(rng.uniform(0, 360)), 1.45)
-        floor = cv2.warpAffine(floor, turn, (size, size), borderMode=cv2.BORDER_REFLECT)
-        return np.ascontiguousarray(np.clip(floor, 0.002, 1), np.float32)
+        turned = cv2.warpAffine(floor, turn, (size, size), borderMode=cv2.BORDER_REFLECT)
+        return np.ascontiguousarray(np.clip(turned, 0.002, 1), np.float32)
 
     def light(
         self, rng: np.random.Generator, scene: dict[str, Any], camera: Camera, radius: float

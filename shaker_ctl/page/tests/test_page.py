@@ -224,10 +224,10 @@ class TestPictures:
 
 
 class TestStream:
-    def test_its_first_event_has_every_part(self, page):
+    def test_its_first_event_has_every_part(self, page, monkeypatch):
         page.watch.view = view()
 
-        event = _first_event(page)
+        event = _first_event(page, monkeypatch)
 
         assert set(event["parts"]) == {"state", "result", "layout", "road"}
         assert event["age_s"] < 30
@@ -241,18 +241,16 @@ class TestStream:
         assert not page.people.goes_on(session)
 
 
-def _first_event(page: Page) -> dict[str, Any]:
+def _first_event(page: Page, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The first event of the wall's stream, whose session ends with it."""
     browser = _logged_in(page, "vic", "viewer")
-    session = page.people.session(browser.cookies["__Host-shaker"])
     asked: list[int] = []
 
     def once(_session):
         asked.append(1)
         return len(asked) == 1
 
-    page.people.goes_on = once
-    assert session.is_open
+    monkeypatch.setattr(page.people, "goes_on", once)
     text = browser.get("/stream/wall", accept="text/event-stream").text
     data = next(line for line in text.splitlines() if line.startswith("data: "))
     return json.loads(data.removeprefix("data: "))

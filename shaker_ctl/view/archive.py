@@ -166,7 +166,7 @@ def round_view(
     details: dict[str, object] = {}
     for record in records:
         event = record["event"]
-        happened.append((_wall(record), _what(event)))
+        happened.append((_wall(record), happened_in(event)))
         if event["type"] == "ReadingMade":
             said = event["verdict"]
             read = tuple(said["values"]) if said["type"] == "Verified" else None
@@ -205,7 +205,7 @@ def round_view(
     )
 
 
-def _what(event: dict[str, Any]) -> str:
+def happened_in(event: dict[str, Any]) -> str:
     """An event in words: what, by whom, and the values that were said."""
     text = words(event["type"])
     if person := event.get("person"):

@@ -22,6 +22,7 @@ LISTED = {
     "run": "Run a table until SIGTERM or Ctrl-C.",
     "demo": "Play a table on the virtual rig: opening inspection, then round after round.",
     "status": "Show a running table: state, motor, last reading, lamps, faults.",
+    "page": "Serve the page of a table until SIGTERM or Ctrl-C: what it sees, does and did.",
     "install": "Make this computer a table that starts at power-on. Say first what will be done.",
     "uninstall": "Take units, scripts and rules away again. "
     "The journal, its pictures and /etc stay.",

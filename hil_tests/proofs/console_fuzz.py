@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.console.accounts import Accounts, AnyRole
 from shaker_ctl.console.desk import Actor, Answer, Note, Request
 from shaker_ctl.console.grammar import BY_NAME, FORMS, Kind
 from shaker_ctl.console.lockout import Lockout
@@ -66,7 +66,7 @@ class QuickAccounts(Accounts):
     def __init__(self) -> None:
         super().__init__(Path("nowhere"))
 
-    def verify(self, name: str, role: Role, passphrase: str) -> bool:
+    def verify(self, name: str, role: AnyRole, passphrase: str) -> bool:
         return passphrase == PASSPHRASE
 
     def knows(self, name: str) -> bool:

@@ -298,9 +298,8 @@ class TestRounds:
     def test_one_with_a_forged_record_says_so(self, page, tmp_path):
         db = sqlite3.connect(tmp_path / "journal.sqlite")
         db.execute("DROP TRIGGER record_stays")
-        db.execute(
-            "UPDATE record SET body = CAST(replace(CAST(body AS TEXT), 'dan', 'eve') AS BLOB) WHERE sequence = 1"
-        )
+        forged = "CAST(replace(CAST(body AS TEXT), 'dan', 'eve') AS BLOB)"
+        db.execute(f"UPDATE record SET body = {forged} WHERE sequence = 1")
         db.commit()
         db.close()
 

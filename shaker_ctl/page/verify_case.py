@@ -44,8 +44,8 @@ def main() -> int:
         elif kept["file"] is None:
             sys.stdout.write(f"picture {kept['sha256'][:16]}: was no longer kept\n")
         else:
-            found = hashlib.sha256((folder / kept["file"]).read_bytes()).hexdigest()
-            if found != kept["sha256"]:
+            now = hashlib.sha256((folder / kept["file"]).read_bytes()).hexdigest()
+            if now != kept["sha256"]:
                 sys.stdout.write(f"{kept['file']}: is NOT the picture that was recorded\n")
                 wrong += 1
     records = number - case["before"]["sequence"]

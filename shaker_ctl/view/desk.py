@@ -96,7 +96,7 @@ class TableDesk:
             elif isinstance(event, events.LidRequested):
                 c.check_lid()
             elif isinstance(event, events.OpenRequested):
-                c.require_proved_journal()
+                c.require_verified()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()

@@ -262,10 +262,10 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
                 dan.type(f"enter {number} {read[0]} {read[1]} {1 + read[2] % 6}")
                 dan.type("status")
                 dan.login("floorperson", "fay")
-                dan.type(f"decide {number} {values}")
+                dan.type(f"decide {values}")
                 dan.login("dealer", "dan")
             else:
-                dan.type(f"confirm {number} {values}")
+                dan.type("".join(map(str, read)))
             dan.wait_for("status", "settled")
             if number == 1:
                 dan.type("lamps")

@@ -10,6 +10,7 @@ from shaker_ctl.rules import events, machine
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
+from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
@@ -21,6 +22,7 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     Shown,
+    Unreadable,
     Verdict,
     Verified,
 )
@@ -145,15 +147,49 @@ def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
     assert standing.next_step(TableState(Phase.BETTING), []) == ""
 
 
+def test_a_dealer_is_shown_the_act_that_comes_next_with_its_key() -> None:
+    may = frozenset({"nmb", "close"})
+    assert standing.next_step(TableState(Phase.BETTING), [], may=may) == "dealer: nmb (key *)"
+    covered = frozenset({"activate", "nmb"})  # toss first, then no more bets
+    assert standing.next_step(TableState(Phase.BETTING), [], may=covered).endswith("(key /)")
+
+
+@pytest.mark.parametrize(
+    ("reading", "entry", "kind", "line"),
+    [
+        (Verified((4, 4, 6)), EntryMode.DEALER_CONFIRM, "confirm", "type them: 446;"),
+        (Verified((4, 4, 6)), EntryMode.DEALER_ENTRY, "enter", "such as 346;"),
+        (NoRoll(NoRollKind.TILTED), EntryMode.DEALER_CONFIRM, "enter", "does not lie flat"),
+        (Unreadable("glare"), EntryMode.AUTO, "enter", "nothing was read (glare)"),
+    ],
+)
+def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_repeat_it(
+    reading: Verdict, entry: EntryMode, kind: str, line: str
+) -> None:
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=reading)
+    waits = standing.pending(state, entry)
+    assert waits is not None
+    assert (waits.kind, waits.values) == (kind, (4, 4, 6) if kind == "confirm" else None)
+    assert line in waits.text
+
+
 @pytest.mark.parametrize(
     ("entered", "reading", "said"),
     [
-        ((1, 1, 2), Verified((1, 1, 3)), "dealer: 1 1 2, reader: 1 1 3; decide"),
-        (None, Verified((1, 1, 3)), "dealer: no roll, reader: 1 1 3; decide"),
+        (
+            (1, 1, 2),
+            Verified((1, 1, 3)),
+            "dealer: 1 1 2, reader: 1 1 3; say: decide 1 1 2 or decide 1 1 3 or decide no-roll",
+        ),
+        (
+            None,
+            Verified((1, 1, 3)),
+            "dealer: no roll, reader: 1 1 3; say: decide 1 1 3 or decide no-roll",
+        ),
         (
             (1, 1, 2),
             NoRoll(NoRollKind.TILTED),
-            "dealer: 1 1 2, reader: no roll; decide",
+            "dealer: 1 1 2, reader: no roll; say: decide 1 1 2 or decide no-roll",
         ),
     ],
 )

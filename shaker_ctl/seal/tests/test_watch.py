@@ -132,10 +132,10 @@ def test_a_table_without_a_seal_has_nothing_to_watch(tmp_path: Path) -> None:
 def test_the_background_examination_leaves_the_processor_to_the_play(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now_s, slept = [0.0], []
-    monkeypatch.setattr(watch.time, "monotonic", lambda: now_s[0])
-    monkeypatch.setattr(watch.time, "sleep", slept.append)
-    monkeypatch.setattr(watch.os, "nice", lambda _by: 0)
+    now_s, slept = [0.0], list[float]()
+    monkeypatch.setattr("shaker_ctl.seal.watch.time.monotonic", lambda: now_s[0])
+    monkeypatch.setattr("shaker_ctl.seal.watch.time.sleep", slept.append)
+    monkeypatch.setattr("shaker_ctl.seal.watch.os.nice", lambda _by: 0)
     rest = watch._Rest()
     rest()
     now_s[0] = 0.1

@@ -21,13 +21,14 @@ ABOUT = """\
 A case of one round of a Sic Bo table, exported for whoever has to judge it.
 
 records.jsonl   every record from the round's first to its last, as it was hashed, with its hash
-case.json       the table, the round, the record before, who exported it, when and why
+chain.json      where the chain of these records begins and ends
+case.json       the table, the round, who exported it, when and why
 pictures/       the pictures that the decisions rest on
 verify.py       python3 verify.py      says whether records and pictures fit together
 
 That the chain is the table's own: the hash of a later record stands on the table's signed day
 sheet, in its lamp box, and in its second copy. `shaker-ctl journal verify` at the table holds them
-against each other.
+against each other; `shaker-ctl journal verify --export FOLDER` verifies these records, too.
 """
 
 
@@ -55,12 +56,16 @@ def pack(
             put(f"pictures/{Path(name).name}", content)
             files.append({"file": f"pictures/{Path(name).name}", "sha256": digest, "what": what})
         put("records.jsonl", b"".join(_line(one.hash, one.body) for one in found.records))
+        chain = {
+            "first": found.before.sequence + 1,
+            "before": found.before.hash.hex(),
+            "head": found.head,
+        }
+        put("chain.json", json.dumps(chain).encode() + b"\n")
         told = {
             "table": table,
             "round": found.number,
             "journal": found.identity,
-            "before": {"sequence": found.before.sequence, "hash": found.before.hash.hex()},
-            "last": {"sequence": found.records[-1].sequence, "hash": found.head},
             "damage": found.damage or None,
             "exported": {
                 "by": by,

@@ -16,8 +16,9 @@ def main() -> int:
     folder = Path(__file__).resolve().parent
     case = json.loads((folder / "case.json").read_text("utf-8"))
     wrong = 0
-    before = bytes.fromhex(case["before"]["hash"])
-    number = case["before"]["sequence"]
+    ends = json.loads((folder / "chain.json").read_text("utf-8"))
+    before = bytes.fromhex(ends["before"])
+    number = ends["first"] - 1
     named = {}
     for line in (folder / "records.jsonl").read_bytes().splitlines(keepends=True):
         number += 1
@@ -34,8 +35,8 @@ def main() -> int:
         before = bytes.fromhex(chain.decode())
         named.update({kept["sha256"]: kept["file"] for kept in plain.get("pictures", {}).values()})
     else:
-        if before.hex() != case["last"]["hash"] or number != case["last"]["sequence"]:
-            sys.stdout.write(f"the records end at {number}, not as case.json says\n")
+        if before.hex() != ends["head"]:
+            sys.stdout.write(f"the records end at {number}, not as chain.json says\n")
             wrong += 1
     for kept in case["pictures"]:
         if kept["sha256"] not in named:
@@ -48,7 +49,7 @@ def main() -> int:
             if now != kept["sha256"]:
                 sys.stdout.write(f"{kept['file']}: is NOT the picture that was recorded\n")
                 wrong += 1
-    records = number - case["before"]["sequence"]
+    records = number - ends["first"] + 1
     verdict = f"{wrong} things do NOT fit" if wrong else "all fits"
     sys.stdout.write(
         f"round {case['round']} of {case['table']}: {records} records, "

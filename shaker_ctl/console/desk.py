@@ -48,6 +48,8 @@ class Request:
         `nmb` · `activate` · `reveal` · `settled` · `lamps-off` · `no-roll`, each with round: int
         (typed, or the round that the console's snapshot showed when the line came in)
         `enter` · `confirm`, each with round: int, values: Values
+        `correct` round: int, values: Values | None (None: no roll): the dealer names another result
+        than was typed, a floorperson or supervisor repeats it
     floorperson, supervisor
         `sign` · `open` · `close` · `shift start` · `time confirm`
         `presence` round: int · `lid`

@@ -42,8 +42,7 @@ NO_EVENT = frozenset({"light", "calibrate camera", "selftest"})
 """Acts on a device that is no part of the table's state; the service answers them itself."""
 
 LINES: dict[str, tuple[str, ...]] = {
-    "enter": ("enter 12 1 1 1",),
-    "confirm": ("confirm 12 3 4 5",),
+    "enter": ("enter 12 1 1 1", "enter 12 345"),
     "no-roll": ("no-roll 12",),
     "correct": ("correct 12 1 1 1", "correct 12 no-roll"),
     "in-view": ("in-view 12 yes", "in-view 12 no"),

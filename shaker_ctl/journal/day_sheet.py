@@ -6,6 +6,7 @@ zones, or how a sheet looks.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,6 +32,15 @@ ROUTINE = frozenset(
     }
 )
 """What a dealer does in every round; everything else that a person does stands on the sheet."""
+
+
+CLOSING_INSPECTION = (
+    "the table is closed for play and its lamps are dark",
+    "the compartment is locked; three dice lie in it, or they are removed",
+    "the cover, seals and cables are whole",
+    "no round is unfinished; the last round of this sheet is the last round played",
+)
+"""What two persons look at when a table closes. They sign on paper: no contact sees it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +154,8 @@ def _said(event: Plain) -> str:
 
 def _worded(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def words_of(name: str) -> str:
+    """`DiceChanged` to `dice changed`; other words as they stand."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() if name.isalpha() else name

@@ -166,7 +166,7 @@ def round_view(
     details: dict[str, object] = {}
     for record in records:
         event = record["event"]
-        happened.append((_wall(record), _what(event)))
+        happened.append((_wall(record), happened_in(event)))
         if event["type"] == "ReadingMade":
             said = event["verdict"]
             read = tuple(said["values"]) if said["type"] == "Verified" else None
@@ -226,7 +226,7 @@ def _corrected(plain: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _what(event: dict[str, Any]) -> str:
+def happened_in(event: dict[str, Any]) -> str:
     """An event in words: what, by whom, and what was said."""
     text = words(event["type"])
     if person := event.get("person"):
@@ -240,7 +240,7 @@ def _what(event: dict[str, Any]) -> str:
 def told(record: dict[str, Any]) -> JournalLine:
     """A record in words, for reading."""
     kind, event = record["kind"], record.get("event")
-    text = _what(event) if event else record.get("note") or ""
+    text = happened_in(event) if event else record.get("note") or ""
     if kind == "refused":
         text = f"refused: {text}: {record.get('reason', '')}"
     elif kind == "console":

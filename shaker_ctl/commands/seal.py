@@ -100,7 +100,10 @@ def write(
         by=by,
         packages=manifest.digests_of_packages(root),
         libraries=manifest.libraries(root),
-        elsewhere={str(path): manifest.digest(path) for path in elsewhere},
+        elsewhere={
+            **manifest.digests_of_environment(root),
+            **{str(path): manifest.digest(path) for path in elsewhere},
+        },
         settings=str(where.settings),
         journal=str(chosen.journal.path.absolute()),
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
@@ -155,12 +158,12 @@ def check(
         findings = [{"file": f.file, "what": f.what} for f in found.findings]
         shown: dict[str, object] = {"seal": found.seal, "findings": findings}
         if every:
-            shown["files"] = manifest.digests_of_packages(root)
+            shown["files"] = _files(root)
             shown["libraries"] = manifest.libraries(root)
         typer.echo(json.dumps(shown, indent=2))
     else:
         if every:
-            for name, digest in manifest.digests_of_packages(root).items():
+            for name, digest in _files(root).items():
                 _say(f"{digest}  {name}")
             for name, line in manifest.libraries(root).items():
                 _say(f"{name} {line}")
@@ -172,6 +175,11 @@ def check(
         )
     if not as_json:
         _say(*_good(found))
+
+
+def _files(root: Path) -> dict[str, str]:
+    """Every covered file of the program, and what starts it."""
+    return {**manifest.digests_of_packages(root), **manifest.digests_of_environment(root)}
 
 
 def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:

@@ -33,6 +33,8 @@ from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
+EVEN_ODD = {"pa-625b"}
+"""Profiles whose layout has `even` and `odd`."""
 ATTEMPTS = 3
 """How often people try to open a table before they give up."""
 REST_S = 20.0
@@ -336,7 +338,7 @@ class Table:
         self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
         if played["verdict"] in ("settled", "settled_by_hand"):
             self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
-            right = winning_areas(values, even_odd=False)
+            right = winning_areas(values, even_odd=self.session.plan.profile in EVEN_ODD)
         what = f"round {number}, {played['verdict']}, its dice show {values}"
         self.story.expect(f"{what}: no other lamp burnt", lit <= right, sorted(lit - right))
         is_whole = lit == right or played["verdict"] == "settled_by_hand"

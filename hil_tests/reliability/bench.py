@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {
 default; and a second copy that is missed soon."""
 
 REPLY_S = 3.0
-READY_S = 90.0
+READY_S = 150.0
 """Longest time from whatever a fault left to a table that is open again, one failed inspection
 included."""
 

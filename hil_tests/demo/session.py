@@ -63,6 +63,8 @@ class Plan:
     dice: str = "white"
     by_hand: bool = False
     """People do what the text gives to people: nothing is entered, announced or paced by itself."""
+    page: bool = False
+    """Whether the page for browsers runs beside it."""
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
@@ -93,8 +95,11 @@ class Session:
     """What the rig is made of; None: everything is virtual."""
     started_s: float = 0.0
     ready_after_s: float = 0.0
+    page_address: str = ""
+    """Where a browser finds the page, once it runs."""
     _rig_process: subprocess.Popen[bytes] | None = None
     _service: subprocess.Popen[bytes] | None = None
+    _page: subprocess.Popen[bytes] | None = None
     _logs: list[IO[bytes]] = field(default_factory=list)
 
     def __enter__(self) -> Session:
@@ -102,6 +107,8 @@ class Session:
             self.start_rig()
             self.write_settings()
             self.start_service()
+            if self.plan.page:
+                self.start_page()
         except BaseException:
             self.close()
             raise
@@ -145,6 +152,20 @@ class Session:
             self._service, lambda: b"READY" in log.read_bytes(), "the service", "service.log"
         )
         self.ready_after_s = time.monotonic() - self.started_s
+
+    def start_page(self) -> None:
+        """Start the page and wait until it says its address."""
+        log = self.folder / "page.log"
+        command = [*_program("shaker_ctl.main"), "page", "--config", f"{self.folder}/settings.toml"]
+        self._page = self._spawn(["nice", "-n", "15", *command], log.name)  # gives way to the table
+        self._wait_for(self._page, lambda: b"page: " in log.read_bytes(), "the page", log.name)
+        said = next(line for line in log.read_text("utf-8").splitlines() if "page: " in line)
+        self.page_address = said.partition("page: ")[2]
+
+    def stop_page(self) -> None:
+        """SIGTERM, and wait."""
+        _stop(self._page)
+        self._page = None
 
     def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -236,6 +257,7 @@ class Session:
                 "second": str(self.folder / "journal-second.sqlite"),
                 "pictures": str(self.folder / "pictures"),
             },
+            "page": {"port": 0, "login": False, "state_dir": str(self.folder / "page")},
         }
         for name, (value, _) in FOR_RIG.items():
             section, key = name.split(".")
@@ -287,6 +309,7 @@ class Session:
         for process, what, log in (
             (self._rig_process, "the virtual rig", "rig.log"),
             (self._service, "the service", "service.log"),
+            (self._page, "the page", "page.log"),
         ):
             if process is not None and process.poll() is not None:
                 raise self._failed(f"{what} ended with status {process.returncode}", log)
@@ -298,6 +321,7 @@ class Session:
 
     def close(self) -> None:
         """Stop service and rig, in this order. Idempotent."""
+        self.stop_page()
         self.stop_service()
         _stop(self._rig_process)
         self._rig_process = None

@@ -75,6 +75,8 @@ class TestedSession(Session):
 
     __test__ = False
     changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
+    tree: Path | None = None
+    """Where the service's packages lie; None: where this program's own lie."""
     starts: int = 0
 
     def settings(self) -> dict[str, Any]:
@@ -96,9 +98,14 @@ class TestedSession(Session):
     def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
         if log != "service.log":
             return super()._spawn(command, log)
-        places = [str(Path(__file__).parent / "stepped_clock"), os.environ.get("PYTHONPATH", "")]
+        places = [
+            str(Path(__file__).parent / "stepped_clock"),
+            str(self.tree or ""),
+            os.environ.get("PYTHONPATH", ""),
+        ]
         clock = [
             *("env", f"SHAKER_RIG_CLOCK={self.folder / CLOCK_FILE}"),
+            *(["PYTHONSAFEPATH=1"] if self.tree else []),  # the folder of the run comes later
             f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
         ]
         return super()._spawn([*clock, *self.seen_from_inside(command)], log)

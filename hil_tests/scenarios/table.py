@@ -176,15 +176,15 @@ class Table:
         if self.status()["life"] == "out of service":
             self.act("technician", "technician", "tom", "return-to-service")
 
-    def be_open(self) -> None:
+    def be_open(self, attempts: int = ATTEMPTS) -> None:
         """Whatever happened before: mend everything, clear what the table says, open it."""
-        for attempt in range(ATTEMPTS):
+        for attempt in range(attempts):
             if self.status()["life"] == "open":
                 return
             try:
                 self._mend_and_open()
             except AssertionError:  # on a busy computer the lamp line may answer too late
-                if attempt == ATTEMPTS - 1:
+                if attempt == attempts - 1:
                     raise
                 self.story.did("people", "try again")
 
@@ -327,18 +327,20 @@ class Table:
         raise AssertionError
 
     def held_against_truth(self, number: int) -> dict[str, Any]:
-        """State that a settled round lit exactly what its dice truly showed; return its toss."""
+        """State that a round lit what its dice truly showed if it was settled, no more if it was
+        settled by hand, and nothing if it was not (void, no roll); return its toss."""
         played = self.round(number)
         toss = self.toss_of(played)
         values = sorted(die["value"] for die in toss["dice"])
-        lit = self.lit_for(number)
+        lit, right = self.lit_for(number), set[str]()
         self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
-        self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
-        self.story.expect(
-            f"exactly the lamps of {values} burnt in round {number}",
-            lit == winning_areas(values, even_odd=False),
-            sorted(lit),
-        )
+        if played["verdict"] in ("settled", "settled_by_hand"):
+            self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
+            right = winning_areas(values, even_odd=False)
+        what = f"round {number}, {played['verdict']}, its dice show {values}"
+        self.story.expect(f"{what}: no other lamp burnt", lit <= right, sorted(lit - right))
+        is_whole = lit == right or played["verdict"] == "settled_by_hand"
+        self.story.expect(f"{what}: every lamp of theirs burnt", is_whole, sorted(right - lit))
         return toss
 
     def toss_of(self, played: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def people(users_file: Path) -> Finding:
         known = {account.role for account in accounts.load(users_file)}
     except SettingsError as error:
         return fail("people", str(error), f"sudo {add}")
-    missing = {Role.FLOORPERSON, Role.TECHNICIAN} - known
+    missing = {role for role in (Role.FLOORPERSON, Role.TECHNICIAN) if role not in known}
     if Role.FLOORPERSON in missing and Role.SUPERVISOR not in known:
         return fail("people", "nobody may open the table", f"sudo {add}, with role floorperson")
     if Role.TECHNICIAN in missing:

@@ -33,7 +33,9 @@ def sheet(
         *_head(found, zone),
         "",
         *_rounds(found),
-        *_list("Rounds without a result, settled by hand or decided", found.exceptions, zone),
+        *_list(
+            "Rounds without a result, settled by hand, decided or corrected", found.exceptions, zone
+        ),
         *_list("Compartment opened (sign beside it where nobody is named)", found.openings, zone),
         *_list("Who did what", found.acts, zone),
         *_counted("Counters", {**found.meters}),

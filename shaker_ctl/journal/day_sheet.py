@@ -74,7 +74,7 @@ class DaySheet:
     meters: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     exceptions: list[Line] = field(default_factory=list)
-    """Rounds without a result, settled by hand, or decided in a dispute."""
+    """Rounds without a result, settled by hand, decided in a dispute, or corrected."""
     acts: list[Line] = field(default_factory=list)
     openings: list[Line] = field(default_factory=list)
     """Openings of the compartment, with who released the lid; nobody where a key opened it."""
@@ -114,16 +114,25 @@ class DaySheet:
         self.endings[ended["ending"]] += 1
         if ended.get("source"):
             self.sources[ended["source"]] += 1
-        if ended["ending"] != "settled" or ended.get("source") == "decided":
+        correction = ended.get("correction")
+        if ended["ending"] != "settled" or ended.get("source") == "decided" or correction:
             values = " ".join(map(str, ended.get("values") or ()))
             detail = ", ".join(
                 part
-                for part in (values, ended.get("source"), ended.get("cause"), ended.get("wagers"))
+                for part in (
+                    *(values, ended.get("source"), ended.get("cause"), ended.get("wagers")),
+                    correction and f"corrected from {_result(correction['first'])}",
+                )
                 if part
             )
+            by = tuple(persons(correction)) if correction else ()
             self.exceptions.append(
-                Line(wall, f"round {ended['round']}: {ended['ending']}", (), detail)
+                Line(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
             )
+
+
+def _result(values: list[int] | None) -> str:
+    return " ".join(map(str, values)) if values else "no roll"
 
 
 def persons(event: Plain) -> Iterator[str]:

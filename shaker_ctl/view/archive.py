@@ -176,6 +176,8 @@ def round_view(
             details["pictures"] = [kept["file"] for kept in pictures.values()]
         elif event["type"] in ("ValuesEntered", "ValuesConfirmed"):
             entered = tuple(event["values"])
+        elif event["type"] == "CorrectionAgreed":
+            details["corrected_to"] = _result(event["values"])
         elif event["type"] == "LampsShown":
             phase = "lamps lit"
         for command in record["decision"]:
@@ -186,6 +188,8 @@ def round_view(
                 reason = command["cause"] or ""
                 phase = "ended"
                 details["source"] = command["source"]
+                if corrected := command.get("correction"):
+                    details["corrected"] = _corrected(corrected)
             elif command["type"] == "StartToss":
                 details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
     digest = records[0].get("digests", {}).get("profile", "")
@@ -207,6 +211,19 @@ def round_view(
 
 _SAID = ("values", "serials", "area", "kind", "steps")
 """Fields of an event that a reader of the journal wants beside its name and its person."""
+
+
+def _result(values: list[int] | None) -> str:
+    return " ".join(map(str, values)) if values else "no roll"
+
+
+def _corrected(plain: dict[str, Any]) -> dict[str, object]:
+    """What the result was before, and who put another in its place."""
+    return {
+        "from": _result(plain["first"]),
+        "named_by": plain["named_by"]["name"],
+        "agreed_by": plain["agreed_by"]["name"],
+    }
 
 
 def happened_in(event: dict[str, Any]) -> str:

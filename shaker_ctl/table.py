@@ -36,7 +36,13 @@ from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
-from shaker_ctl.errors import JournalCorruptError, JournalError, SealError, ShakerError
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalError,
+    RefusedError,
+    SealError,
+    ShakerError,
+)
 from shaker_ctl.installation import real_table
 from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
@@ -49,6 +55,7 @@ from shaker_ctl.motion.reports import (
     TossJudged,
 )
 from shaker_ctl.rules import commands, events, profile_files, rulebook
+from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.phases import SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
@@ -336,7 +343,7 @@ class Table:
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
             line.start()
-        status = StatusSocket(p.service.runtime_dir, self.status)
+        status = StatusSocket(p.service.runtime_dir, self.status, self._picture_at_hand)
         self._stops.append(status.stop)
         status.start()
         thread_names.publish()
@@ -532,6 +539,19 @@ class Table:
         return JournalState(health.head, behind, health.fault, self._records.words())
 
     # ── Screens ─────────────────────────────────────────────────────────────
+
+    def _picture_at_hand(self) -> bytes:
+        """The newest frame, for focusing and cleaning. Raises RefusedError while somebody plays."""
+        self._require_at_hand()
+        jpeg = self._reader.snap()
+        self._require_at_hand()  # it may have been opened meanwhile
+        return jpeg
+
+    def _require_at_hand(self) -> None:
+        if self._state.state.phase not in AT_HAND:
+            raise RefusedError(
+                "a live picture is given only while the table is closed or out of service"
+            )
 
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""

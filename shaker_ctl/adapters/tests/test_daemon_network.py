@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -43,8 +44,8 @@ def test_a_new_namespace_of_this_kernel_is_private() -> None:
 
 
 def test_nobody_moves_where_no_unit_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon_network.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr(daemon_network, "UNITS", ("there-is-no-such.service",))
-    before = daemon_network.socket.if_nameindex()
+    before = socket.if_nameindex()
     daemon_network.enter()
-    assert daemon_network.socket.if_nameindex() == before
+    assert socket.if_nameindex() == before

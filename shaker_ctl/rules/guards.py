@@ -497,7 +497,9 @@ def signature_aged(c: Context) -> bool:
     signed_at, now = c.state.signed_at, c.event.now
     if signed_at is None or now >= c.rules.signature_end(signed_at):
         return True
-    return signed_at - now > CLOCK_SLACK  # a clock that ran ahead dated it: its age is not known
+    return bool(
+        signed_at - now > CLOCK_SLACK
+    )  # a clock that ran ahead dated it: its age is not known
 
 
 @guard("not every lamp was tested")

@@ -37,6 +37,27 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+class Staff:
+    """People at the table, and others where those have given up."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._people: People | None = None
+
+    def keep_going(self) -> None:
+        """A machine that is busy with other work is late now and then, which stops a table."""
+        if self._people is None or self._people.failure is not None:
+            self.send_home()
+            self._people = People(self._session, lambda _: None)
+            self._people.start()
+
+    def send_home(self) -> None:
+        """End their work."""
+        if self._people is not None:
+            self._people.stop()
+            self._people = None
+
+
 class Process:
     """A running page, seen from outside."""
 
@@ -94,14 +115,13 @@ def a_page(session: Session, name: str, *, on_small_disk: bool = False) -> Itera
         process.wait()
 
 
-def played(session: Session, people: People, rounds: int, limit_s: float) -> dict[str, Any]:
+def played(session: Session, staff: Staff, rounds: int, limit_s: float) -> dict[str, Any]:
     """Let so many more rounds end; say how long rest to lit took in them, and what was late."""
     began = SqliteJournal(session.folder / "journal.sqlite", read_only=True).head().sequence
     ends = time.monotonic() + limit_s
     first = _newest(session)
     while _newest(session) < first + rounds and time.monotonic() < ends:
-        if people.failure is not None:
-            break
+        staff.keep_going()
         time.sleep(0.3)
     lit, late = [], 0
     rest: dict[int, float] = {}
@@ -143,27 +163,25 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="page-bench-") as folder:
         plan = Plan(profile="pa-625a", seed=3, pace="brisk")
         with Session(plan, Path(folder)) as session:
-            people = People(session, lambda _: None)
-            people.start()
+            staff = Staff(session)
             try:
                 while _newest(session) < 1:
-                    if people.failure is not None:
-                        raise SystemExit(f"the table does not open: {people.failure}")
+                    staff.keep_going()
                     time.sleep(0.5)
-                _measure(session, people, asked)
+                _measure(session, staff, asked)
             finally:
-                people.stop()
+                staff.send_home()
     return 0
 
 
-def _measure(session: Session, people: People, asked: argparse.Namespace) -> None:
+def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
     def say(what: str, **told: Any) -> None:
         sys.stdout.write(json.dumps({"what": what, **told}) + "\n")
         sys.stdout.flush()
 
     def under(what: str, condition: AbstractContextManager[object], **more: Any) -> None:
         with condition:
-            say(what, **played(session, people, asked.rounds, asked.limit), **more)
+            say(what, **played(session, staff, asked.rounds, asked.limit), **more)
 
     under("without a page", nullcontext())
     with a_page(session, "cost") as page:

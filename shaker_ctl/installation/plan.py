@@ -215,7 +215,7 @@ def _configuration(wishes: Wishes) -> list[Act]:
     places = wishes.places
     return [
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
-        Write(places.documents / "README.md", _text("README.md")),
+        *(Write(places.documents / name, _text(name)) for name in ("README.md", "bench.conf")),
         *_told(wishes),
     ]
 

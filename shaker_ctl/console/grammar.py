@@ -138,7 +138,14 @@ FORMS: tuple[Form, ...] = (
     _act(_DEALER, "bets", "open the bets of the next round", key="+"),
     _act(_DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round, "*"),
     _act(_DEALER, "activate", "start the shaker", "[ROUND]", args.maybe_round, "/"),
-    _act(_DEALER, "reveal", "have the cover opened", "[ROUND]", args.maybe_round, "//"),
+    _act(
+        _DEALER | _FLOOR,
+        "reveal",
+        "have the cover opened; a floorperson, where it is off and its contact stuck",
+        "[ROUND]",
+        args.maybe_round,
+        "//",
+    ),
     _act(
         _DEALER,
         "enter",
@@ -192,6 +199,7 @@ FORMS: tuple[Form, ...] = (
     _act(_FLOOR, "shift start", "a new shift begins"),
     _act(_FLOOR, "time confirm", "the clock shown by `health` is right"),
     _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
+    _act(_FLOOR, "dice same", "the compartment was opened, and the same dice are in it"),
     _act(
         _TECHNICIAN,
         "out-of-order",

@@ -85,6 +85,8 @@ def to_event(
             return events.TimeConfirmed(who)
         case "dice changed":
             return events.DiceChanged(who, tuple(cast(tuple[str, ...], given["serials"])), now)
+        case "dice same":
+            return events.DiceKept(who)
         case "out-of-order":
             steps = frozenset(RetireStep(str(s)) for s in cast(Any, given.get("steps", ())))
             return events.ShakerRetired(who, steps) if steps else events.OutOfServiceRequested(who)

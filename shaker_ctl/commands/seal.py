@@ -24,6 +24,7 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError, SealError
+from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, manifest, place, signature
@@ -79,6 +80,7 @@ def write(
     `seal-next.json` there. Refuses where the settings are wrong, or where the
     table trusts another key than this one.
     """
+    require_words("--by", by)
     chosen = settings_file.load(config)
     settings_file.check_rules(chosen, source=str(config))
     where, root = place.beside(config), packages or manifest.ROOT

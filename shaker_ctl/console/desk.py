@@ -61,7 +61,7 @@ class Request:
         area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
         steer the walk over every lamp
         `dice changed` serials: tuple[str, str, str] · `dice same`
-        `reveal` round: int, where the cover is off and its contact stuck
+        `cover off` round: int, at the reveal, where its contact is stuck
     technician, floorperson, supervisor
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
     technician

@@ -33,6 +33,7 @@ _TRIED: tuple[Request, ...] = (
     Request("enter", {"values": (1, 2, 3)}),
     Request("dice changed", {"serials": ("?1", "?2", "?3")}),
     Request("dice same"),
+    Request("cover off"),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
 )
 

@@ -47,7 +47,7 @@ def to_event(
             return events.NoMoreBetsCalled(who, number)
         case "activate":
             return events.ActivationRequested(who, number)
-        case "reveal":
+        case "reveal" | "cover off":
             return events.RevealRequested(who, number)
         case "enter":
             return events.ValuesEntered(who, number, _values(given))

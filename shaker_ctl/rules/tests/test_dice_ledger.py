@@ -158,7 +158,6 @@ def test_a_stuck_cover_contact_is_no_dead_end():
     t.no_more_bets().do(ev.RevealRequested(DEALER, 1))
     assert t.tell(ev.RevealRequested(DEALER, 1)).refused, "the dealer has said so already"
     t.do(ev.RevealRequested(FLOOR, 1))
-    assert t.phase is Phase.AWAITING_DEALER
     t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
     t.do(ev.LampsShown(t.state.occasion, (1, 4, 4))).do(ev.WagersSettled(DEALER, 1))
     t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))

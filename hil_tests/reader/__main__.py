@@ -6,6 +6,7 @@ import cv2
 import typer
 
 from hil_tests.reader import (
+    confirming,
     flatness,
     refusals,
     replay,
@@ -33,6 +34,7 @@ app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
 app.command("replay")(replay.main)
 app.command("specks")(specks.main)
+app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
 
 if __name__ == "__main__":

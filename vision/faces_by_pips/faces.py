@@ -13,6 +13,7 @@ remains.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,7 @@ import numpy as np
 from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
-from vision.faces_by_pips.spots import Spots, find_spots, sample, to_lab
+from vision.faces_by_pips.spots import Bounds, Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
 _MAX_ENLARGED = 2.0
@@ -32,7 +33,11 @@ _SMALL_EDGE = 30.0
 it has more detail there."""
 _SIZED_EDGE = 60.0
 """Edge, pixels, to which dice of known size are scaled. The smallest pips then have five pixels."""
-_MAX_PIP = 0.5
+_MIN_PIP, _MAX_PIP = 0.085, 0.5
+"""Least and largest diameter of a pip, in edges."""
+_SPOTS_PER_LEVEL = 120
+"""Most places of one size that are measured where dice have a known size: three dice have 63 pips
+in all, and the places of pips stand out most."""
 _MAX_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
 _PRINT_REACH = 1.3
@@ -57,6 +62,9 @@ _AROUND = np.concatenate(
 )
 """(56, 2): places beyond the edges of the face."""
 _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+
+_AWAY = {(x, y): (_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 for x, y in _LATTICE}
+"""(27, 27) each: squared distances from each place of the lattice."""
 
 _RADII = (0.27, 0.68)
 _ACE_RADII = (0.19, 1.05)
@@ -148,21 +156,36 @@ def _sureness(dice: Sequence[PhotoDie]) -> float:
     return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
 
 
-def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
-    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
+def read_sized(
+    image: np.ndarray, edge_px: float, known: Sequence[np.ndarray] = ()
+) -> list[PhotoDie]:
+    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge,
+    but for those that are `known` already, (4, 2) corners each."""
     scale = _SIZED_EDGE / edge_px
-    faces = _read_at(image, scale, edge_px * scale)
+    faces = _read_at(image, scale, edge_px * scale, known)
     return [die for die in faces.dice if 1 / _MAX_OFF_SIZE < die.edge_px / edge_px < _MAX_OFF_SIZE]
 
 
-def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
+def _read_at(
+    image: np.ndarray,
+    scale: float,
+    edge: float | None = None,
+    known: Sequence[np.ndarray] = (),
+) -> PhotoReading:
     """What is read of a picture that is brought to this scale first; in the picture's pixels.
 
-    `edge`: of its dice at that scale, if known; spots too large for pips are not looked for then.
+    `edge`: of its dice at that scale, if known; then only spots of a pip's size are looked for, and
+    none on `known` faces.
     """
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
-    spots = find_spots(lab, largest=np.inf if edge is None else _MAX_PIP * edge)
+    bounds = None
+    if edge is not None:
+        covered = np.zeros(lab.shape[:2], np.uint8)
+        for corners in known:
+            cv2.fillConvexPoly(covered, np.rint((corners + 0.5) * scale - 0.5).astype(int), 1)
+        bounds = Bounds(_MIN_PIP * edge, _MAX_PIP * edge, covered > 0, _SPOTS_PER_LEVEL)
+    spots = find_spots(lab, bounds=bounds)
     if not len(spots):
         return PhotoReading((), np.zeros((0, 4)))
     passed = _examine(lab, spots, propose(spots))
@@ -288,8 +311,7 @@ def _face(
 ) -> tuple[np.ndarray, Face] | None:
     """Colour and face of a proposal, if its (27, 27, 3) patch shows its pips of that colour and
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
-    layout = np.array(proposal.layout, np.float32)
-    gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
+    gaps = _gaps(proposal.layout)
     looked_at = reach > _FROM_MIDDLE
     ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
     if not ground.any():
@@ -298,22 +320,23 @@ def _face(
     contrast = float(np.linalg.norm(pip - body))
     if contrast < _MIN_CONTRAST:
         return None
-    off = np.linalg.norm(patch - body, axis=-1) / contrast
     share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
-    full, empty = 1.0, 0.0
     disc = max(0.20, min(0.75 * radius, 0.4))
-    for x, y in _LATTICE:
-        near = looked_at & ((_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2)
-        if (x, y) in proposal.layout:
-            full = min(full, float(share[near].mean()))
-        elif np.hypot(x, y) > radius + disc:
-            empty = max(empty, float(off[near].mean()))
+    near = {place: looked_at & (away < disc**2) for place, away in _AWAY.items()}
+    full = min(1.0, *(float(share[near[place]].mean()) for place in proposal.layout))
+    is_whole = len(proposal.members) == proposal.value
+    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN):
+        return None
     kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
     most_empty, max_odd, most_grain = (
         _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
     )
-    is_whole = len(proposal.members) == proposal.value
-    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > most_empty:
+    off = np.linalg.norm(patch - body, axis=-1) / contrast
+    empty = 0.0
+    for place in _LATTICE:
+        if place not in proposal.layout and np.hypot(*place) > radius + disc:
+            empty = max(empty, float(off[near[place]].mean()))
+    if empty > most_empty:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
@@ -341,6 +364,15 @@ def _face(
         grain=grain,
         spots=len(proposal.members),
     )
+
+
+@functools.lru_cache(maxsize=32)
+def _gaps(layout: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """(27, 27): distance from the nearest place of a layout."""
+    places = np.array(layout, np.float32)
+    gaps = np.asarray(np.linalg.norm(_GRID[:, :, None] - places, axis=-1).min(axis=2))
+    gaps.setflags(write=False)  # it is shared
+    return gaps
 
 
 def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:

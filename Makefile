@@ -11,8 +11,8 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
-        faults faults-all crash crash-all replay soak motor-off \
-        lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        faults faults-all mutations crash crash-all replay soak motor-off foreign \
+        test-page words bench-page lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -35,16 +35,25 @@ contracts: $(VENV)/.test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -m "not rig" $(PYTEST)
+	$(BIN)/pytest -m "not rig and not browser" $(PYTEST)
 
 test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
 	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)
+
+test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
+	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
+
+words: $(VENV)/.browser  ## compile the page's catalogues of words
+	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
 faults: $(VENV)/.rig  ## every fault at its worst moment, the real service (30 min): FAULTS=--resume
 	$(BIN)/python -m hil_tests.reliability faults $(FAULTS)
 
 faults-all: $(VENV)/.rig  ## faults x moments, or SHARD=i/n of them; goes on where it was
 	$(BIN)/python -m hil_tests.reliability faults-all --shard $(or $(SHARD),1/1) $(FAULTS)
+
+mutations: $(VENV)/.rig  ## protections taken away one by one: each story must notice (90 min); goes on where it was
+	$(BIN)/python -m hil_tests.reliability mutations $(MUTATIONS)
 
 crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min)
 	$(BIN)/python -m hil_tests.contracts.bytes_cut
@@ -57,6 +66,10 @@ replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided 
 	rm -rf var/recorded
 	$(BIN)/python -m hil_tests.recorded var/recorded --rounds $(or $(ROUNDS),200) --compartment rough
 	$(BIN)/shaker-ctl journal replay --config var/recorded/settings.toml
+
+foreign: $(VENV)/.test  ## other people's pigpio programs at the virtual daemon: FOREIGN="--pigpio DIR --gpiozero DIR"
+	@sh hil_tests/system-libraries gcc:bin/cc pigpio-tools:bin/pigs
+	$(BIN)/python -m hil_tests.contracts.foreign_clients $(FOREIGN)
 
 soak: $(VENV)/.rig  ## play with random faults, MINUTES=30: wrong lamps, lost rounds, growth
 	$(BIN)/python -m hil_tests.reliability soak --minutes $(or $(MINUTES),30)

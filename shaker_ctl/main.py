@@ -12,6 +12,7 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from shaker_ctl.commands.interruption import INTERRUPTED, quiet_interruption
@@ -41,8 +42,8 @@ def __getattr__(name: str) -> Any:
     return program
 
 
-def app() -> None:
-    """Run the command line. An error that a person can mend is one line and a status of its own.
+def app(other: Callable[[], Any] | None = None) -> None:
+    """Run the command line, or another program's. An error that a person can mend is one line.
 
     Status 78 (settings) and 65 (data), after sysexits.h, tell the service manager that a restart
     would change nothing; everything else that a person meets is 1. After Ctrl-C it is 130.
@@ -52,7 +53,7 @@ def app() -> None:
         with quiet_interruption():
             from shaker_ctl.commands.program import program
         try:
-            program()
+            (other or program)()
         except SystemExit:
             if sys.stdout is not None:
                 sys.stdout.flush()  # What still waits to be written may find the disk full, too.

@@ -10,7 +10,7 @@ import difflib
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -21,6 +21,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.parts import PartsParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.parameters import Parameters
 from shaker_ctl.quoting import quoted
 from shaker_ctl.reading.parameters import CameraParameters
@@ -42,6 +43,7 @@ class Settings(Parameters):
     console: ConsoleParameters = Field(default_factory=ConsoleParameters)
     journal: JournalParameters = Field(default_factory=JournalParameters)
     parts: PartsParameters = Field(default_factory=PartsParameters)
+    page: PageParameters = Field(default_factory=PageParameters)
     seal: SealParameters = Field(default_factory=SealParameters)
 
     @model_validator(mode="after")
@@ -55,13 +57,21 @@ class Settings(Parameters):
         return self
 
 
+Section = TypeVar("Section", bound=Parameters)
+
+
 def load(path: Path) -> Settings:
     """Read and check `path`.
 
     Raises `SettingsError` that names the file, the key, the bound and, for an unknown key, the
     nearest one that exists.
     """
-    return parse_text(read_text(path), source=str(path))
+    return parse_file(path, Settings)
+
+
+def parse_file(path: Path, kind: type[Section]) -> Section:
+    """Read and check a settings file of any kind. Raises `SettingsError` as `load` does."""
+    return _parse(_decoded(read_text(path), source=str(path)), kind, source=str(path))
 
 
 def read_text(path: Path) -> str:
@@ -82,8 +92,12 @@ def read_text(path: Path) -> str:
 
 def parse_text(text: str, *, source: str) -> Settings:
     """Check the text of a settings file; `source` names it in errors. Raises `SettingsError`."""
+    return parse(_decoded(text, source=source), source=source)
+
+
+def _decoded(text: str, *, source: str) -> dict[str, Any]:
     try:
-        raw = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
             f"{source} is not valid TOML: {error}", remedy="Mend that line and start again"
@@ -98,16 +112,19 @@ def parse_text(text: str, *, source: str) -> Settings:
             f"{source} holds brackets nested deeper than can be read",
             remedy="Take them out: no setting nests deeper than a list",
         ) from error
-    return parse(raw, source=source)
 
 
 def parse(raw: dict[str, Any], *, source: str) -> Settings:
     """Check already decoded settings; `source` names them in errors. Raises `SettingsError`."""
+    return _parse(raw, Settings, source=source)
+
+
+def _parse(raw: dict[str, Any], kind: type[Section], *, source: str) -> Section:
     try:
-        return Settings.model_validate(raw)
+        return kind.model_validate(raw)
     except ValidationError as error:
         raise SettingsError(
-            "; ".join(_explain(problem, source) for problem in error.errors()),
+            "; ".join(_explain(problem, source, kind) for problem in error.errors()),
             remedy="shaker-ctl settings reference lists every key with its unit and range",
         ) from error
 
@@ -123,12 +140,12 @@ def check_rules(found: Settings, *, source: str) -> None:
         raise SettingsError(f"{source}: {error}", remedy=error.remedy) from error
 
 
-def _explain(problem: Any, source: str) -> str:
+def _explain(problem: Any, source: str, kind: type[Parameters]) -> str:
     """One pydantic problem as a clause that a person can act on."""
     path = [str(part) for part in problem["loc"]]
     key = ".".join(path)
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(path[-1], _keys_beside(path), n=1, cutoff=0.5)
+        near = difflib.get_close_matches(path[-1], _keys_beside(path, kind), n=1, cutoff=0.5)
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"
     if problem["type"] == "model_type":
@@ -137,9 +154,9 @@ def _explain(problem: Any, source: str) -> str:
     return f"{source}: {key} = {quoted(problem['input'])}: {what}" if key else f"{source}: {what}"
 
 
-def _keys_beside(path: list[str]) -> list[str]:
+def _keys_beside(path: list[str], kind: type[Parameters]) -> list[str]:
     """Return the keys that exist where the last part of `path` was looked for."""
-    model: Any = Settings
+    model: Any = kind
     for part in path[:-1]:
         field = model.model_fields.get(part) if _is_section(model) else None
         model = field.annotation if field is not None else None

@@ -58,7 +58,7 @@ def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
     yield step({"type": "ReadingMade", "occasion": occasion, "verdict": verdict})
     push = {"type": "PushLamps", "occasion": occasion, "values": values, "areas": []}
     yield step({"type": "ValuesConfirmed", "round": number, "values": values}, push)
-    yield step({"type": "LampsShown", "occasion": occasion})
+    yield step({"type": "LampsShown", "occasion": occasion, "values": values})
     yield step({"type": "WagersSettled", "round": number})
     yield step({"type": "LampsOffRequested", "round": number})
     closing = {

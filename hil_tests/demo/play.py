@@ -68,6 +68,8 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
                 f"{folder.path}",
                 soft_wrap=True,
             )
+            if plan.page:
+                console.print(f"page: {session.page_address}", soft_wrap=True)
             if plan.by_hand:
                 for line in invitation(session):
                     console.print(line, soft_wrap=True)
@@ -207,6 +209,7 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
             view = read_status(session.runtime_dir)
             if live is not None:
                 lines = invitation(session) if people is None else said[-3:]
+                lines = [f"page: {session.page_address}", *lines] if session.plan.page else lines
                 footer = Text("\n".join(lines), style="grey58")
                 live.update(Group(draw(view, view["rounds"]), footer))
             if news is not None:

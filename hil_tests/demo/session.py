@@ -14,8 +14,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +25,7 @@ import tomlkit
 
 from hil_tests.demo.installer import InstallationError, install, known_before
 from hil_tests.rig.control import ask
+from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
@@ -63,9 +66,15 @@ class Plan:
     dice: str = "white"
     by_hand: bool = False
     """People do what the text gives to people: nothing is entered, announced or paced by itself."""
+    page: bool = False
+    """Whether the page for browsers runs beside it."""
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
+    installed: bool = False
+    """Plays on the settings that are installed: nothing of `settings_page.FOR_RIG` is relaxed."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ, by section."""
 
     @property
     def plays_by_itself(self) -> bool:
@@ -93,8 +102,11 @@ class Session:
     """What the rig is made of; None: everything is virtual."""
     started_s: float = 0.0
     ready_after_s: float = 0.0
+    page_address: str = ""
+    """Where a browser finds the page, once it runs."""
     _rig_process: subprocess.Popen[bytes] | None = None
     _service: subprocess.Popen[bytes] | None = None
+    _page: subprocess.Popen[bytes] | None = None
     _logs: list[IO[bytes]] = field(default_factory=list)
 
     def __enter__(self) -> Session:
@@ -102,6 +114,8 @@ class Session:
             self.start_rig()
             self.write_settings()
             self.start_service()
+            if self.plan.page:
+                self.start_page()
         except BaseException:
             self.close()
             raise
@@ -133,6 +147,22 @@ class Session:
         address = self.folder / "rig" / "rig.json"
         self._wait_for(self._rig_process, address.exists, "the virtual rig", "rig.log")
         self.rig = json.loads(address.read_text("utf-8"))
+        if self.elsewhere.through:
+            self.check_link()
+
+    def check_link(self) -> None:
+        """Time the controller's link to its daemon before anything is played over it.
+
+        Raises `DemoError` where it is too slow for the control loop.
+        """
+        where = self.rig["pigpiod"]
+        test = [sys.executable, "-m", "hil_tests.rig.link_test", f"{where['host']}:{where['port']}"]
+        ran = subprocess.run(
+            self._inside(*test), capture_output=True, text=True, timeout=30, check=False
+        )
+        if ran.returncode:
+            said = (ran.stderr or ran.stdout).strip()
+            raise DemoError(said, remedy="Join the two computers by a cable or a switch, no Wi-Fi")
 
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
@@ -145,6 +175,20 @@ class Session:
             self._service, lambda: b"READY" in log.read_bytes(), "the service", "service.log"
         )
         self.ready_after_s = time.monotonic() - self.started_s
+
+    def start_page(self) -> None:
+        """Start the page and wait until it says its address."""
+        log = self.folder / "page.log"
+        command = [*_program("shaker_ctl.main"), "page", "--config", f"{self.folder}/settings.toml"]
+        self._page = self._spawn(["nice", "-n", "15", *command], log.name)  # gives way to the table
+        self._wait_for(self._page, lambda: b"page: " in log.read_bytes(), "the page", log.name)
+        said = next(line for line in log.read_text("utf-8").splitlines() if "page: " in line)
+        self.page_address = said.partition("page: ")[2]
+
+    def stop_page(self) -> None:
+        """SIGTERM, and wait."""
+        _stop(self._page)
+        self._page = None
 
     def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -236,21 +280,28 @@ class Session:
                 "second": str(self.folder / "journal-second.sqlite"),
                 "pictures": str(self.folder / "pictures"),
             },
+            "page": {"port": 0, "login": False, "state_dir": str(self.folder / "page")},
         }
-        for name, (value, _) in FOR_RIG.items():
+        for name, (value, _) in () if self.plan.installed else FOR_RIG.items():
             section, key = name.split(".")
             settings[section][key] = value
-        return settings
+        return merged(settings, self.plan.changes)
 
     def _hands(self, action: str) -> None:
         answer = ask(Path(self.rig["control"]), f"hands {action}")
         if not answer["ok"]:
             raise DemoError(f"hands cannot {action}: {answer['error']}")
 
+    @cached_property
+    def elsewhere(self) -> ServiceTable:
+        """Where the service runs, by the rig file."""
+        return (load(self.rig_file) if self.rig_file else RigFile()).service
+
     def _inside(self, *command: str) -> list[str]:
-        """The command as it runs where the rig's pins are: a kernel's device has a door."""
+        """The command as it runs where the rig's pins are: a kernel's device has a door, and
+        another computer has its own way in."""
         if "gpiochip" not in self.rig:
-            return list(command)
+            return [*self.elsewhere.through, *command]
         door = self.rig["gpiochip"]["door"]
         return [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
 
@@ -287,6 +338,7 @@ class Session:
         for process, what, log in (
             (self._rig_process, "the virtual rig", "rig.log"),
             (self._service, "the service", "service.log"),
+            (self._page, "the page", "page.log"),
         ):
             if process is not None and process.poll() is not None:
                 raise self._failed(f"{what} ended with status {process.returncode}", log)
@@ -298,11 +350,21 @@ class Session:
 
     def close(self) -> None:
         """Stop service and rig, in this order. Idempotent."""
+        self.stop_page()
         self.stop_service()
         _stop(self._rig_process)
         self._rig_process = None
         while self._logs:
             self._logs.pop().close()
+
+
+def merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of nested tables in which `changes` stand."""
+    whole = dict(base)
+    for key, value in changes.items():
+        old = whole.get(key)
+        whole[key] = merged(old, value) if isinstance(old, dict) else value
+    return whole
 
 
 def _end_with_parent() -> None:

@@ -8,6 +8,7 @@ import typer
 from hil_tests.reader import (
     confirming,
     flatness,
+    leaning,
     refusals,
     replay,
     robustness,
@@ -32,6 +33,7 @@ app.command("refusals")(refusals.main)
 app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
+app.command("leaning")(leaning.main)
 app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("confirming")(confirming.main)

@@ -65,33 +65,34 @@ def _ring(count: int, radius_mm: float, height_mm: float, shares: float) -> np.n
 
 BLIND = Sample(
     compartments={
-        "blind acrylic": Geometry("blind acrylic", radius_mm=44.0, floor="acrylic"),
-        "blind felt": Geometry("blind felt", radius_mm=38.0, floor_friction=0.6,
-                               wall_friction=0.5, die_friction=0.4, wall="rough"),
-        "blind rubber": Geometry("blind rubber", radius_mm=48.0, floor="rubber", die_mm=19.0),
+        "blind wood": Geometry("blind wood", radius_mm=46.0, floor="wood", die_mm=18.0),
+        "blind felt": Geometry("blind felt", radius_mm=41.0, floor_friction=0.5,
+                               wall_friction=0.4, die_friction=0.35, wall="rough"),
+        "blind rubber": Geometry("blind rubber", radius_mm=36.0, floor="rubber", die_mm=14.0),
     },
     lenses=(
-        Lens(width=800, height=600, centre_px=(396.0, 304.5), floor_px_per_mm=5.1, k1=0.03),
-        Lens(width=560, height=480, centre_px=(283.5, 236.0), floor_px_per_mm=3.9,
-             height_mm=390.0, k1=-0.18),
-        Lens(floor_px_per_mm=4.0, height_mm=270.0, k1=-0.05, tilt_deg=(1.5, -1.0)),
+        Lens(width=720, height=540, centre_px=(352.0, 274.5), floor_px_per_mm=4.8, k1=-0.14,
+             height_mm=250.0),
+        Lens(width=600, height=600, centre_px=(305.5, 294.0), floor_px_per_mm=4.5,
+             height_mm=420.0, k1=0.02, tilt_deg=(-1.2, 0.8)),
+        Lens(floor_px_per_mm=3.7, height_mm=320.0, k1=-0.10, offset_mm=(6.0, -4.0)),
     ),
     styles={
         style.name: style
         for style in (
-            DiceStyle("slate", (70, 74, 82), (240, 238, 230), recess=0.6),
-            DiceStyle("amber", (120, 52, 4), (240, 236, 226), glow=(244, 150, 30), pip_mm=3.6),
-            DiceStyle("violet", (64, 10, 80), (236, 232, 240), glow=(150, 50, 210), pip_mm=3.0),
-            DiceStyle("mint", (176, 226, 200), (16, 40, 60), recess=0.4, pip_mm=3.3),
-            DiceStyle("red four", (240, 236, 226), (16, 16, 20), red_values=(1, 4),
-                      large_one_mm=7.0, recess=0.7, pip_mm=2.7),
+            DiceStyle("teal", (6, 74, 78), (240, 240, 236), glow=(20, 180, 176), pip_mm=3.5),
+            DiceStyle("rose", (150, 60, 84), (244, 240, 240), glow=(244, 120, 150), pip_mm=3.2),
+            DiceStyle("navy", (24, 34, 78), (226, 196, 120), recess=0.2, pip_mm=3.1),
+            DiceStyle("cream", (240, 230, 206), (130, 20, 24), recess=0.5, pip_mm=2.9),
+            DiceStyle("red ace", (246, 244, 240), (24, 26, 30), red_values=(1, 4),
+                      large_one_mm=6.0, recess=0.85, pip_mm=2.8, round_mm=0.8),
         )
     },
     lights=(
-        LightRig(lamps_mm=_ring(5, 104.0, 112.0, 0.6), window_share=0.05),
-        LightRig(lamps_mm=_ring(16, 78.0, 150.0, 1.0), window=(0.5, -0.6, 0.62),
-                 window_share=0.24, lamp_share=0.66),
+        LightRig(lamps_mm=_ring(7, 88.0, 118.0, 0.75), window=(0.2, 0.75, 0.6),
+                 window_share=0.20, lamp_share=0.70),
+        LightRig(lamps_mm=_ring(24, 120.0, 100.0, 1.0), window_share=0.03, room_share=0.22),
     ),
 )  # fmt: skip
-"""Set aside: an open ring of five lamps and a low window, lenses of other length and bend, one of
-them mounted askew, frosted acrylic, 19 mm dice, five looks that no other bench has."""
+"""Set aside: a ring with a gap and one of many low lamps, lenses nearer and farther away, mounted
+askew and beside the axis, dice of 14 and 18 mm, wood, five looks that no other bench has."""

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from hil_tests.demo.session import Plan
-from hil_tests.reliability import catalogue, results
+from hil_tests.reliability import catalogue, mutations, results
 from hil_tests.reliability.bench import (
     Bench,
     BenchError,
@@ -90,6 +90,70 @@ def faults_all(
     if len(rows) < len(whole):
         typer.echo(f"shard {shard}: {len(rows)} of {len(whole)} rows; the others are not run here")
     _play(_chosen(rows, only), whole, folder, resume, minutes)
+
+
+@app.command("mutations")
+def play_mutations(
+    folder: ResultsOption = DEFAULT / "mutations",
+    resume: ResumeOption = True,
+    minutes: MinutesOption = 90.0,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Names, or beginnings of names.")
+    ] = None,
+) -> None:
+    """Protections taken away one by one: does the row that is meant for each notice it?"""
+    console = Console(soft_wrap=True, highlight=False)
+    begins = tuple(only or ("",))
+    chosen = [one for one in mutations.MUTATIONS if one.name.startswith(begins)]
+    if not chosen:
+        raise typer.BadParameter(f"no mutation is called {', '.join(begins)}")
+    rows = list({(one.fault, one.moment): one.row for one in chosen}.values())
+    with _place_for(folder):
+        kept, sound = mutations.Kept(folder), Results(folder / "sound")
+    if not resume:
+        sound.forget(rows)
+        for one in chosen:
+            kept.forget(one)
+    until_s = time.monotonic() + 60.0 * minutes
+    for one in chosen:
+        if not kept.has_caught(one) and time.monotonic() < until_s:
+            result = _with(one, folder)
+            kept.keep(one, result)
+            seen = mutations.judged(one, result.differences)
+            console.print(f"{one.name:42} {seen:26} {'; '.join(result.differences)}", markup=False)
+    for row, result in _results(sound.open_rows(rows), until_s, sound, console):
+        sound.keep(row, result)
+        told = "as required" if result.is_as_required else "; ".join(result.differences)
+        console.print(f"without any: {row[0].name:29} {told}", markup=False)
+    page = kept.write_page(lambda one: sound.find(one.row))
+    played = sum(kept.find(one) is not None for one in chosen)
+    caught = sum(map(kept.has_caught, chosen))
+    differ, missing = sound.count(rows)
+    console.print(
+        f"{caught} of {len(chosen)} mutations caught for the right reason, "
+        f"{len(chosen) - played} not run; without any, {differ} of {len(rows)} rows differ, "
+        f"{missing} not run: {page}"
+    )
+    if caught < len(chosen) or differ or missing:
+        raise typer.Exit(1)
+
+
+def _with(mutation: mutations.Mutation, folder: Path) -> Result:
+    """Play the mutation's row at a table of its own whose service is the broken one."""
+    tree = fresh(folder / "table-broken-product").resolve()
+    mutations.mutated_tree(mutation, tree)
+    here = fresh(folder / "table-mutated").resolve()
+    plan = Plan(profile=mutation.row[0].profile, seed=SEED)
+    try:
+        with Bench(TestedSession(plan, here, tree=tree)) as bench:
+            session = bench.session
+            trials = Trials(bench, Witness(session.rig, session.journal, session.second))
+            try:
+                return trials.play(*mutation.row)
+            finally:
+                trials.close()
+    except (BenchError, ShakerError, OSError) as error:
+        return _not_played(mutation.row, error)
 
 
 @app.command()
@@ -361,6 +425,7 @@ def _not_played(row: Row, error: Exception) -> Result:
 def _report(rows: list[Row], whole: list[Row], kept: Results, console: Console) -> None:
     """Show and judge the rows of this run; the matrix on file is over the whole catalogue."""
     kept.write_matrix(whole)
+    kept.write_report(whole)
     differ, missing = kept.count(rows)
     table = Table(*results.HEAD, title="Faults", show_lines=True)
     for row in rows:

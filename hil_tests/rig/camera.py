@@ -69,7 +69,7 @@ class CameraStatus:
     late: int = 0
     """Frames sent more than half a period after they were due."""
     skipped: int = 0
-    """Frames that were left out because the one before took too long."""
+    """Frames that were left out: the one before took too long, or the machine was not moved."""
     clients: int = 0
     frame_ms: float = 0.0
     """Mean time to paint and encode one frame, lately."""
@@ -327,7 +327,8 @@ class _Film:
         end_s = due_s - TRANSFER_S
         since_s = end_s - self._scene.shutter.frame_s - 0.012
         samples = self._board.recent(since_s)
-        if len(samples) == 0:
+        if len(samples) == 0 or self._board.is_behind(end_s):
+            self._skipped += 1
             return None
         while self._laid:  # here, because one thread alone may touch the scene
             self._scene.lay_card(self._laid.pop(0))

@@ -17,6 +17,10 @@ from hil_tests.rig.geometry import MAX_DICE
 
 RING = 1024
 
+BEHIND_S = 0.03
+"""A machine that moves is sampled every 2 ms, in turns of 8 to 15 ms. Without a sample for so long,
+in seconds, its computer is late."""
+
 
 def sample_of(dice: int) -> np.dtype[np.void]:
     """One moment of a compartment with so many dice."""
@@ -135,6 +139,17 @@ class SceneBoard:
             whole = slots["sample"][name]
             found[name] = whole[:, :dice] if whole.ndim > 1 else whole
         return found
+
+    def is_behind(self, until_s: float) -> bool:
+        """Whether the samples end amid a motion, before `until_s`, because the computer is late.
+
+        A picture of then would show tumbling dice at rest, which no camera ever sees.
+        """
+        written = int(self._table["written"])
+        before, newest = self._ring["sample"][[(written - 2) % RING, (written - 1) % RING]]
+        if written < 2 or until_s - newest["at_s"] < BEHIND_S:
+            return False
+        return any((newest[name] != before[name]).any() for name in ("position_mm", "rotation"))
 
     def close(self) -> None:
         """Let go of the memory; the creator also removes it."""

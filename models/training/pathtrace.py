@@ -90,7 +90,7 @@ class Studio:
     ) -> tuple[Any, dict[str, str]]:
         """A lit scene, ready to be rendered, and notes on it. `slant_deg`: of the camera."""
         radius = rest.wall_radius
-        texture = floors.random_floor(rng, 512, 512 / (2 * radius), self.floor_kinds, self.printed)
+        texture = self.paint_floor(rng, 512, 512 / (2 * radius))
         shiny = rng.random() < 0.3
         scene: dict[str, Any] = {
             "type": "scene",
@@ -140,10 +140,14 @@ class Studio:
             "radius": max(radius * 1.08, height * 0.7),
             "bsdf": {"type": "thindielectric"},
         }
-        self._light(rng, scene, camera, radius)
+        self.light(rng, scene, camera, radius)
         scene["sensor"] = _sensor(camera)
         notes = {"dome": str(has_dome), "ridges": str(len(rest.ridges))}
         return self._set(mi.load_dict(scene, optimize=False)), notes
+
+    def paint_floor(self, rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
+        """(size, size, 3) float32: what the compartment is lined with; a die is `edge` wide."""
+        return floors.random_floor(rng, size, edge, self.floor_kinds, self.printed)
 
     def _set(self, scene: Any) -> Any:
         """The one scene that is ever rendered, changed to look like this one.
@@ -165,11 +169,12 @@ class Studio:
         old.update()
         return self._stage
 
-    def _light(
+    def light(
         self, rng: np.random.Generator, scene: dict[str, Any], camera: Camera, radius: float
     ) -> None:
+        """Add a sky, three lamps and a ring of eight to a scene."""
         sky = looks.random_colour(rng, (0, 0.2), (0.5, 1.0)) * rng.uniform(0.05, 0.8)
-        scene["sky"] = {"type": "constant", "radiance": _rgb(sky)}
+        scene["sky"] = {"type": "constant", "radiance": rgb(sky)}
         lit = int(rng.integers(1, 4))
         for i in range(3):
             heading, reach = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 2.2) * 12
@@ -178,14 +183,14 @@ class Studio:
             while _is_in_the_way(at, wide, camera):
                 at[0], at[1] = at[0] + 2 * np.cos(heading), at[1] + 2 * np.sin(heading)
             power = rng.uniform(8, 90) / wide**2 * (1 + reach / 12) * (i < lit)
-            scene[f"lamp{i}"] = _panel(at, wide, looks.random_colour(rng, (0, 0.2), (1, 1)) * power)
+            scene[f"lamp{i}"] = panel(at, wide, looks.random_colour(rng, (0, 0.2), (1, 1)) * power)
         reach = rng.uniform(0.6, 1.6)
         power = rng.uniform(20, 120) * (rng.random() < 0.5)
         high = max(min(float(camera.position[2]) - 0.3, 14), 3.0)
         for i in range(8):
             angle = 2 * np.pi * i / 8
             at = [radius * reach * np.cos(angle), radius * reach * np.sin(angle), high]
-            scene[f"ring{i}"] = _panel(at, 0.18, np.full(3, power))
+            scene[f"ring{i}"] = panel(at, 0.18, np.full(3, power))
 
 
 def _is_in_the_way(at: list[float], wide: float, camera: Camera) -> bool:
@@ -268,12 +273,13 @@ def _develop(rng: np.random.Generator, scene: Any, seed: int) -> np.ndarray:
     return np.ascontiguousarray((srgb[..., ::-1] * 255 + 0.5).astype(np.uint8))
 
 
-def _rgb(bgr: np.ndarray) -> dict[str, Any]:
+def rgb(bgr: np.ndarray) -> dict[str, Any]:
+    """A colour as Mitsuba takes it."""
     return {"type": "rgb", "value": [float(bgr[2]), float(bgr[1]), float(bgr[0])]}
 
 
 def _plain(bgr: np.ndarray) -> dict[str, Any]:
-    return _rgb(np.clip(bgr, 0.01, 0.97))
+    return rgb(np.clip(bgr, 0.01, 0.97))
 
 
 def _bitmap(bgr: np.ndarray) -> dict[str, Any]:
@@ -290,12 +296,13 @@ def _surface(colour: dict[str, Any], roughness: float | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _panel(at: list[float], wide: float, bgr: np.ndarray) -> dict[str, Any]:
+def panel(at: list[float], wide: float, bgr: np.ndarray) -> dict[str, Any]:
+    """A square lamp that faces the middle of the floor."""
     place = mi.ScalarTransform4f().look_at(origin=at, target=[0, 0, 0], up=[0.1, 1, 0])
     return {
         "type": "rectangle",
         "to_world": place @ mi.ScalarTransform4f().scale([wide / 2, wide / 2, 1]),
-        "emitter": {"type": "area", "radiance": _rgb(bgr)},
+        "emitter": {"type": "area", "radiance": rgb(bgr)},
     }
 
 
@@ -334,7 +341,7 @@ def _die_mesh(name: str, die: Die, look: DieLook) -> Any:
         bsdf: dict[str, Any] = {
             "type": "blendbsdf",
             "weight": {"type": "bitmap", "bitmap": mi.Bitmap(mask), "raw": True},
-            "glass": {"type": "dielectric", "int_ior": 1.49, "specular_transmittance": _rgb(tint)},
+            "glass": {"type": "dielectric", "int_ior": 1.49, "specular_transmittance": rgb(tint)},
             "pip": {"type": "twosided", "bsdf": _surface(_bitmap(atlas), None)},
         }
     else:

@@ -84,10 +84,10 @@ _RECIPES = {"loose": 2, "table": 1, "snapshot": 1, "lean": 1, "house": 1, "surfa
 """Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
 
 _TRACED_SCENES = ("loose", SHOTS)
-_OPTIONS = ("taught", "leaning", "clear", "patterned")
+_OPTIONS = ("taught", "leaning", "clear", "patterned", "blind")
 """Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
-by
-rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern."""
+by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern; `blind`:
+path-traced, with materials, lights and lenses that no other set has."""
 
 
 def require_kind(kind: str) -> None:

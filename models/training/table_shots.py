@@ -163,6 +163,22 @@ def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
             return tosses.Rest(dice, setting.radius, setting.ridges)
 
 
+def unseen(rng: np.random.Generator, setting: Setting) -> Setting:
+    """The table with dice, floor and lens that only `blind_shots` has."""
+    from models.training import blind_shots
+
+    look = blind_shots.random_look(rng)
+    size = setting.camera.width
+    view = 2 * (setting.radius + 0.45)
+    # Nearer, or farther away, than any lens of the other shots.
+    distance = float(rng.uniform(10, 13) if rng.random() < 0.5 else rng.uniform(25, 34))
+    camera = look_down(
+        size, size, size / view, distance, float(rng.uniform(0, 4)), float(rng.uniform(0, 360))
+    )
+    kind = str(rng.choice(list(blind_shots.FLOORS)))
+    return replace(setting, dice=[look] * 3, camera=camera, floor_kind=kind)
+
+
 def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
     """Three clear dice of one kind, as a table has them."""
     look = replace(looks.random_look(rng, "translucent"), glow=looks.random_glow(rng))
@@ -207,15 +223,17 @@ class RasterShots:
 class TracedShots:
     """Shots by the path tracer: light from die to die, glass, domes. Options:
     `models.training.scenes`. `patterned` ones are tossed and laid by rule in turn; `taught` ones
-    show more cocked dice."""
+    show more cocked dice; `blind` ones have materials, lights and lenses of their own."""
 
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         is_taught, is_patterned = "taught" in options, "patterned" in options
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
-        from models.training import pathtrace
+        from models.training import blind_shots, pathtrace
 
         self._tracer = pathtrace
-        self._studio = pathtrace.Studio(size, held_out=not is_taught, floor_kinds=FLOORS)
+        self._is_blind = "blind" in options
+        studio = blind_shots.BlindStudio if self._is_blind else pathtrace.Studio
+        self._studio = studio(size, held_out=not is_taught, floor_kinds=FLOORS)
         self._studio.printed = _PATTERNED_PRINT if is_patterned else 0.0
         self._studio.domed = _DOMED
         self._is_taught, self._is_leaning = is_taught, "leaning" in options
@@ -233,6 +251,8 @@ class TracedShots:
                 rng, self.size, is_taught=self._is_taught,
                 floor_kinds=PATTERNED_FLOORS if self._is_patterned else (),
             )  # fmt: skip
+            if self._is_blind:
+                self._setting = unseen(rng, self._setting)
             # A die laid by rule would go through a ridge.
             if self._is_leaning or self._is_patterned:
                 self._setting = replace(self._setting, ridges=[])

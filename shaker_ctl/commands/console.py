@@ -33,7 +33,6 @@ from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.console.stream import ByteStream
 from shaker_ctl.console.voice import Voice
 from shaker_ctl.errors import ConsoleLineError, SettingsError
-from shaker_ctl.rules.vocabulary import Role
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -80,7 +79,7 @@ def console(
 @app.command()
 def add_user(
     name: Annotated[str, typer.Argument(help="Login name: letters, digits, . _ -")],
-    role: Annotated[str, typer.Argument(help="dealer, floorperson, supervisor or technician")],
+    role: Annotated[str, typer.Argument(help=f"One of: {', '.join(accounts.ROLES)}.")],
     users: UsersFile = USERS_FILE,
 ) -> None:
     """Add a person who may log in, or give one a new passphrase. Takes effect at once."""
@@ -126,13 +125,12 @@ def _accounts(users: Path) -> tuple[accounts.Account, ...]:
     return accounts.load(users) if users.exists() else ()
 
 
-def _role(word: str) -> Role:
-    if word not in {known.value for known in Role}:
+def _role(word: str) -> accounts.AnyRole:
+    if word not in accounts.ROLES:
         raise SettingsError(
-            f"there is no role {word!r}",
-            remedy="Use dealer, floorperson, supervisor or technician",
+            f"there is no role {word!r}", remedy=f"Use one of: {', '.join(accounts.ROLES)}"
         )
-    return Role(word)
+    return accounts.ROLES[word]
 
 
 def the_only_port() -> str:

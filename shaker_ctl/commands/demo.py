@@ -70,6 +70,10 @@ def demo(
         bool,
         typer.Option("--by-hand", help="You are the people: the screen says where to log in."),
     ] = False,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Serve the page for browsers beside it, on this computer."),
+    ] = False,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -99,6 +103,8 @@ def demo(
 
     With --by-hand nobody is scripted: the screen prints the line to paste into a second terminal,
     and the table waits for its floorperson and its dealer as a real one does.
+
+    With --page it prints the address of a page that shows the table in a browser, without a login.
     """
     if (mark := real_table.mark()) is not None:
         raise RefusedError(
@@ -125,6 +131,7 @@ def demo(
         dice=dice,
         pins=pins.value,
         by_hand=by_hand,
+        page=page,
     )
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 

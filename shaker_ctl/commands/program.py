@@ -22,6 +22,7 @@ LISTED = {
     "run": "Run a table until SIGTERM or Ctrl-C.",
     "demo": "Play a table on the virtual rig: opening inspection, then round after round.",
     "status": "Show a running table: state, motor, last reading, lamps, faults.",
+    "page": "Serve the page of a table until SIGTERM or Ctrl-C: what it sees, does and did.",
     "install": "Make this computer a table that starts at power-on. Say first what will be done.",
     "uninstall": "Take units, scripts and rules away again. "
     "The journal, its pictures and /etc stay.",
@@ -31,6 +32,7 @@ LISTED = {
     "calibrate": "Calibrate the camera, by a printed target or the dice.",
     "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",
     "lamp": "The lamp box of the table, as a spare part.",
+    "link": "Hand the table's journal, state and alarms to a floor, until SIGTERM or Ctrl-C.",
     "rules": "Show, compare and check the rule profiles.",
     "seal": "The signed list of everything that decides: program, model, profile, settings.",
     "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",

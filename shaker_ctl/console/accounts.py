@@ -12,6 +12,7 @@ import re
 import tempfile
 import tomllib
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from argon2 import PasswordHasher
@@ -19,6 +20,22 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules.vocabulary import Role
+
+
+class Looker(Enum):
+    """Roles for looking alone: the page knows them, no console lets them in, no record names them
+    as somebody who acted."""
+
+    VIEWER = "viewer"
+    """A screen on a wall, or a trainee: what the table shows now."""
+    SURVEILLANCE = "surveillance"
+    """Rounds with their pictures, exports of cases, and who looked at what."""
+
+
+AnyRole = Role | Looker
+
+ROLES: dict[str, AnyRole] = {role.value: role for role in (*Role, *Looker)}
+"""Every role that a users file may give."""
 
 SHORTEST = 8
 """Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
@@ -43,7 +60,7 @@ class Account:
     """One person in one role. Whoever has two roles stands in the file twice."""
 
     name: str
-    role: Role
+    role: AnyRole
     hash: str
 
 
@@ -53,7 +70,7 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def verify(self, name: str, role: Role, passphrase: str) -> bool:
+    def verify(self, name: str, role: AnyRole, passphrase: str) -> bool:
         """True when the three belong together. Takes tens of milliseconds either way.
 
         Raises `SettingsError` when the users file cannot be used.
@@ -106,11 +123,11 @@ def _account(entry: object, where: str, remedy: str) -> Account:
     name, role, stored = entry["name"], entry["role"], entry["hash"]
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise SettingsError(f"{where}: a name is up to 32 letters, digits, . _ -", remedy=remedy)
-    if role not in {known.value for known in Role}:
+    if role not in ROLES:
         raise SettingsError(f"{where}: role {role!r} does not exist", remedy=remedy)
     if not isinstance(stored, str) or not stored.startswith("$argon2id$"):
         raise SettingsError(f"{where}: hash is not an argon2id hash", remedy=remedy)
-    return Account(name, Role(role), stored)
+    return Account(name, ROLES[role], stored)
 
 
 def hash_passphrase(passphrase: str) -> str:
@@ -131,7 +148,7 @@ def require_name(name: str) -> None:
         )
 
 
-def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
+def add(path: Path, name: str, role: AnyRole, passphrase: str) -> bool:
     """Add a person, or give them a new passphrase; True when they were there before.
 
     The file is replaced in one step and readable by its owner only, or, where root writes it into
@@ -145,7 +162,7 @@ def add(path: Path, name: str, role: Role, passphrase: str) -> bool:
     return len(others) < len(there)
 
 
-def remove(path: Path, name: str, role: Role | None) -> tuple[Role, ...]:
+def remove(path: Path, name: str, role: AnyRole | None) -> tuple[AnyRole, ...]:
     """Take one role from a person, or all with None; return those that were taken.
 
     Raises `SettingsError` where the person has none of them.

@@ -21,6 +21,7 @@ _CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]{0,31}")
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _DECIMAL = re.compile(r"\d{1,5}(\.\d{1,3})?", re.ASCII)
+_DICE = re.compile(r"[1-6]{3}", re.ASCII)
 
 JOG_RPM = (60.0, 900.0)
 """Slower is below what the tach can prove; faster lies outside every approved shake."""
@@ -55,6 +56,9 @@ def round_number(word: str) -> int:
 
 
 def values(words: Sequence[str]) -> Values:
+    """Three values, in one word as a number pad types them or in three."""
+    if len(words) == 1 and _DICE.fullmatch(words[0]):
+        words = tuple(words[0])
     if len(words) != 3:
         raise ArgumentsError("three values are needed, 1 to 6 each")
     a, b, c = (integer(word, "a value", 1, 6) for word in words)
@@ -72,23 +76,30 @@ def maybe_round(words: Sequence[str]) -> Arguments:
 
 
 def round_and_values(words: Sequence[str]) -> Arguments:
-    if len(words) != 4:
-        raise ArgumentsError("ROUND and three values are needed")
-    return {"round": round_number(words[0]), "values": values(words[1:])}
+    number, rest = _maybe_round_before(words)
+    return {**number, "values": values(rest)}
 
 
 def round_and_word(words: Sequence[str]) -> Arguments:
-    if len(words) != 2 or words[1].lower() not in ("yes", "no"):
-        raise ArgumentsError("ROUND and either yes or no are needed")
-    return {"round": round_number(words[0]), "stayed": words[1].lower() == "yes"}
+    number, rest = _maybe_round_before(words)
+    word = _only(rest, "yes or no").lower()
+    if word not in ("yes", "no"):
+        raise ArgumentsError("yes or no is needed")
+    return {**number, "stayed": word == "yes"}
 
 
 def decision(words: Sequence[str]) -> Arguments:
-    if len(words) == 2 and words[1].lower() == "no-roll":
-        return {"round": round_number(words[0]), "values": None}
-    if len(words) != 4:
-        raise ArgumentsError("ROUND and either three values or no-roll are needed")
-    return round_and_values(words)
+    number, rest = _maybe_round_before(words)
+    if [word.lower() for word in rest] == ["no-roll"]:
+        return {**number, "values": None}
+    return {**number, "values": values(rest)}
+
+
+def _maybe_round_before(words: Sequence[str]) -> tuple[Arguments, Sequence[str]]:
+    """Split off the round: what follows is one word, or three values."""
+    if not words or len(words) % 2:
+        return {}, words
+    return {"round": round_number(words[0])}, words[1:]
 
 
 def one_of(name: str, *choices: str, default: str | None = None) -> Reader:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from shaker_ctl.console import codes, grammar, permission
+from shaker_ctl.console import codes, grammar, permission, render
 from shaker_ctl.console.desk import Actor, TableView
 from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
 from shaker_ctl.console.looks import Seat, Shown
@@ -59,7 +59,7 @@ def _own_roles(actor: Actor) -> frozenset[Role]:
 
 def _one(form: Form, view: TableView) -> Lines:
     who = ", ".join(sorted(role.value for role in form.roles)) or "anyone, without login"
-    lines = [form.line, f"  {form.summary}", f"  for {who}"]
+    lines = [form.line, *render.paragraph(form.help, "  "), f"  for {who}"]
     if form.kind is Kind.ACT:
         now = "yes" if form.name in view.allowed else "no, status says what the table waits for"
         lines += ["  written in full; taken when the line stays quiet after it", f"  now: {now}"]
@@ -73,7 +73,7 @@ def _table(forms: Iterable[Form]) -> Lines:
             lines.append(f"  {form.line}")
         head = "" if len(form.line) > _COLUMN else form.line
         lines += textwrap.wrap(
-            form.summary,
+            form.help,
             WIDTH,
             initial_indent=f"  {head:<{_COLUMN}} ",
             subsequent_indent=" " * (_COLUMN + 3),
@@ -86,6 +86,7 @@ def _facts(form: Form, view: TableView) -> dict[str, object]:
     return {
         "command": form.name,
         "usage": form.usage,
+        "key": form.key,
         "kind": form.kind,
         "roles": form.roles,
         "now": form.kind is not Kind.ACT or form.name in view.allowed,

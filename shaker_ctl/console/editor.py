@@ -97,6 +97,11 @@ class LineEditor:
         if not self._history or self._history[-1] != line:
             self._history.append(line)
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is typed yet."""
+        return not self._line
+
     def history(self) -> tuple[str, ...]:
         return tuple(self._history)
 

@@ -4,6 +4,9 @@ Owns every command's words, arguments, help and the roles that may give it. Must
 table's state, sessions or effects. Three kinds: *look* changes nothing, *own* concerns this
 console alone, *act* is handed to the rules. Only looks and owns may be abbreviated: with acts a
 stray letter and Enter would be a command.
+
+A dealer plays on a number pad: some acts have a key of their own, and three values alone are
+`enter`. A key means one act in every state; the rules refuse it where it is out of place.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ class Form:
     kind: Kind
     roles: frozenset[Role] = frozenset()
     """Who may give it; empty: anyone, without login."""
+    key: str = ""
+    """What a number pad types for it."""
 
     @property
     def name(self) -> str:
@@ -45,6 +50,15 @@ class Form:
     @property
     def line(self) -> str:
         return f"{self.name} {self.usage}".strip()
+
+    @property
+    def help(self) -> str:
+        return f"{self.summary} (key `{self.key}`)" if self.key else self.summary
+
+    @property
+    def is_of_a_round(self) -> bool:
+        """An act on a round, whose number need not be typed: the one on the screen is meant."""
+        return self.kind is Kind.ACT and self.usage.startswith("[ROUND]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +102,9 @@ def _act(
     summary: str,
     usage: str = "",
     read: args.Reader = args.nothing,
+    key: str = "",
 ) -> Form:
-    return Form(tuple(words.split()), usage, summary, read, Kind.ACT, roles)
+    return Form(tuple(words.split()), usage, summary, read, Kind.ACT, roles, key)
 
 
 FORMS: tuple[Form, ...] = (
@@ -120,21 +135,40 @@ FORMS: tuple[Form, ...] = (
         args.one_of("mode", "people", "colour", "plain", "machine"),
     ),
     _own("hello", "the banner and the READY line again"),
-    _act(_DEALER, "bets", "open the bets of the next round"),
-    _act(_DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round),
-    _act(_DEALER, "activate", "start the shaker", "[ROUND]", args.maybe_round),
-    _act(_DEALER, "reveal", "have the cover opened", "[ROUND]", args.maybe_round),
-    _act(_DEALER, "enter", "enter the dice as you see them", "ROUND A B C", args.round_and_values),
-    _act(_DEALER, "confirm", "repeat the values read", "ROUND A B C", args.round_and_values),
-    _act(_DEALER, "no-roll", "call no roll: not all three dice lie flat", "ROUND", args.a_round),
-    _act(_DEALER, "settled", "wagers collected and paid", "[ROUND]", args.maybe_round),
-    _act(_DEALER, "lamps-off", "clear the lit areas", "[ROUND]", args.maybe_round),
+    _act(_DEALER, "bets", "open the bets of the next round", key="+"),
+    _act(_DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round, "*"),
+    _act(_DEALER, "activate", "start the shaker", "[ROUND]", args.maybe_round, "/"),
+    _act(_DEALER, "reveal", "have the cover opened", "[ROUND]", args.maybe_round, "//"),
+    _act(
+        _DEALER,
+        "enter",
+        "enter the dice as you see them; `346` alone says the same",
+        "[ROUND] A B C",
+        args.round_and_values,
+    ),
+    _act(
+        _DEALER,
+        "no-roll",
+        "call no roll: not all three dice lie flat",
+        "[ROUND]",
+        args.maybe_round,
+        "000",
+    ),
+    _act(_DEALER, "settled", "wagers collected and paid", "[ROUND]", args.maybe_round, "-"),
+    _act(_DEALER, "lamps-off", "clear the lit areas", "[ROUND]", args.maybe_round, "."),
     _act(
         _DEALER | _FLOOR,
         "in-view",
         "interrupted after the toss: whether the locked compartment stayed in your view",
-        "ROUND yes|no",
+        "[ROUND] yes|no",
         args.round_and_word,
+    ),
+    _act(
+        _DEALER | _FLOOR,
+        "correct",
+        "another result than was typed: the dealer names it, a floorperson repeats it",
+        "[ROUND] A B C|no-roll",
+        args.decision,
     ),
     _act(_FLOOR, "lid", "release the lid's latch for some seconds, between rounds"),
     _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
@@ -143,7 +177,7 @@ FORMS: tuple[Form, ...] = (
         _FLOOR,
         "decide",
         "decide between dealer and reader",
-        "ROUND A B C|no-roll",
+        "[ROUND] A B C|no-roll",
         args.decision,
     ),
     _act(
@@ -179,7 +213,8 @@ FORMS: tuple[Form, ...] = (
 )
 
 BY_NAME: dict[str, Form] = {form.name: form for form in FORMS}
-ALIASES = {"?": "help", "st": "status", "quit": "logout", "exit": "logout"}
+BY_KEY: dict[str, Form] = {form.key: form for form in FORMS if form.key}
+ALIASES = {"?": "help", "st": "status", "next": "status", "quit": "logout", "exit": "logout"}
 _LONGEST = max(len(form.words) for form in FORMS)
 
 
@@ -191,6 +226,8 @@ def parse(line: str) -> Command | Refusal | None:
     words = line.split()
     if not words:
         return None
+    if (keyed := _by_number_pad(words)) is not None:
+        return keyed
     words[0] = ALIASES.get(words[0].lower(), words[0])
     found = _find([word.lower() for word in words[:_LONGEST]])
     if isinstance(found, Refusal):
@@ -199,6 +236,22 @@ def parse(line: str) -> Command | Refusal | None:
         return Command(found, found.read(words[len(found.words) :]))
     except args.ArgumentsError as wrong:
         return Refusal(codes.SYNTAX, f"{found.line}: {wrong}")
+
+
+def _by_number_pad(words: list[str]) -> Command | None:
+    """A key of its own, or three values: what the dealer sees."""
+    if len(words) == 1 and (form := BY_KEY.get(words[0])):
+        return Command(form, {})
+    try:
+        return Command(BY_NAME["enter"], {"values": args.values(words)})
+    except args.ArgumentsError:
+        return None
+
+
+def typed(name: str) -> str:
+    """Return what to type for an act: its words, and its key where it has one."""
+    form = BY_NAME[name]
+    return f"{name} (key {form.key})" if form.key else name
 
 
 def named(words: str) -> Form | Refusal:

@@ -163,10 +163,7 @@ def status(view: TableView, style: Style) -> Lines:
     lines += pair("round", f"{view.round_id}, {last}" if view.round_id else "none yet")
     if view.pending:
         by = " or ".join(role.value for role in view.pending.roles)
-        is_reading = view.pending.values and view.pending.kind == "confirm"
-        read = f", read {dice(view.pending.values)}" if is_reading else ""
-        waits = f"{view.pending.kind}{read}{' by ' + by if by else ''}"
-        lines += pair("waits for", f"{waits}. {view.pending.text}".strip())
+        lines += pair("waits for", f"{by}: {view.pending.text}" if by else view.pending.text)
     if view.next_step:
         lines += pair("next", view.next_step)
     if view.faults:

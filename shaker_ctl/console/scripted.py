@@ -161,7 +161,7 @@ class Floorperson(_Person):
 
 @dataclass
 class Dealer(_Person):
-    """Runs rounds: bets, no more bets, activate or reveal, confirm, settled, lamps off."""
+    """Runs rounds: bets, no more bets, activate or reveal, enter, settled, lamps off."""
 
     betting_s: float = 1.0
     settling_s: float = 0.5
@@ -206,8 +206,7 @@ class Dealer(_Person):
         seen = self.eyes(number, values)
         if seen is None:
             return f"no-roll {number}"
-        verb = "confirm" if seen == values else "enter"
-        return f"{verb} {number} {seen[0]} {seen[1]} {seen[2]}"
+        return f"enter {number} {seen[0]} {seen[1]} {seen[2]}"
 
     def _wait_before(self, line: str) -> None:
         if line.startswith("nmb"):

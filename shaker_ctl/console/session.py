@@ -5,14 +5,17 @@ lines, threads or clocks: `receive` and `tick` are called by one thread with the
 yields what to send. It asks the table only through `Desk`.
 
 Theory of operation. A line that looks is answered at once. A line that acts is held until the line
-has been quiet (`burst`), then goes to the rules. A passphrase is asked for in silence (`sign_in`)
-and handed to argon2 here, in this console's thread. Announcements come from any thread into a
-bounded queue and are said between lines. A file leaves piece by piece, so that Ctrl-C ends it.
+has been quiet (`burst`), then goes to the rules. It means the round, and values mean the reading,
+that were on the screen when its first character was typed. A passphrase is asked for in silence
+(`sign_in`) and handed to argon2 here, in this console's thread. Announcements come from any thread
+into a bounded queue and are said between lines. A file leaves piece by piece, so that Ctrl-C ends
+it.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 from shaker_ctl import __version__
 from shaker_ctl.console import assistance, codes, grammar, looks, machine, permission, render
@@ -26,6 +29,7 @@ from shaker_ctl.console.desk import (
     LampView,
     Note,
     Parcel,
+    PendingView,
     Request,
     TableView,
 )
@@ -41,12 +45,20 @@ GREET_AFTER_S = 60.0
 """Enter after so much silence gets the banner: somebody has just plugged in."""
 PROGRESS_S = 0.5
 MAX_ANNOUNCEMENTS = 64
-WITH_ROUND = frozenset({"nmb", "activate", "reveal", "settled", "lamps-off", "presence"})
-"""Acts on the round in hand: where its number is not typed, the one last seen is meant."""
+VERDICTS = frozenset({"enter", "no-roll", "decide"})
+"""Acts that say how the dice lie. They mean the reading on the screen, and are typed each time."""
 
 LONG = frozenset({"inspect", "jog", "test-toss", "lamp test"})
 """Acts that start work which goes on for a while; people watch it, Ctrl-C gives it up."""
 RUNNING = frozenset({"opening inspection", "shift inspection", "trial"})
+
+
+@dataclass(frozen=True, slots=True)
+class OnScreen:
+    """What the table showed when the line in hand was begun."""
+
+    round_id: int | None = None
+    pending: PendingView | None = None
 
 
 class Session:
@@ -78,7 +90,8 @@ class Session:
         self._table = desk.view().table[:20]
         self._nobody = Actor("", None, port)
         self._actor = self._nobody
-        self._held: tuple[Command, int | None] | None = None
+        self._held: tuple[Command, OnScreen] | None = None
+        self._on_screen = OnScreen()
         self._watched: str | None = None
         self._faults_before: frozenset[str] = frozenset()
         self._progress = ""
@@ -163,6 +176,9 @@ class Session:
             self._held = None
             self._speaker.refuse("", codes.PASTE, "more input came with the command; not acted on")
             self._prompt()
+        if self._editor.is_empty:
+            view = self._desk.view()
+            self._on_screen = OnScreen(view.round_id, view.pending)
         events = self._editor.feed(bytes((byte,)))
         self._speaker.echo()
         for event in events:
@@ -208,13 +224,13 @@ class Session:
                 name, codes.NOISE, "bytes came with it that no keyboard sends; repeat it"
             )
             return
-        if name != "login":
+        if name != "login" and name not in VERDICTS:
             self._editor.remember(line.text.strip())
         self._active_at = self._now
         if refusal := permission.refusal(command.form, self._actor, self._roles):
             self._speaker.refuse(name, refusal.code, refusal.text)
         elif command.form.kind is Kind.ACT:
-            self._held = (command, self._desk.view().round_id)
+            self._held = (command, self._on_screen)
         elif command.form.kind is Kind.LOOK:
             self._look(command)
         elif name == "login":
@@ -341,17 +357,21 @@ class Session:
 
     def _take_held(self) -> None:
         assert self._held is not None
-        (command, round_id), self._held = self._held, None
-        name, arguments = command.form.name, dict(command.arguments)
-        if name in WITH_ROUND and "round" not in arguments:
-            if round_id is None:
-                self._speaker.refuse(name, codes.NOT_NOW, "there is no round in hand")
-                self._prompt()
-                return
-            arguments["round"] = round_id
-        self._faults_before = _faults(self._desk.view())
-        answer = self._submit(Request(name, arguments))
-        self._answer(name, answer)
+        (command, seen), self._held = self._held, None
+        view = self._desk.view()
+        self._faults_before = _faults(view)
+        name, request = command.form.name, _request(command, seen)
+        if command.form.is_of_a_round and request.arguments["round"] is None:
+            self._speaker.refuse(name, codes.NOT_NOW, "there is no round in hand")
+        elif name in VERDICTS and view.pending != seen.pending:
+            self._speaker.refuse(
+                name,
+                codes.NOT_NOW,
+                "what the table shows has changed since you began to type: look at `status`, then "
+                "type it again",
+            )
+        else:
+            self._answer(name, self._submit(request))
         self._prompt()
 
     def _submit(self, request: Request) -> Answer:
@@ -447,6 +467,17 @@ class Session:
     def _complete(self, text: str) -> list[str]:
         roles = frozenset({self._actor.role}) if self._actor.role else frozenset()
         return grammar.complete(text, roles)
+
+
+def _request(command: Command, seen: OnScreen) -> Request:
+    """The act that a line means, in the round that was on the screen where it names none."""
+    name, arguments = command.form.name, dict(command.arguments)
+    if command.form.is_of_a_round:
+        arguments.setdefault("round", seen.round_id)
+    read = seen.pending if seen.pending and seen.pending.kind == "confirm" else None
+    if name == "enter" and read and arguments["values"] == read.values:
+        name = "confirm"
+    return Request(name, arguments)
 
 
 def _faults(view: TableView) -> frozenset[str]:

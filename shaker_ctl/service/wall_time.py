@@ -48,12 +48,16 @@ class WallTime:
             return TimeTrust.SYNCHRONISED
         return TimeTrust.RTC if RTC.exists() else TimeTrust.NONE
 
-    def is_behind_last_record(self) -> bool:
+    @property
+    def stands_behind_records(self) -> bool:
         """Whether the clock stands earlier than a record that exists."""
+        return self._clock.wall() < self._newest_s
+
+    def is_behind_last_record(self) -> bool:
+        """The same, as a record will say it: from then on that moment counts."""
         with self._lock:
-            wall_s = self._clock.wall()
-            is_behind = wall_s < self._newest_s
-            self._newest_s = max(self._newest_s, wall_s)
+            is_behind = self.stands_behind_records
+            self._newest_s = max(self._newest_s, self._clock.wall())
             return is_behind
 
 

@@ -32,7 +32,7 @@ def _commands(*roles: Role) -> str:
     forms = [form for form in FORMS if bool(form.roles) == bool(wanted) and wanted <= form.roles]
     # Acts first: they are what a role is there for.
     forms.sort(key=lambda form: roles != () and form.kind is not Kind.ACT)
-    return _table(("command", "what"), ((form.line, form.summary) for form in forms))
+    return _table(("command", "what"), ((form.line, form.help) for form in forms))
 
 
 def tables() -> Mapping[str, str]:

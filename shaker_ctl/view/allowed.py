@@ -11,7 +11,7 @@ from shaker_ctl.rules import machine
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import Role, Verified
+from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import requests
@@ -29,6 +29,7 @@ _TRIED: tuple[Request, ...] = (
     *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
     Request("inspect", {"what": "enter", "values": (1, 2, 3)}),
     Request("decide", {"values": None}),
+    *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
     Request("dice changed", {"serials": ("a", "b", "c")}),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
@@ -40,8 +41,8 @@ def allowed_verbs(
 ) -> frozenset[str]:
     """Return the verbs that the rules would take now from some role."""
     tried = list(_TRIED)
-    if isinstance(state.reading, Verified):
-        tried.append(Request("confirm", {"values": state.reading.values}))
+    if state.named is not None:
+        tried.append(Request("correct", {"values": state.named.values}))
     tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
     actors = [Actor("somebody", role, "trial") for role in Role]

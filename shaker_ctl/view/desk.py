@@ -15,7 +15,7 @@ from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, R
 from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.life import AT_HAND
-from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Condition
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
@@ -96,7 +96,10 @@ class TableDesk:
             elif isinstance(event, events.LidRequested):
                 c.check_lid()
             elif isinstance(event, events.OpenRequested):
-                c.require_proved_journal()
+                c.require_verified()
+                self._require_unbarred()
+            elif isinstance(event, events.BetsRequested):
+                self._require_unbarred()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()
@@ -187,6 +190,12 @@ class TableDesk:
                 f"a jog is {MIN_JOG_RPM:g} to {top_rpm:g} rpm for up to {p.jog_limit_s:g} s",
                 remedy="give both inside these bounds",
             )
+
+    def _require_unbarred(self) -> None:
+        """Raise `RefusedError` where the clock would let no table open, and no round begin."""
+        c, state = self._c, self._c.state.state
+        if state.phase in (Phase.INSPECTED, Phase.READY) and (why := table_view.barrier(c, state)):
+            raise RefusedError(c.rulebook.explain(why), remedy=self.view().next_step)
 
     def _selftest(self) -> Answer:
         """Every device that can be asked without moving anything."""

@@ -6,15 +6,17 @@ state and the rulebook alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from shaker_ctl.console.desk import InspectionView, PendingView
+from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
+    Barrier,
     NoRoll,
     Part,
     Purpose,
@@ -35,18 +37,12 @@ _LIFE = {
 
 IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 
+_DEALER = frozenset({Role.DEALER})
+
 _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
-    Phase.AWAITING_DEALER: ("confirm", frozenset({Role.DEALER}), "announce and confirm the values"),
-    Phase.INTERRUPTED: (
-        "in-view",
-        frozenset({Role.DEALER, Role.FLOORPERSON, Role.SUPERVISOR}),
-        "interrupted after the toss",
-    ),
-    Phase.DISPUTED: (
-        "decide",
-        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
-        "decide",
-    ),
+    Phase.AWAITING_DEALER: ("enter", _DEALER, "read the dice by eye"),
+    Phase.INTERRUPTED: ("in-view", IN_CHARGE | _DEALER, "interrupted after the toss"),
+    Phase.DISPUTED: ("decide", IN_CHARGE, "decide"),
     Phase.LAMP_VALUES_AWAITED: (
         "values",
         IN_CHARGE,
@@ -69,26 +65,16 @@ _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
         IN_CHARGE,
         "were the dice properly tossed? inspect tossed, or inspect not-tossed",
     ),
-    Phase.TO_BE_SIGNED: (
-        "sign",
-        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
-        "the inspection has passed: sign",
-    ),
-    Phase.AWAITING_PRESENCE: (
-        "presence",
-        frozenset({Role.FLOORPERSON, Role.SUPERVISOR}),
-        "come to the table, then say: presence",
-    ),
-    Phase.COLLECTING: ("settled", frozenset({Role.DEALER}), "collect and pay, then: settled"),
-    Phase.PAYING: ("settled", frozenset({Role.DEALER}), "pay, then: settled"),
-    Phase.SETTLING_BY_HAND: (
-        "settled",
-        frozenset({Role.DEALER}),
-        "settle by hand, then: settled",
-    ),
-    Phase.WITHOUT_RESULT: ("settled", frozenset({Role.DEALER}), "deal with wagers, then: settled"),
-    Phase.SETTLED_LIT: ("lamps-off", frozenset({Role.DEALER}), "clear the lamps: lamps-off"),
+    Phase.TO_BE_SIGNED: ("sign", IN_CHARGE, "the inspection has passed: sign"),
+    Phase.AWAITING_PRESENCE: ("presence", IN_CHARGE, "come to the table, then: presence"),
+    Phase.COLLECTING: ("settled", _DEALER, f"collect and pay, then: {typed('settled')}"),
+    Phase.PAYING: ("settled", _DEALER, f"pay, then: {typed('settled')}"),
+    Phase.SETTLING_BY_HAND: ("settled", _DEALER, f"settle by hand, then: {typed('settled')}"),
+    Phase.WITHOUT_RESULT: ("settled", _DEALER, f"deal with wagers, then: {typed('settled')}"),
+    Phase.SETTLED_LIT: ("lamps-off", _DEALER, f"clear the lamps: {typed('lamps-off')}"),
 }
+
+_OR_NO_ROLL = "; not all flat: 000"
 
 
 def read_values(verdict: Verdict | None) -> Values | None:
@@ -115,31 +101,53 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
     if found is None:
         return None
     kind, roles, text = found
-    if state.phase is Phase.AWAITING_DEALER and not isinstance(state.reading, Verified):
-        kind, text = "enter", "read the dice by eye: enter the values, or call no roll"
-        if isinstance(state.reading, NoRoll) and entry is EntryMode.DEALER_CONFIRM:
-            text = "the reader sees a die that does not lie flat: call no roll, or enter the values"
-        if isinstance(state.reading, Unreadable):
-            text += f" ({state.reading.reason})"
+    read = read_values(state.reading) if entry is EntryMode.DEALER_CONFIRM else None
+    if state.phase is Phase.AWAITING_DEALER:
+        kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
+        if state.entered:
+            text = f"typed once: {_seen(state.entered)}; type the same values a second time"
     if state.phase is Phase.INTERRUPTED:
         said = f"{state.witness.name} has said so; " if state.witness else ""
         text = (
-            f"{said}dealer and floorperson, each: in-view {state.round} yes, where the locked "
-            f"compartment stayed in your view; else in-view {state.round} no: the round is void"
+            f"{said}dealer and floorperson, each: in-view yes, where the locked "
+            "compartment stayed in your view; else in-view no: the round is void"
         )
     if state.phase is Phase.LAMP_VALUES_AWAITED:
         text += _suggestion(state)
+    if state.named is not None:
+        roles |= IN_CHARGE
+        text = (
+            f"{state.named.by.name} names {_seen(state.named.values)} in the place of "
+            f"{_seen(state.values)}. Floorperson, if you agree: correct "
+            f"{_typed(state.named.values)}; else the dealer settles"
+        )
     if state.inspector is not None and state.phase in ph.INSPECTION:
         roles = frozenset({state.inspector.role})
     if state.phase is Phase.DISPUTED:
-        text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; decide"
+        named = [v for v in (state.entered, read_values(state.reading)) if v is not None]
+        lines = [*(f"decide {_seen(values)}" for values in named), "decide no-roll"]
+        text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; "
+        text += f"say: {' or '.join(lines)}"
     return PendingView(
         kind=kind,
         round_id=state.round or None,
-        values=read_values(state.reading) if kind == "confirm" else state.values,
+        values=read if kind == "confirm" else state.values,
         roles=tuple(sorted(roles, key=lambda role: role.value)),
         text=text,
     )
+
+
+def _to_enter(reading: Verdict | None, read: Values | None, entry: EntryMode) -> str:
+    """What the dealer does with the dice, and the line that says so."""
+    if read is not None:
+        line = "".join(map(str, read))
+        return f"{_seen(read)} was read. Announce the dice, then type them: {line}{_OR_NO_ROLL}"
+    why = ""
+    if isinstance(reading, NoRoll) and entry is EntryMode.DEALER_CONFIRM:
+        why = "the reader sees a die that does not lie flat; "
+    elif isinstance(reading, Unreadable):
+        why = f"nothing was read ({reading.reason}); "
+    return f"{why}read the dice by eye, then type them, such as 346{_OR_NO_ROLL}"
 
 
 _UNSEEN = {
@@ -165,6 +173,10 @@ def _seen(values: Values | None) -> str:
     return "no roll" if values is None else " ".join(map(str, values))
 
 
+def _typed(values: Values | None) -> str:
+    return "no-roll" if values is None else _seen(values)
+
+
 def _read(verdict: Verdict | None) -> str:
     return "nothing" if isinstance(verdict, Unreadable) else _seen(read_values(verdict))
 
@@ -177,14 +189,44 @@ _NEXT: dict[Phase, str] = {
     Phase.SHAKER_RETIRED: "technician, once the shaker is back at the table: return-to-service",
 }
 
+BETWEEN = frozenset({Phase.CLOSED, Phase.INSPECTION_DUE, Phase.INSPECTED, Phase.READY})
+"""Phases in which a table could be brought to its next round, were nothing in the way."""
 
-def next_step(state: TableState, faults: Sequence[str]) -> str:
-    """Return what brings a table on that nobody plays at; `faults`: codes that stand."""
+_UNBARS = {
+    Barrier.TIME_UNTRUSTED: "floorperson or supervisor: look at the clock in `health`; where it is "
+    "right: time confirm",
+    Barrier.DICE_UNKNOWN: "floorperson or supervisor: dice changed SERIAL SERIAL SERIAL",
+    Barrier.DICE_EXPIRED: "change the dice; then floorperson or supervisor: "
+    "dice changed SERIAL SERIAL SERIAL",
+}
+"""What takes a barrier away. It comes before the inspection, which other dice would make due."""
+
+
+def next_step(
+    state: TableState,
+    faults: Sequence[str],
+    barrier: Barrier | None = None,
+    may: Set[str] = frozenset(),
+) -> str:
+    """Return what brings the table on while it waits for nobody's word in a round.
+
+    `faults`: codes that stand; `barrier`: why no round would start now; `may`: acts of a round
+    that the rules would take from the dealer, empty at a table that paces itself.
+    """
     if state.phase is Phase.OUT_OF_SERVICE and faults:
         return f"mend what `faults` says; then the technician: fault clear {faults[0]}"
-    if state.phase is Phase.INSPECTION_DUE and (state.compartment_open or state.estop_pressed):
-        what = "close the compartment" if state.compartment_open else "release the emergency stop"
-        return f"{what}; then {_NEXT[state.phase]}"
+    if state.phase in BETWEEN:
+        then = _UNBARS.get(barrier, "") if barrier else ""
+        if state.compartment_open or state.estop_pressed:
+            lid = state.compartment_open
+            what = "close the compartment" if lid else "release the emergency stop"
+            return f"{what}; then {then or _NEXT.get(state.phase, 'go on')}"
+        if then:
+            return then
+    # The order matters where a profile lets both be done: toss first, then no more bets.
+    for verb in ("reveal", "activate", "nmb", "bets"):
+        if verb in may:
+            return f"dealer: {typed(verb)}"
     return _NEXT.get(state.phase, "")
 
 

@@ -24,6 +24,7 @@ from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
 from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.vocabulary import Barrier
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
@@ -86,8 +87,8 @@ class TableFacts:
     post: Callable[[events.Event], None]
     """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
-    require_proved_journal: Callable[[], None] = lambda: None
-    """Raises RefusedError while a closed volume of the journal is not verified."""
+    require_verified: Callable[[], None] = lambda: None
+    """Raises RefusedError while a closed volume of the journal or the seal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)
@@ -101,18 +102,24 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
     """Return the table as it stands now; `allowed`: the verbs that the rules would take."""
     state = c.state.state
     life = standing.life(state)
+    bars = barrier(c, state) if state.phase in standing.BETWEEN else None
     return console.TableView(
         table=c.table_name,
         life=life,
         phase=state.phase.value.replace("_", " ") if life == "open" else "",
-        says=says(c, state),
+        says=says(c, state, bars),
         marks=c.rulebook.marks,
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
         last_ended=_last_ended(c.last_round(), state.round),
         pending=standing.pending(state, c.rulebook.entry),
-        next_step=standing.next_step(state, tuple(f.code for f in c.faults.standing())),
+        next_step=standing.next_step(
+            state,
+            tuple(f.code for f in c.faults.standing()),
+            bars,
+            frozenset() if c.rulebook.autonomous else allowed,
+        ),
         profile=_profile(c),
         faults=tuple(
             console.FaultView(
@@ -134,11 +141,17 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
     )
 
 
-def says(c: TableFacts, state: TableState) -> str:
+def barrier(c: TableFacts, state: TableState) -> Barrier | None:
+    """Return why no round would start now, by the clock: the rules, asked before anybody asks."""
+    wall = c.wall
+    return c.rulebook.bars(wall.now(), wall.trust(), wall.stands_behind_records, state.dice)
+
+
+def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
     """Return the state, what bars a round and the first fault, each as a sentence."""
     parts = [standing.says(state.phase)]
-    if state.barred is not None:
-        parts.append(f"No round starts: {c.rulebook.explain(state.barred)}.")
+    if bars := (bars or state.barred):
+        parts.append(f"No round starts: {c.rulebook.explain(bars)}.")
     if faults := c.faults.standing():
         parts.append(f"{faults[0].code}: {faults[0].cause}.")
     return " ".join(parts)

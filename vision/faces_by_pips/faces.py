@@ -13,7 +13,6 @@ remains.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -62,9 +61,9 @@ _AROUND = np.concatenate(
 )
 """(56, 2): places beyond the edges of the face."""
 _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
-
-_AWAY = {(x, y): (_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 for x, y in _LATTICE}
-"""(27, 27) each: squared distances from each place of the lattice."""
+_AWAY = np.array([np.hypot(_GRID[..., 0] - x, _GRID[..., 1] - y) for x, y in _LATTICE])
+"""(9, 27, 27): distance of each cell from each place of the lattice."""
+_FAR = np.hypot(*np.array(_LATTICE, float).T)
 
 _RADII = (0.27, 0.68)
 _ACE_RADII = (0.19, 1.05)
@@ -311,7 +310,8 @@ def _face(
 ) -> tuple[np.ndarray, Face] | None:
     """Colour and face of a proposal, if its (27, 27, 3) patch shows its pips of that colour and
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
-    gaps = _gaps(proposal.layout)
+    has_pip = np.array([place in proposal.layout for place in _LATTICE])
+    gaps = _AWAY[has_pip].min(axis=0)
     looked_at = reach > _FROM_MIDDLE
     ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
     if not ground.any():
@@ -320,13 +320,16 @@ def _face(
     contrast = float(np.linalg.norm(pip - body))
     if contrast < _MIN_CONTRAST:
         return None
-    share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
+    away = patch - body
+    off = np.sqrt(np.einsum("ijk,ijk->ij", away, away)) / contrast
+    share = (away @ ((pip - body) / contrast**2)).astype(np.float32)
     disc = max(0.20, min(0.75 * radius, 0.4))
-    near = {place: looked_at & (away < disc**2) for place, away in _AWAY.items()}
-    full = min(1.0, *(float(share[near[place]].mean()) for place in proposal.layout))
-    is_whole = len(proposal.members) == proposal.value
-    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN):
-        return None
+    near = (looked_at & (disc > _AWAY)).reshape(len(_LATTICE), -1).astype(np.float32)
+    cells = np.maximum(near.sum(axis=1), 1.0)
+    full = min(1.0, float((near[has_pip] @ share.ravel() / cells[has_pip]).min()))
+    is_bare = ~has_pip & (radius + disc < _FAR)
+    bare = near[is_bare] @ off.ravel() / cells[is_bare]
+    empty = max(0.0, float(bare.max(initial=0.0)))
     kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
     most_empty, max_odd, most_grain = (
         _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
@@ -364,15 +367,6 @@ def _face(
         grain=grain,
         spots=len(proposal.members),
     )
-
-
-@functools.lru_cache(maxsize=32)
-def _gaps(layout: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """(27, 27): distance from the nearest place of a layout."""
-    places = np.array(layout, np.float32)
-    gaps = np.asarray(np.linalg.norm(_GRID[:, :, None] - places, axis=-1).min(axis=2))
-    gaps.setflags(write=False)  # it is shared
-    return gaps
 
 
 def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:

@@ -17,7 +17,7 @@ from hil_tests.rig.camera_weather import WEATHER
 from hil_tests.rig.card import Card
 from hil_tests.rig.geometry import STANDARD
 from hil_tests.rig.plant import Plant, PlantInputs
-from hil_tests.rig.snapshot import SceneBoard
+from hil_tests.rig.snapshot import BEHIND_S, SceneBoard
 
 pytestmark = pytest.mark.rig
 
@@ -76,6 +76,20 @@ def test_page_shows_the_stream(camera: Camera) -> None:
 
 def test_a_buyer_is_told_what_is_printed_on_the_box_and_nothing_of_the_lens(camera: Camera) -> None:
     assert set(camera.as_delivered) == {"url", "serial", "image_size", "ruler_mm"}
+
+
+def test_no_picture_shows_dice_at_rest_because_the_computer_of_the_machine_is_late() -> None:
+    board = SceneBoard()
+    try:
+        lies, turned = np.zeros((3, 3)), np.tile(np.eye(3), (3, 1, 1))
+        for at_s, height_mm in ((0.0, 9.0), (0.002, 8.0)):
+            board.record(at_s, 1.0, 0.0, lies + height_mm, turned)
+        assert not board.is_behind(0.02)
+        assert board.is_behind(0.01 + BEHIND_S)
+        board.record(0.004, 1.0, 0.0, lies + 8.0, turned)
+        assert not board.is_behind(60.0), "a machine at rest has nothing to be late for"
+    finally:
+        board.close()
 
 
 def test_a_card_lies_in_every_picture_until_it_is_taken_out(camera: Camera) -> None:

@@ -16,8 +16,8 @@ EXAMPLES = {
     "login": "login dealer dan",
     "mode": "mode machine",
     "enter": "enter 12 3 4 5",
-    "confirm": "confirm 12 3 4 5",
     "no-roll": "no-roll 12",
+    "correct": "correct 12 no-roll",
     "decide": "decide 12 no-roll",
     "in-view": "in-view 12 yes",
     "inspect": "inspect all",
@@ -70,7 +70,8 @@ def test_arguments_mean_what_they_say(line: str, arguments: dict[str, object]) -
         "enter 12 7 4 5",
         "enter 0 1 1 1",
         "enter ١ 1 1 1",
-        "confirm 3 4 5",
+        "enter 3 4",
+        "enter 0 3 4 5",
         "jog 5000 1",
         "jog 300 1e3",
         "jog 300 nan",
@@ -177,3 +178,43 @@ def test_completion_offers_what_this_role_may_say() -> None:
 def test_every_line_of_help_and_every_command_fits_the_limit() -> None:
     longest = "dice changed " + " ".join(letter * 32 for letter in "abc")
     assert len(longest) < grammar.MAX_LINE
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("+", "bets"),
+        ("*", "nmb"),
+        ("/", "activate"),
+        ("//", "reveal"),
+        ("000", "no-roll"),
+        ("-", "settled"),
+        (".", "lamps-off"),
+    ],
+)
+def test_a_key_of_the_number_pad_is_one_act_of_the_dealer_and_names_no_round(
+    typed: str, meant: str
+) -> None:
+    found = grammar.parse(typed)
+    assert isinstance(found, Command)
+    assert (found.form.name, dict(found.arguments)) == (meant, {})
+    assert found.form.roles == {Role.DEALER}
+
+
+@pytest.mark.parametrize("typed", ["346", "3 4 6", "enter 346", "enter 3 4 6"])
+def test_three_values_alone_are_entered(typed: str) -> None:
+    found = grammar.parse(typed)
+    assert isinstance(found, Command)
+    assert (found.form.name, dict(found.arguments)) == ("enter", {"values": (3, 4, 6)})
+
+
+@pytest.mark.parametrize("typed", ["347", "34", "3466", "0", "++", "+ 1", "3 4", "7 346"])
+def test_what_is_no_key_and_no_three_values_is_no_command(typed: str) -> None:
+    assert isinstance(grammar.parse(typed), Refusal)
+
+
+def test_a_round_may_stand_before_values() -> None:
+    for line in ("decide 12 346", "decide 12 3 4 6"):
+        found = grammar.parse(line)
+        assert isinstance(found, Command)
+        assert found.arguments == {"round": 12, "values": (3, 4, 6)}

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.console.armour import Unwrapper
-from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, LampView, Parcel
+from shaker_ctl.console.desk import (
+    Announcement,
+    FaultView,
+    InspectionView,
+    LampView,
+    Parcel,
+    Request,
+)
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import Terminal
 from shaker_ctl.rules.vocabulary import Role
@@ -305,7 +312,7 @@ def test_idle_logout_never_drops_a_pending_confirmation(desk: FakeDesk, users: P
     desk.go("awaiting dealer")
     for _ in range(100):
         assert "logged out" not in person.wait(30)
-    assert "ok collecting" in person.type("confirm 1 3 4 5")
+    assert "ok collecting" in person.type("enter 1 3 4 5")
 
 
 def test_what_waits_for_another_role_does_not_keep_a_login_alive(
@@ -371,3 +378,73 @@ def test_a_lamp_test_that_fails_names_the_lamp_whatever_faults_stood_before(
     failed = "small alone: small stays dark"
     said = lamp_test(desk, users, "small", LampView(tried=0, to_try=1, failed=failed))
     assert f"error failed lamp test: {failed}" in said
+
+
+# ── a number pad ────────────────────────────────────────────────────────────
+
+USUAL_ROUND = ("+", "*", "/", "345", "-", ".")
+
+
+def test_a_usual_round_is_played_on_a_number_pad_in_sixteen_keystrokes(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    person.login(Role.DEALER)
+    desk.steps_of_work = 0
+    for line in USUAL_ROUND:
+        said = person.type(line)
+        assert "ok " in said, (line, said)
+        person.wait(1)  # the toss ends, where it was one
+        desk.view()
+    assert sum(len(line) + 1 for line in USUAL_ROUND) <= 16
+    verbs = [request.verb for request, _ in desk.acts]
+    assert verbs == ["bets", "nmb", "activate", "confirm", "settled", "lamps-off"]
+
+
+@pytest.fixture
+def asked(desk: FakeDesk, person: Terminal) -> Terminal:
+    """A dealer who is asked for the values of round 1; 3 4 5 was read."""
+    person.login(Role.DEALER)
+    desk.put(round_id=1)
+    desk.go("awaiting dealer")
+    return person
+
+
+def test_enter_alone_confirms_nothing(desk: FakeDesk, asked: Terminal) -> None:
+    for _ in range(3):
+        asked.type("")
+    assert desk.acts == []
+
+
+def test_values_that_were_not_read_are_entered_not_confirmed(
+    desk: FakeDesk, asked: Terminal
+) -> None:
+    asked.type("344")
+    assert desk.acts[0][0] == Request("enter", {"values": (3, 4, 4), "round": 1})
+
+
+@pytest.mark.parametrize("line", [b"345", b"000", b"no-roll", b"enter 1 3 4 5"])
+def test_a_verdict_is_taken_only_for_the_reading_on_the_screen_when_it_was_begun(
+    desk: FakeDesk, asked: Terminal, line: bytes
+) -> None:
+    asked.send(line[:1])
+    desk.put(round_id=2)
+    desk.go("awaiting dealer")  # the same values, of another round
+    assert "error not-now what the table shows has changed" in asked.type(line[1:].decode())
+    assert desk.acts == []
+
+
+def test_an_act_means_the_round_that_was_on_the_screen_when_it_was_begun(
+    desk: FakeDesk, person: Terminal
+) -> None:
+    person.login(Role.DEALER)
+    person.type("+")
+    person.send(b"n")
+    desk.put(round_id=2)
+    assert "error not-current" in person.type("mb")
+
+
+def test_values_are_typed_each_time_and_never_recalled(desk: FakeDesk, asked: Terminal) -> None:
+    asked.type("345")
+    desk.go("awaiting dealer")
+    asked.type("\x1b[A")  # cursor up brings back the login, not the values
+    assert len(desk.acts) == 1

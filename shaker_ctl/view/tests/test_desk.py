@@ -28,14 +28,17 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
+    Correction,
     Ending,
     FaultKind,
     Occasion,
     Part,
+    Person,
     Purpose,
     Role,
     Source,
     Timer,
+    TimeTrust,
     WagersDo,
 )
 from shaker_ctl.service.fault_queue import FaultQueue
@@ -84,7 +87,7 @@ class Performer:
 class Room:
     """A desk with a real state thread and paper devices."""
 
-    def __init__(self) -> None:
+    def __init__(self, phase: Phase = Phase.CLOSED) -> None:
         rules = rulebook(TableParameters())
         self.journal, self.faults = PromptJournal(), FaultQueue()
         self.light: list[float] = []
@@ -93,7 +96,7 @@ class Room:
         self.last_round: commands.RecordRound | None = None
         self.still_s = 60.0
         self.state = StateThread(
-            state=TableState(Phase.CLOSED),
+            state=TableState(phase),
             rulebook=rules,
             journal=self.journal,
             performer=Performer(),
@@ -147,6 +150,36 @@ def test_an_act_that_is_taken_says_where_the_table_stands_and_what_comes_next(ro
     assert answer.is_ok
     assert answer.text.startswith("An opening inspection is due. Next: floorperson")
     assert answer.details["record"] == 1
+
+
+def test_what_stands_in_the_way_of_a_first_opening_is_named_in_order_before_anybody_inspects(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust = TimeTrust.NONE
+    monkeypatch.setattr(WallTime, "trust", lambda _: trust)
+    status = room.desk.view()
+    assert "the wall clock is not trusted" in status.says
+    assert status.next_step.endswith("time confirm")
+    trust = TimeTrust.RTC
+    status = room.desk.view()
+    assert "nobody has recorded which dice" in status.says
+    assert status.next_step.endswith("dice changed SERIAL SERIAL SERIAL")
+    room.desk.submit(Request("dice changed", {"serials": ("A1", "A2", "A3")}), TOM)
+    assert (
+        room.desk.view().next_step == "floorperson or supervisor: open; an inspection comes first"
+    )
+
+
+@pytest.mark.parametrize(("phase", "verb"), [(Phase.INSPECTED, "open"), (Phase.READY, "bets")])
+def test_an_act_that_the_clock_would_bar_is_refused_and_says_what_comes_first(
+    monkeypatch: pytest.MonkeyPatch, phase: Phase, verb: str
+) -> None:
+    monkeypatch.setattr(WallTime, "trust", lambda _: TimeTrust.NONE)
+    room = Room(phase)
+    actor = FAY if verb == "open" else Actor("dan", Role.DEALER, "dealer")
+    answer = room.desk.submit(Request(verb), actor)
+    assert (answer.code, "time confirm" in answer.text) == ("not-now", True)
+    assert room.journal.kept == []
 
 
 def test_a_refusal_names_the_command_that_was_given_and_is_on_record(room: Room) -> None:
@@ -234,6 +267,16 @@ def test_a_round_that_is_over_is_told_as_what_it_was(
     assert room.desk.view().last_ended == words
     room.state.state = TableState(Phase.BETTING, round=4)
     assert room.desk.view().last_ended == ""
+
+
+def test_a_corrected_round_is_told_with_the_result_that_stood_before(room: Room) -> None:
+    room.state.state = TableState(Phase.READY, round=3)
+    correction = Correction((1, 4, 5), Person("dan", Role.DEALER), Person("fay", Role.FLOORPERSON))
+    values = (1, 4, 4)
+    room.last_round = commands.RecordRound(
+        *(3, Ending.SETTLED, WagersDo.SETTLED, None, values, Source.ENTERED, (), correction)
+    )
+    assert room.desk.view().last_ended == "settled: 1 4 4; corrected from 1 4 5 by dan and fay"
 
 
 def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:

@@ -10,10 +10,12 @@ from shaker_ctl.rules import events, machine
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
+from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
+    Named,
     NoRoll,
     NoRollKind,
     Part,
@@ -21,6 +23,8 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     Shown,
+    Source,
+    Unreadable,
     Verdict,
     Verified,
 )
@@ -145,15 +149,49 @@ def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
     assert standing.next_step(TableState(Phase.BETTING), []) == ""
 
 
+def test_a_dealer_is_shown_the_act_that_comes_next_with_its_key() -> None:
+    may = frozenset({"nmb", "close"})
+    assert standing.next_step(TableState(Phase.BETTING), [], may=may) == "dealer: nmb (key *)"
+    covered = frozenset({"activate", "nmb"})  # toss first, then no more bets
+    assert standing.next_step(TableState(Phase.BETTING), [], may=covered).endswith("(key /)")
+
+
+@pytest.mark.parametrize(
+    ("reading", "entry", "kind", "line"),
+    [
+        (Verified((4, 4, 6)), EntryMode.DEALER_CONFIRM, "confirm", "type them: 446;"),
+        (Verified((4, 4, 6)), EntryMode.DEALER_ENTRY, "enter", "such as 346;"),
+        (NoRoll(NoRollKind.TILTED), EntryMode.DEALER_CONFIRM, "enter", "does not lie flat"),
+        (Unreadable("glare"), EntryMode.AUTO, "enter", "nothing was read (glare)"),
+    ],
+)
+def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_repeat_it(
+    reading: Verdict, entry: EntryMode, kind: str, line: str
+) -> None:
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=reading)
+    waits = standing.pending(state, entry)
+    assert waits is not None
+    assert (waits.kind, waits.values) == (kind, (4, 4, 6) if kind == "confirm" else None)
+    assert line in waits.text
+
+
 @pytest.mark.parametrize(
     ("entered", "reading", "said"),
     [
-        ((1, 1, 2), Verified((1, 1, 3)), "dealer: 1 1 2, reader: 1 1 3; decide"),
-        (None, Verified((1, 1, 3)), "dealer: no roll, reader: 1 1 3; decide"),
+        (
+            (1, 1, 2),
+            Verified((1, 1, 3)),
+            "dealer: 1 1 2, reader: 1 1 3; say: decide 1 1 2 or decide 1 1 3 or decide no-roll",
+        ),
+        (
+            None,
+            Verified((1, 1, 3)),
+            "dealer: no roll, reader: 1 1 3; say: decide 1 1 3 or decide no-roll",
+        ),
         (
             (1, 1, 2),
             NoRoll(NoRollKind.TILTED),
-            "dealer: 1 1 2, reader: no roll; decide",
+            "dealer: 1 1 2, reader: no roll; say: decide 1 1 2 or decide no-roll",
         ),
     ],
 )
@@ -164,6 +202,33 @@ def test_who_decides_sees_what_dealer_and_reader_said(
     waits = standing.pending(state)
     assert waits is not None
     assert waits.text == said
+
+
+def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("glare"))
+    typed = replace(state, entered=(1, 4, 5))
+    waits = standing.pending(typed)
+    assert waits is not None
+    assert waits.text == "typed once: 1 4 5; type the same values a second time"
+    first = standing.pending(state)
+    assert first is not None
+    assert "typed once" not in first.text
+
+
+def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
+    state = TableState(
+        Phase.COLLECTING,
+        round=4,
+        values=(1, 4, 5),
+        source=Source.ENTERED,
+        named=Named((1, 4, 4), Person("dan", Role.DEALER)),
+    )
+    waits = standing.pending(state)
+    assert waits is not None
+    assert "dan names 1 4 4 in the place of 1 4 5" in waits.text
+    assert "correct 1 4 4" in waits.text
+    assert Role.FLOORPERSON in waits.roles
+    assert "correct" in verbs(state)
 
 
 def test_only_contacts_that_stop_motion_are_told_as_such() -> None:

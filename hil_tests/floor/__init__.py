@@ -1,0 +1,1 @@
+"""The floor under test: a house on one machine, tables that hand over, and what may go wrong."""

@@ -1,0 +1,106 @@
+"""Tables that only remember: a journal on disk, written by the product's own writer, and settings.
+
+Owns made-up rounds as real ones are recorded. No service runs; a link follows them as it follows a
+stopped table.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import tomlkit
+
+from hil_tests.contracts.large_journal import a_round
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.record import Entry, Head, Record
+from shaker_ctl.journal.record import link as chained
+from shaker_ctl.link.link import Link
+from shaker_ctl.link.parameters import LinkParameters
+
+DIGESTS = dict.fromkeys(("software", "model", "settings", "profile", "seal"), "ab" * 32)
+
+
+class RecordedTable:
+    """One table's files in `folder`."""
+
+    def __init__(self, folder: Path, name: str, *, seed: int = 1) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.name = name
+        self.path = folder / "journal.sqlite"
+        self.settings = folder / "settings.toml"
+        self._chance = random.Random(seed)
+        self.round = 0
+        plain = {
+            "service": {"table_name": name, "runtime_dir": str(folder / "run")},
+            "journal": {"path": str(self.path), "pictures": str(folder / "pictures")},
+        }
+        self.settings.write_text(tomlkit.dumps(plain), "utf-8")
+        with closing(SqliteJournal(self.path)) as store:
+            self.identity = store.identity
+
+    def play(self, rounds: int = 1) -> Head:
+        """Append so many rounds; return the head."""
+        with closing(SqliteJournal(self.path)) as store:
+            for _ in range(rounds):
+                self.round += 1
+                store.write(self._records(store.head(), a_round(self.round, self._chance)))
+            return store.head()
+
+    def turn_volume(self) -> None:
+        """Close the open volume and begin the next."""
+        with closing(SqliteJournal(self.path)) as store:
+            entry = store.next_volume(f"2026-11-{10 + len(store.closed):02}", {})
+            store.write(self._records(store.head(), [entry]))
+
+    def append(self, entries: Iterable[Entry]) -> Head:
+        """Append other facts; return the head."""
+        with closing(SqliteJournal(self.path)) as store:
+            store.write(self._records(store.head(), entries))
+            return store.head()
+
+    @staticmethod
+    def _records(head: Head, entries: Iterable[Entry]) -> list[Record]:
+        made: list[Record] = []
+        for entry in entries:
+            wall = datetime.now(UTC).isoformat(timespec="milliseconds")
+            record = chained(head, entry, monotonic_s=0.0, wall=wall, digests=DIGESTS)
+            head = Head(record.sequence, record.hash)
+            made.append(record)
+        return made
+
+    def head(self) -> Head:
+        """Where the journal ends."""
+        with closing(SqliteJournal(self.path, read_only=True)) as store:
+            return store.head()
+
+
+class RunningLink:
+    """A link in a thread of this process. Use as a context."""
+
+    def __init__(self, parameters: LinkParameters) -> None:
+        self._over = threading.Event()
+        self.link = Link(parameters)
+        self._thread = threading.Thread(target=self._run, name="link")
+        self.failure: BaseException | None = None
+
+    def _run(self) -> None:
+        try:
+            self.link.run(self._over.is_set)
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def __enter__(self) -> RunningLink:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(20)
+        assert not self._thread.is_alive(), "the link did not end"

@@ -1,0 +1,198 @@
+"""Table to floor over a real broker and database: everything once, in order, and only records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import urllib.request
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from hil_tests.floor.house import SITE, House
+from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.waiting import until
+from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.floor import proof
+from shaker_ctl.floor.store import Store, count_records
+from shaker_ctl.journal.record import Entry
+from shaker_ctl.journal.record import link as chained
+from shaker_ctl.link.pulled import pull
+
+
+def stored_as(store: Store, table: RecordedTable) -> bool:
+    """Whether the floor stands where the table does."""
+    line = store.kept(SITE, table.name).line
+    return line is not None and line.head == table.head()
+
+
+def equal(store: Store, table: RecordedTable) -> bool:
+    """Whether every record of the table is in the store once, with its very bytes."""
+    kept = store.kept(SITE, table.name)
+    assert kept.id is not None
+    with closing(SqliteJournal(table.path, read_only=True)) as book:
+        return store.records(kept.id, 1, 1 << 40) == list(book.read())
+
+
+def metrics(house: House) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{house.metrics_port}/metrics") as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def test_what_a_table_records_is_committed_and_acknowledged(house: House, tmp_path: Path) -> None:
+    table = RecordedTable(tmp_path, "pit-1")
+    table.play(3)
+    with closing(house.store()) as store:
+        parameters = house.link_parameters("pit-1", table.settings)
+        with RunningLink(parameters):
+            until(lambda: stored_as(store, table))
+            table.play(1)
+            table.turn_volume()
+            table.play(2)
+            until(lambda: stored_as(store, table))
+            until(lambda: 'shaker_table_online{table="pit-1"} 1.0' in metrics(house))
+            said = parameters.runtime_dir / "floor.json"
+            head = table.head().sequence
+            until(lambda: json.loads(said.read_text())["acknowledged"] == head)
+        assert equal(store, table)
+        assert [r["number"] for r in store.rounds(SITE, "pit-1")] == [6, 5, 4, 3, 2, 1]
+        (line,) = [one for one in store.lines(SITE) if one["table_name"] == "pit-1"]
+        assert proof.broken(store, line) == ""
+        # The link in order gone is said so at once.
+        until(lambda: 'shaker_table_online{table="pit-1"} 0.0' in metrics(house))
+        table.play(1)
+        with RunningLink(parameters):
+            until(lambda: stored_as(store, table))
+        assert equal(store, table)
+
+
+def test_postgresql_keeps_months_apart_and_two_collectors_share_the_tables(
+    postgres_house: House, tmp_path: Path
+) -> None:
+    house = postgres_house
+    tables = [RecordedTable(tmp_path / str(n), f"pit-{n}") for n in range(4)]
+    links = []
+    with closing(house.store()) as store:
+        for table in tables:
+            table.play(2)
+            links.append(RunningLink(house.link_parameters(table.name, table.settings)))
+            links[-1].__enter__()
+        try:
+            for table in tables:
+                until(partial(stored_as, store, table))
+                assert equal(store, table)
+        finally:
+            for link in links:
+                link.__exit__()
+        assert count_records(store) == 4 * 26
+        with store.committing() as db:
+            asked = "SELECT DISTINCT tableoid::regclass::text FROM record"
+            parts = {row[0] for row in db.exec_driver_sql(asked)}
+        assert all(part.startswith("record_20") for part in parts)
+    logs = [part.log.read_text() for part in house.collecting]
+    assert all("connected" in log for log in logs)
+
+
+@pytest.mark.parametrize("how", ["rewritten", "rolled back", "replaced"])
+def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
+    house: House, tmp_path: Path, how: str
+) -> None:
+    name = f"pit-{how.replace(' ', '-')}"
+    table = RecordedTable(tmp_path / "table", name)
+    table.play(2)
+    older = tmp_path / "older.sqlite"
+    shutil.copy(table.path, older)
+    table.play(2)
+    parameters = house.link_parameters(name, table.settings, again_s=0.5)
+    with closing(house.store()) as store:
+        with RunningLink(parameters):
+            until(lambda: stored_as(store, table))
+        before = table.head()
+        if how == "replaced":
+            table.path.unlink()
+            table = RecordedTable(tmp_path / "table", name, seed=9)
+        else:
+            shutil.copy(older, table.path)
+        if how != "rolled back":
+            table.play(5)  # with other outcomes than before
+        trouble = {
+            "rewritten": "journal-fork",
+            "rolled back": "journal-rewind",
+            "replaced": "journal-identity",
+        }[how]
+        with RunningLink(parameters):
+            (alarm,) = until(lambda: [a for a in store.alarms(SITE) if a.table == name])
+            assert alarm.trouble == trouble
+            alarmed = f'shaker_table_history_alarm{{table="{name}",trouble="{trouble}"}} 1.0'
+            until(lambda: alarmed in metrics(house))
+            kept = store.kept(SITE, name)
+            assert kept.line is not None
+            assert kept.line.head == before, "nothing is taken meanwhile"
+            store.accept(SITE, name, by="Ann Floor", reason="the card was exchanged")
+            until(lambda: stored_as(store, table))
+            assert equal(store, table)
+        lines = [one for one in store.lines(SITE) if one["table_name"] == name]
+        assert [(one["number"], one["accepted_by"]) for one in lines] == [
+            (1, ""),
+            (2, "Ann Floor"),
+        ]
+        assert all(proof.broken(store, one) == "" for one in lines)
+        assert lines[0]["sequence"] == before.sequence, "what was there before stays"
+        with pytest.raises(RefusedError):
+            store.accept(SITE, name, by="Ann Floor", reason="again")
+
+
+def test_the_table_pulls_back_a_volume_or_all_of_its_journal(house: House, tmp_path: Path) -> None:
+    table = RecordedTable(tmp_path / "table", "pit-8")
+    for _ in range(3):
+        table.play(2)
+        table.turn_volume()
+    table.play(1)
+    parameters = house.link_parameters("pit-8", table.settings)
+    with closing(house.store()) as store:
+        with RunningLink(parameters):
+            until(lambda: stored_as(store, table))
+        with closing(SqliteJournal(table.path, read_only=True)) as book:
+            records, head = list(book.read()), book.head()
+        second = volume_path(table.path, 2)
+        second.rename(tmp_path / "lost")
+        (line,) = pull(parameters, tmp_path / "pulled")
+        assert line.startswith("volume 2: ")
+        shutil.copy(tmp_path / "pulled" / second.name, second)
+        with closing(SqliteJournal(table.path, read_only=True)) as book:
+            assert list(book.read()) == records
+            assert book.verify() == (head, None)
+        for file in table.folder.glob("journal*.sqlite*"):
+            file.unlink()
+        (line,) = pull(parameters, tmp_path / "all")
+        with closing(SqliteJournal(tmp_path / "all" / "journal.sqlite", read_only=True)) as book:
+            assert list(book.read()) == records
+            assert book.verify() == (head, None)
+            assert len(book.closed) == 3
+
+
+def test_pictures_of_a_disputed_round_come_by_themselves(house: House, tmp_path: Path) -> None:
+    table = RecordedTable(tmp_path, "pit-9")
+    picture = b"\xff\xd8 not really a JPEG" * 30_000
+    digest = hashlib.sha256(picture).hexdigest()
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    (pictures / "00000001-0000000001-frame.jpg").write_bytes(picture)
+    with closing(SqliteJournal(table.path)) as book:
+        named = {"frame": {"file": "00000001-0000000001-frame.jpg", "sha256": digest}}
+        entry = Entry("step", {"event": {"type": "ReadingMade"}}, round=1)
+        wall = "2026-11-23T06:00:00+00:00"
+        book.write(
+            [chained(book.head(), entry, monotonic_s=0, wall=wall, digests={}, pictures=named)]
+        )
+    act = Dispute(1, is_open=True, by="Fay", reason="the player says five", wall=wall)
+    DisputeList(pictures).add(act)
+    link = RunningLink(house.link_parameters("pit-9", table.settings))
+    with closing(house.store()) as store, link:
+        until(lambda: store.picture(digest) == picture)

@@ -1,0 +1,100 @@
+"""Every mutation applies to the product as it stands, and is meant for a row that exists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hil_tests.reliability.mutations import (
+    MUTATIONS,
+    Edit,
+    Kept,
+    Mutation,
+    MutationError,
+    Seen,
+    changed,
+    judged,
+    mutated_tree,
+)
+from hil_tests.reliability.required import Seen as SeenFromOutside
+from hil_tests.reliability.trial import Result
+
+each_mutation = pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
+
+
+def test_there_are_twenty_with_names_of_their_own() -> None:
+    assert len({one.name for one in MUTATIONS}) == len(MUTATIONS) >= 20
+
+
+@each_mutation
+def test_its_lines_stand_in_the_product_and_what_they_become_is_python(mutation: Mutation) -> None:
+    for file, text in changed(mutation).items():
+        compile(text, file, "exec")
+
+
+@each_mutation
+def test_its_row_is_in_the_catalogue(mutation: Mutation) -> None:
+    fault, moment = mutation.row
+    assert moment in fault.required
+
+
+@pytest.mark.parametrize("old", ["no such line", "from __future__ import", "def "])
+def test_a_line_that_is_gone_or_stands_twice_is_an_error(old: str) -> None:
+    edits = (Edit("shaker_ctl/motion/watch.py", old, "pass"),) * 2
+    with pytest.raises(MutationError, match=r"watch\.py: this stands there \d+ times, not once"):
+        changed(replace(MUTATIONS[0], edits=edits))
+
+
+def test_the_service_of_a_mutated_tree_runs_the_mutation_and_the_tree_stays(tmp_path: Path) -> None:
+    mutation = MUTATIONS[0]
+    source = Path(mutation.edits[0].file)
+    before = source_text(source)
+    tree = mutated_tree(mutation, tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-c", "import shaker_ctl.motion.watch as w; print(w.__file__)"],
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = Path(ran.stdout.strip())
+    assert imported == tree / source
+    assert mutation.edits[0].new in imported.read_text("utf-8")
+    assert source_text(source) == before
+
+
+def source_text(file: Path) -> str:
+    return (Path(__file__).parents[3] / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("differences", "seen"),
+    [
+        ([], Seen.SURVIVED),
+        (["fault code tach-silent, console: motor-stall"], Seen.CAUGHT),
+        (["the table did not come back: a console is silent"], Seen.OTHERWISE),
+    ],
+)
+def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: Seen) -> None:
+    assert judged(MUTATIONS[0], differences) is seen
+
+
+def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
+    kept, one = Kept(tmp_path), MUTATIONS[0]
+    assert kept.find(one) is None
+    result = Result(one.fault, one.moment.value, SeenFromOutside().as_dict(), ["tach-silent late"])
+    kept.keep(one, result)
+    assert kept.find(one) == result
+    assert kept.has_caught(one)
+    assert kept.find(replace(MUTATIONS[1], name=one.name)) is None, "a result of another row"
+    page = kept.write_page(lambda _: None).read_text("utf-8")
+    assert (
+        f"| {one.name} | tach-silent, during toss | caught | tach-silent late | not run |" in page
+    )
+    kept.forget(one)
+    assert kept.find(one) is None

@@ -1,0 +1,1 @@
+"""What a house runs beside its tables: collector, store, figures, alarms and page."""

@@ -1,0 +1,132 @@
+"""The house's own small authority: it signs who may speak on the broker.
+
+Owns the files of certificates and keys. A house that has an authority of its own uses that one; all
+that counts is the common name: the table's name, `collector`, `page`, or a display's name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from shaker_ctl.errors import RefusedError
+
+AUTHORITY_DAYS = 3650
+DAYS = 825
+"""How long a certificate holds. The page and `shaker-floor tables` say when one ends soon."""
+
+
+def begin(folder: Path, name: str) -> Path:
+    """Make an authority in `folder`; return its certificate. Raises RefusedError where one is."""
+    certificate, key_file = folder / "authority.pem", folder / "authority-key.pem"
+    if key_file.exists() or certificate.exists():
+        raise RefusedError(
+            f"{folder} holds an authority already", remedy="Use it: shaker-floor issue NAME"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _name(f"shaker floor {name}")
+    made = (
+        _about(subject, subject, key.public_key(), AUTHORITY_DAYS)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=False,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                key_cert_sign=True,
+                crl_sign=True,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
+        .sign(key, hashes.SHA256())
+    )
+    _write_key(key_file, key)
+    _write(certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
+    return certificate
+
+
+def issue(folder: Path, name: str, target: Path, hosts: tuple[str, ...] = ()) -> list[Path]:
+    """Make key and certificate for `name` in `target`; `hosts`: names of a server.
+
+    Returns the files. Raises RefusedError where there is no authority, or files are there already.
+    """
+    try:
+        signer = x509.load_pem_x509_certificate((folder / "authority.pem").read_bytes())
+        signing = serialization.load_pem_private_key(
+            (folder / "authority-key.pem").read_bytes(), password=None
+        )
+    except (OSError, ValueError) as error:
+        raise RefusedError(
+            f"no authority can be used in {folder}: {error}",
+            remedy="shaker-floor authority makes one",
+        ) from error
+    assert isinstance(signing, ec.EllipticCurvePrivateKey)
+    files = [target / "authority.pem", target / "certificate.pem", target / "key.pem"]
+    if files[2].exists():
+        raise RefusedError(f"{files[2]} is there already", remedy="Give another folder")
+    target.mkdir(parents=True, exist_ok=True)
+    key = ec.generate_private_key(ec.SECP256R1())
+    made = _about(_name(name), signer.subject, key.public_key(), DAYS)
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    made = made.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    if hosts:
+        made = made.add_extension(x509.SubjectAlternativeName([_host(h) for h in hosts]), False)
+    signed = made.sign(signing, hashes.SHA256())
+    _write_key(files[2], key)
+    _write(files[1], signed.public_bytes(serialization.Encoding.PEM), 0o644)
+    _write(files[0], (folder / "authority.pem").read_bytes(), 0o644)
+    return files
+
+
+def _about(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, days: int
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        # A table whose clock is a little behind still accepts what was signed just now.
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=days))
+    )
+
+
+def _name(common: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    plain = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    _write(path, plain, 0o600)
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        file.write(data)

@@ -1,0 +1,372 @@
+"""The collector: takes what tables hand over, proves it, commits it, and only then says so.
+
+Owns the order: judge, commit, acknowledge. The acknowledgement is the floor's word that a database
+has the records on its disk; nothing else moves a table's cursor. A table whose history contradicts
+the floor's is taken no further until a named person accepts it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from shaker_ctl.errors import JournalError, ShakerError
+from shaker_ctl.floor.asking import Asked, Asking
+from shaker_ctl.floor.judgement import Contradiction, Gap, Line, judge
+from shaker_ctl.floor.parameters import FloorParameters
+from shaker_ctl.floor.store import Kept, Store, StoreError
+from shaker_ctl.floor.tables import Shown, Tables
+from shaker_ctl.journal.record import Head, Record, genesis
+from shaker_ctl.link import packing, topics
+from shaker_ctl.link.connection import Connection, Will
+from shaker_ctl.link.packing import Ack, Batch, ProtocolError
+from shaker_ctl.link.topics import Place
+
+log = logging.getLogger(__name__)
+
+TURN_S = 0.05
+MOST_TOGETHER = 500
+"""Batches that share one commit."""
+LOOK_S = 5.0
+"""Between two looks at what people decided meanwhile."""
+PAUSE_S = 1.0
+"""After the database refused."""
+ASK_AT_ONCE = 4
+"""Pictures of disputed rounds that are asked for together."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """Since the start, for figures."""
+
+    records: int = 0
+    repeats: int = 0
+    stale: int = 0
+    commits: int = 0
+    store_failures: int = 0
+    heard_s: float = 0.0
+    """When a message last came, by the monotonic clock."""
+    observe: Callable[[float], None] = lambda _: None
+    """Told how old the newest record of each batch was when it was committed, in seconds."""
+
+
+class Collector:
+    """One collector. `run` until told to stop."""
+
+    def __init__(self, parameters: FloorParameters) -> None:
+        """Raises SettingsError, StoreError."""
+        self._p = parameters
+        self.run_id = secrets.token_hex(8)
+        self.tables = Tables(parameters.site)
+        self.counts = Counts()
+        self.named: dict[str, Any] = {}
+        """Newest named version of each table."""
+        self._store = Store(parameters.store)
+        self._kept: dict[Place, Kept] = {}
+        self._pending: list[tuple[Place, Batch]] = []
+        self._first_s = 0.0
+        self._not_before_s = 0.0
+        self._looked_s = 0.0
+        self._asking = Asking()
+        self._listening: set[Place] = set()
+        here = topics.floor_state(parameters.site, parameters.collector)
+        everything = f"{topics.ROOT}/{parameters.site}/+/"
+        self._connection = Connection(
+            parameters,
+            f"collector-{parameters.collector}",
+            will=lambda _: Will(here, packing.to_json({"is": "offline", "run": self.run_id})),
+            connected=self._connected,
+            received=self._received,
+            subscriptions=[(everything + kind, 1) for kind in topics.SHOWN],
+        )
+        self._here = here
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker is there."""
+        return self._connection.is_connected
+
+    def run(self, is_over: Callable[[], bool]) -> None:
+        """Collect until `is_over` says so, whatever broker and database do."""
+        try:
+            while not is_over():
+                self.turn()
+        finally:
+            offline = Will(self._here, packing.to_json({"is": "offline", "run": self.run_id}))
+            self._connection.close(offline)
+            self._store.close()
+
+    def turn(self) -> None:
+        """Take what has come, and commit what is due."""
+        now_s = time.monotonic()
+        waits_s = TURN_S
+        if self._pending:
+            waits_s = max(0.0, min(TURN_S, self._first_s + self._p.commit_s - now_s))
+        self._connection.turn(waits_s)
+        now_s = time.monotonic()
+        is_due = now_s >= self._first_s + self._p.commit_s or len(self._pending) >= MOST_TOGETHER
+        if self._pending and is_due and now_s >= self._not_before_s:
+            pending, self._pending = self._pending, []
+            self._commit(pending)
+        if now_s - self._looked_s >= LOOK_S and self._connection.is_connected:
+            self._looked_s = now_s
+            self._look()
+
+    def histories(self) -> dict[str, str]:
+        """Tables whose history contradicts the floor's, and how. From any thread."""
+        return {place.table: kept.alarm for place, kept in list(self._kept.items()) if kept.alarm}
+
+    def is_ours(self, table: str) -> bool:
+        """Whether this collector has the table: by the hash of its name."""
+        number = int.from_bytes(hashlib.sha256(table.encode()).digest()[:8], "big")
+        return number % self._p.collectors == self._p.collector
+
+    # ── What comes ──────────────────────────────────────────────────────────
+
+    def _connected(self) -> None:
+        self._listening.clear()
+        self._kept.clear()
+        online = packing.to_json({"is": "online", "run": self.run_id})
+        self._connection.publish(self._here, online, retain=True)
+        for name in self.tables.by_name:
+            self._welcome(Place(self._p.site, name))
+        log.info("connected to %s:%d", self._p.host, self._p.port)
+
+    def _received(self, topic: str, payload: bytes) -> None:
+        self.counts.heard_s = time.monotonic()
+        found = topics.parsed(topic)
+        if found is None or not self.is_ours(found[0].table):
+            return
+        place, kind = found
+        shown = self.tables.take(topic, payload)
+        if shown is None:
+            return
+        try:
+            if kind == topics.JOURNAL:
+                self._take(place, shown, packing.unpack(payload))
+            elif kind == topics.BIRTH:
+                self._welcome(place)
+            elif kind == topics.ANSWER:
+                self._answered(place, payload)
+            elif kind == topics.ASK:
+                self._give(place, payload)
+        except ProtocolError as error:
+            shown.refused += 1
+            log.warning("refused from %s on %s: %s", place.table, kind, error)
+        except StoreError as error:
+            self._failed(error)
+
+    def _take(self, place: Place, shown: Shown, batch: Batch) -> None:
+        if batch.session != shown.session:
+            self.counts.stale += 1  # of an earlier connection: it will come again
+            return
+        if not self._pending:
+            self._first_s = time.monotonic()
+        self._pending.append((place, batch))
+
+    def _welcome(self, place: Place) -> None:
+        """A table is there: listen to it, and say where the floor stands with its journal."""
+        if place not in self._listening:
+            self._listening.add(place)
+            for kind in (topics.JOURNAL, topics.ANSWER, topics.ASK):
+                self._connection.subscribe(place.topic(kind), 1)
+        self._kept.pop(place, None)
+        try:
+            kept = self._stands(place)
+        except StoreError as error:
+            self._failed(error)
+            return
+        if kept.line is not None:
+            self._acknowledge(place, kept.line)
+            return
+        try:
+            identity = packing.named(self.tables.by_name[place.table].birth.get("identity"))
+        except ProtocolError:
+            return
+        self._acknowledge(place, Line(identity, genesis(identity)))
+
+    # ── Judge, commit, acknowledge ──────────────────────────────────────────
+
+    def _commit(self, pending: list[tuple[Place, Batch]]) -> None:
+        try:
+            stands = self._committed(pending)
+        except StoreError as error:
+            self._kept.clear()
+            if len(pending) > 1 and not error.is_away:
+                # One table's records may be what the database refuses: the others go on.
+                for each in pending:
+                    self._commit([each])
+                return
+            self._failed(error)
+            return
+        self.counts.commits += 1
+        for place, line in stands.items():
+            self._acknowledge(place, line)
+        self._count_ages(batch for place, batch in pending if place in stands)
+
+    def _committed(self, pending: list[tuple[Place, Batch]]) -> dict[Place, Line]:
+        """Commit what continues, in one transaction; return where each table taken now stands."""
+        stands: dict[Place, Kept] = {}
+        added: dict[Place, tuple[int, Head, list[Record]]] = {}
+        # Before the transaction: a second connection would wait for it with SQLite.
+        for place, _ in pending:
+            stands[place] = self._stands(place)
+        answered: dict[Place, Line] = {}
+        count = repeats = 0
+        with self._store.committing() as db:
+            for place, batch in pending:
+                kept = stands[place]
+                if kept.alarm:
+                    continue
+                if kept.line is None or kept.id is None:
+                    kept.id, kept.line = self._store.found(
+                        db, place.site, place.table, batch.identity
+                    )
+                id_, line = kept.id, kept.line
+                so_far = added[place][2] if place in added else []
+
+                def hash_at(
+                    sequence: int, id_: int = id_, so_far: list[Record] = so_far
+                ) -> bytes | None:
+                    if so_far and sequence >= so_far[0].sequence:
+                        return so_far[sequence - so_far[0].sequence].hash
+                    return self._store.hash_at(db, id_, sequence)
+
+                verdict = judge(line, batch, hash_at)
+                if isinstance(verdict, Contradiction):
+                    log.error("%s: %s", place.table, verdict.text)
+                    kept.alarm = verdict.trouble.value
+                    self._store.raise_alarm(db, place.site, place.table, batch.identity, verdict)
+                    continue
+                answered[place] = line
+                if isinstance(verdict, Gap):
+                    continue
+                repeats += len(batch.records) - len(verdict.records)
+                if verdict.records:
+                    _, _, all_of_it = added.setdefault(place, (id_, line.head, []))
+                    all_of_it += verdict.records
+                    last = verdict.records[-1]
+                    kept.line = Line(line.identity, Head(last.sequence, last.hash))
+                    answered[place] = kept.line
+                    count += len(verdict.records)
+            self._store.add(db, list(added.values()))
+        self.counts.records += count
+        self.counts.repeats += repeats
+        self._kept.update(stands)
+        return answered
+
+    def _stands(self, place: Place) -> Kept:
+        """Where the store stands with a table; asked again while an alarm stands. A copy."""
+        kept = self._kept.get(place)
+        if kept is None or kept.alarm:
+            kept = self._kept[place] = self._store.kept(place.site, place.table)
+        return Kept(kept.id, kept.line, kept.alarm)
+
+    def _acknowledge(self, place: Place, line: Line) -> None:
+        message = packing.ack_message(Ack(line.identity, line.head, self.run_id))
+        self._connection.publish(place.topic(topics.ACK), message, retain=True)
+
+    def _failed(self, error: StoreError) -> None:
+        self.counts.store_failures += 1
+        self._kept.clear()
+        self._not_before_s = time.monotonic() + PAUSE_S
+        log.error("%s", error.line())
+
+    def _count_ages(self, batches: Iterable[Batch]) -> None:
+        now = time.time()
+        for batch in batches:
+            if batch.records:
+                try:
+                    wall = datetime.fromisoformat(batch.records[-1].plain["wall"])
+                    self.counts.observe(max(0.0, now - wall.timestamp()))
+                except (ShakerError, KeyError, TypeError, ValueError, OverflowError):
+                    continue  # a record need not tell a time
+
+    # ── What people decided, pictures, archives ─────────────────────────────
+
+    def _look(self) -> None:
+        try:
+            for place in [p for p, kept in self._kept.items() if kept.alarm]:
+                if not self._stands(place).alarm:
+                    log.info("%s: accepted; its journal begins a new line", place.table)
+                    self._welcome(place)
+            named = self._store.named_versions(self._p.site)
+            for table, version in named.items():
+                if self.is_ours(table) and self.named.get(table) != version:
+                    told = {key: version[key] for key in ("version", "digest", "by", "wall")}
+                    topic = Place(self._p.site, table).topic(topics.VERSION)
+                    self._connection.publish(topic, packing.to_json(told), qos=1, retain=True)
+            self.named = named
+            self._ask_for_disputed()
+        except StoreError as error:
+            self._failed(error)
+
+    def _ask_for_disputed(self) -> None:
+        """Pictures of disputed rounds are kept here, too, whether anybody asks for them or not."""
+        asked = 0
+        for table in list(self.tables.by_name.values()):
+            disputed = table.alive.get("disputed")
+            for number in disputed[:100] if isinstance(disputed, list) else ():
+                if not isinstance(number, int) or asked >= ASK_AT_ONCE or not table.is_online:
+                    continue
+                for sequence, sha256 in self._pictures_of(table.place, number):
+                    if self._asking.is_under_way(sha256) or self._store.has_picture(sha256):
+                        continue
+                    want = Asked(table.place, "picture", sequence, sha256)
+                    message = self._asking.request(want)
+                    self._connection.publish(table.place.topic(topics.WANT), message, qos=1)
+                    asked += 1
+
+    def _pictures_of(self, place: Place, number: int) -> list[tuple[int, str]]:
+        return pictures_named(self._store.round_records(place.site, place.table, number))
+
+    def _answered(self, place: Place, payload: bytes) -> None:
+        answer = self._asking.take(place, payload)
+        if answer is None:
+            return
+        if answer.error:
+            log.warning("%s gives no picture: %s", place.table, answer.error)
+            return
+        asked = answer.asked
+        self._store.keep_picture(place.site, place.table, asked.sequence, asked.sha256, answer.data)
+
+    def _give(self, place: Place, payload: bytes) -> None:
+        """A table asks for records of its own that it no longer has."""
+        plain = packing.from_json(payload)
+        first, marked = packing.whole(plain, "from"), str(plain.get("id", ""))[:16]
+        kept = self._stands(place)
+        if kept.id is None or kept.line is None:
+            return
+        records = self._store.records(kept.id, first, first + packing.BATCH_RECORDS - 1)
+        records = records[: packing.within_bounds(records)]
+        header = {
+            "id": marked,
+            "identity": kept.line.identity,
+            "from": first,
+            "count": len(records),
+            "head": kept.line.head.sequence,
+        }
+        message = packing.with_data(header, packing.packed(r.body for r in records))
+        self._connection.publish(place.topic(topics.ARCHIVE), message, qos=1)
+
+
+def pictures_named(records: list[Record]) -> list[tuple[int, str]]:
+    """Return sequence number and SHA-256 of each picture that records name."""
+    found = []
+    for each in records:
+        if b'"pictures":{}' in each.body:
+            continue
+        try:
+            named = each.plain.get("pictures")
+        except JournalError:
+            continue
+        for picture in named.values() if isinstance(named, dict) else ():
+            if isinstance(picture, dict) and isinstance(picture.get("sha256"), str):
+                found.append((each.sequence, picture["sha256"]))
+    return found

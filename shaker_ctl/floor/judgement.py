@@ -1,0 +1,103 @@
+"""Whether records continue what the floor holds of a table, and what it means where they do not.
+
+Owns the decision. Must not know databases nor messages. The floor's own record of a journal is a
+`line`: the chain of one identity, from its first record. A line never changes and never ends;
+where a table comes with another history, a named person decides whether a new line begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shaker_ctl.journal.record import Head, Record, genesis
+from shaker_ctl.link.packing import Batch
+
+
+class Trouble(StrEnum):
+    """How a table's history contradicts the floor's."""
+
+    FORK = "journal-fork"
+    """The same record number, another content: rewritten after the fact."""
+    REWIND = "journal-rewind"
+    """The table's journal ends before what the floor holds of it: cut, or an older copy."""
+    IDENTITY = "journal-identity"
+    """Another journal altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where the floor stands with one journal."""
+
+    identity: str
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Continues:
+    """These records follow; none where everything is here already."""
+
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Records are missing before these: the table is asked for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """An alarm, which a named person accepts."""
+
+    trouble: Trouble
+    at: int
+    """Record at which it shows."""
+    text: str
+
+
+Verdict = Continues | Gap | Contradiction
+
+
+def begun(identity: str) -> Line:
+    """Return the line of a journal of which nothing is here yet."""
+    return Line(identity, genesis(identity))
+
+
+def judge(line: Line, batch: Batch, hash_at: Callable[[int], bytes | None]) -> Verdict:
+    """Hold a batch against a line. `hash_at`: hash of a stored record of that line.
+
+    A batch is one chain (`unpack` has proved it). So if the newest record that both hold has one
+    hash, all before it are equal, too.
+    """
+    here = line.head
+    if batch.identity != line.identity:
+        return Contradiction(
+            Trouble.IDENTITY,
+            batch.head,
+            f"the table has the journal {batch.identity}, the floor knows {line.identity}",
+        )
+    if batch.head < here.sequence:
+        return Contradiction(
+            Trouble.REWIND,
+            batch.head,
+            f"the table's journal ends at record {batch.head}, the floor holds {here.sequence}",
+        )
+    if batch.before.sequence > here.sequence:
+        return Gap()
+    shared = min(batch.end.sequence, here.sequence)
+    known = here.hash if shared == here.sequence else hash_at(shared)
+    theirs = (
+        batch.before.hash
+        if shared == batch.before.sequence
+        else batch.records[shared - batch.before.sequence - 1].hash
+    )
+    if shared == 0:
+        known = genesis(line.identity).hash
+    if theirs != known:
+        return Contradiction(
+            Trouble.FORK,
+            shared,
+            f"the table's journal differs at record {shared} or before from what the floor holds",
+        )
+    return Continues(tuple(r for r in batch.records if r.sequence > here.sequence))

@@ -1,0 +1,249 @@
+"""`shaker-floor`: the floor's commands."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import threading
+from importlib.resources import files as packaged
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shaker_ctl import main as entry
+from shaker_ctl import settings
+from shaker_ctl.errors import JournalCorruptError, RefusedError, SettingsError, ShakerError
+from shaker_ctl.floor.parameters import FloorParameters
+from shaker_ctl.quoting import require_words
+
+if TYPE_CHECKING:
+    from shaker_ctl.floor.store import Store
+
+CONFIG = Path("/etc/shaker-floor/floor.toml")
+FOLDER = Path("/etc/shaker-floor")
+
+program = typer.Typer(
+    name="shaker-floor",
+    no_args_is_help=True,
+    help="The floor of a house: collects what its tables hand over, keeps it, and watches them.",
+    pretty_exceptions_show_locals=False,
+)
+
+Config = Annotated[Path, typer.Option("--config", help="Settings file of the floor.")]
+By = Annotated[str, typer.Option("--by", help="Name of the person who decides.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words.")]
+
+
+def app() -> None:
+    """Run the command line; errors are one line each, with the statuses of `shaker-ctl`."""
+    entry.app(program)
+
+
+@program.command()
+def collect(config: Config = CONFIG) -> None:
+    """Take the tables' records, prove them, commit them, acknowledge them; until SIGTERM."""
+    from shaker_ctl.floor.collector import Collector
+    from shaker_ctl.floor.metrics import serve
+
+    found = settings.parse_file(config, FloorParameters)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    over = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
+    collector = Collector(found)
+    try:
+        server = serve(collector, found.metrics_host, found.metrics_port)
+    except OSError as error:
+        raise SettingsError(
+            f"{found.metrics_host}:{found.metrics_port} cannot be served: {error.strerror}",
+            remedy="Set metrics_port to a free port",
+        ) from error
+    typer.echo(f"READY: metrics at http://{found.metrics_host}:{server.server_port}/metrics")
+    sys.stdout.flush()
+    try:
+        collector.run(over.is_set)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@program.command()
+def tables(config: Config = CONFIG) -> None:
+    """List the journals that the floor holds: table, line, records, head, who accepted it."""
+    found = settings.parse_file(config, FloorParameters)
+    for line in _store(found).lines(found.site):
+        head = bytes(line["hash"]).hex()[:16]
+        accepted = f"  accepted by {line['accepted_by']}" if line["accepted_by"] else ""
+        typer.echo(
+            f"{line['table_name']}  line {line['number']}  {line['sequence']} records  "
+            f"head {head}  {line['identity']}{accepted}"
+        )
+
+
+@program.command()
+def alarms(config: Config = CONFIG) -> None:
+    """List tables whose history contradicts the floor's. Nothing more is taken of them."""
+    found = settings.parse_file(config, FloorParameters)
+    standing = _store(found).alarms(found.site)
+    for alarm in standing:
+        typer.echo(f"{alarm.raised}  {alarm.table}  {alarm.trouble}: {alarm.text}")
+    if not standing:
+        typer.echo("none")
+
+
+@program.command()
+def accept(
+    table: Annotated[str, typer.Argument(help="Name of the table.")],
+    by: By,
+    reason: Reason,
+    config: Config = CONFIG,
+) -> None:
+    """Accept a table's other history: it begins a new line from its first record.
+
+    What the floor holds of the history before stays. Find out first what happened at the table.
+    """
+    require_words("--by", by)
+    require_words("--reason", reason)
+    found = settings.parse_file(config, FloorParameters)
+    for line in _store(found).accept(found.site, table, by=by, reason=reason):
+        typer.echo(f"accepted: {line}")
+
+
+@program.command()
+def version(
+    table: Annotated[str, typer.Argument(help="Name of the table.")],
+    wanted: Annotated[str, typer.Argument(help="Version that it shall run.")],
+    digest: Annotated[str, typer.Option("--digest", help="SHA-256 of its package.")],
+    by: By,
+    config: Config = CONFIG,
+) -> None:
+    """Name the version that a table shall run. A person installs it there, at the closed table."""
+    require_words("--by", by)
+    if len(digest) != 64 or any(letter not in "0123456789abcdef" for letter in digest):
+        raise RefusedError(
+            "--digest is no SHA-256", remedy="sha256sum of the package, 64 lower-case digits"
+        )
+    found = settings.parse_file(config, FloorParameters)
+    _store(found).name_version(found.site, table, wanted, digest, by)
+
+
+@program.command()
+def verify(
+    table: Annotated[str | None, typer.Argument(help="One table; without it all.")] = None,
+    config: Config = CONFIG,
+) -> None:
+    """Walk every stored chain from its first record to its head. Status 65 where one is broken."""
+    from shaker_ctl.floor.proof import broken
+
+    found = settings.parse_file(config, FloorParameters)
+    store = _store(found)
+    wrong = 0
+    for line in store.lines(found.site):
+        if table in (None, line["table_name"]):
+            what = broken(store, line)
+            wrong += bool(what)
+            name = f"{line['table_name']} line {line['number']}"
+            typer.echo(f"{name}: {what or 'sound, ' + str(line['sequence']) + ' records'}")
+    if wrong:
+        raise JournalCorruptError(
+            f"{wrong} of the stored chains do not verify", remedy="Compare with the tables' own"
+        )
+
+
+@program.command(name="export")
+def export_(
+    table: Annotated[str, typer.Argument(help="Name of the table.")],
+    round_number: Annotated[int | None, typer.Option("--round", help="One round alone.")] = None,
+    config: Config = CONFIG,
+) -> None:
+    """Print stored records of a table, one JSON object a line, with the hash of each."""
+    found = settings.parse_file(config, FloorParameters)
+    store = _store(found)
+    kept = store.kept(found.site, table)
+    if kept.id is None or kept.line is None:
+        raise RefusedError(f"nothing is stored of {table}", remedy="shaker-floor tables")
+    if round_number is not None:
+        batches = [store.round_records(found.site, table, round_number)]
+    else:
+        steps = range(1, kept.line.head.sequence + 1, 1000)
+        batches = (store.records(kept.id, first, first + 999) for first in steps)  # type: ignore[assignment]
+    for records in batches:
+        for record in records:
+            line = {"hash": record.hash.hex(), "body": record.body.decode("utf-8", "replace")}
+            typer.echo(json.dumps(line, ensure_ascii=False))
+
+
+# ── Setting up ──────────────────────────────────────────────────────────────
+
+
+@program.command()
+def authority(
+    name: Annotated[str, typer.Argument(help="Name of the house.")],
+    folder: Annotated[Path, typer.Option(help="Where it is kept.")] = FOLDER / "authority",
+) -> None:
+    """Make the house's authority, which signs who may speak on the broker."""
+    from shaker_ctl.floor import authority as authorities
+
+    typer.echo(f"made {authorities.begin(folder, name)}; keep authority-key.pem off the network")
+
+
+@program.command()
+def issue(
+    name: Annotated[
+        str, typer.Argument(help="A table's name, or collector, page, display, broker.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for key and certificate.")],
+    host: Annotated[list[str] | None, typer.Option(help="Of the broker: its names.")] = None,
+    folder: Annotated[Path, typer.Option(help="Where the authority is.")] = FOLDER / "authority",
+) -> None:
+    """Make key and certificate for a table, or for a part of the floor."""
+    from shaker_ctl.floor import authority as authorities
+
+    for file in authorities.issue(folder, name, out, tuple(host or ())):
+        typer.echo(f"made {file}")
+
+
+@program.command()
+def broker(
+    certificates: Annotated[Path, typer.Option(help="Folder of the broker's certificate.")],
+    out: Annotated[Path, typer.Option(help="Folder for mosquitto.conf and acl.")],
+    site: Annotated[str, typer.Option(help="Name of the house on the broker.")] = "house",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8883,
+    address: Annotated[str, typer.Option(help="Address to listen at.")] = "0.0.0.0",
+) -> None:
+    """Write the configuration of mosquitto: mutual TLS 1.3, and who may say what."""
+    from shaker_ctl.floor import broker as brokers
+
+    out.mkdir(parents=True, exist_ok=True)
+    acl = out / "acl"
+    acl.write_text(brokers.acl(site), "utf-8")
+    acl.chmod(0o640)
+    text = brokers.configuration(certificates, port=port, address=address, acl=acl)
+    (out / "mosquitto.conf").write_text(text, "utf-8")
+    typer.echo(f"written: {out / 'mosquitto.conf'}, {acl}")
+
+
+@program.command()
+def monitoring(
+    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+) -> None:
+    """Write what Prometheus and Grafana take: alarm rules, a scrape entry, dashboards."""
+    out.mkdir(parents=True, exist_ok=True)
+    for source in (packaged("shaker_ctl.floor") / "monitoring").iterdir():
+        if source.is_file():
+            (out / source.name).write_bytes(source.read_bytes())
+            typer.echo(f"written: {out / source.name}")
+
+
+def _store(found: FloorParameters) -> Store:
+    try:
+        from shaker_ctl.floor.store import Store
+    except ModuleNotFoundError as error:
+        raise ShakerError(
+            f"the floor needs the library {error.name}",
+            remedy="Install shaker-ctl[link,floor] from shaker_ctl/floor/lock.txt",
+        ) from error
+    return Store(found.store)

@@ -1,0 +1,56 @@
+"""Settings of the floor: one file for collector, page and commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from shaker_ctl.link.parameters import BrokerParameters
+from shaker_ctl.parameters import bounded
+
+
+class FloorParameters(BrokerParameters):
+    """One house's floor."""
+
+    certificate: Path = Path("/etc/shaker-floor/certificate.pem")
+    """Our certificate. Its common name is the name that the broker knows the collector by."""
+
+    key: Path = Path("/etc/shaker-floor/key.pem")
+    """Its private key. Readable by the floor's user alone."""
+
+    authority: Path = Path("/etc/shaker-floor/authority.pem")
+    """Certificate of whoever signed the broker's certificate."""
+
+    store: str = "sqlite:////var/lib/shaker-floor/floor.sqlite"
+    """Database, as SQLAlchemy's URL: `sqlite:///FILE`, or `postgresql+psycopg://USER@HOST/NAME`.
+
+    SQLite serves one collector on one machine. PostgreSQL serves many and keeps the records in one
+    partition a month.
+    """
+
+    collector: int = Field(default=0, ge=0, le=255)
+    """Number of this collector, from 0."""
+
+    collectors: int = Field(default=1, ge=1, le=256)
+    """How many collectors share the tables of the house, by the hash of the table's name."""
+
+    metrics_host: str = "127.0.0.1"
+    """Address at which Prometheus finds `/metrics`. It says nothing of persons or results."""
+
+    metrics_port: int = Field(default=9464, ge=0, le=65535)
+    """Port of `/metrics`; 0: any."""
+
+    commit_s: float = bounded(0.05, at_least=0.0, at_most=5.0)
+    """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
+    later receipts."""
+
+    @model_validator(mode="after")
+    def _a_number_of_its_own(self) -> FloorParameters:
+        if self.collector >= self.collectors:
+            raise ValueError(
+                f"collector = {self.collector} of collectors = {self.collectors}: count from 0"
+            )
+        if self.collectors > 1 and self.store.startswith("sqlite"):
+            raise ValueError("several collectors want PostgreSQL: SQLite has one writer")
+        return self

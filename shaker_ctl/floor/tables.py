@@ -1,0 +1,94 @@
+"""Every table as the broker shows it: what collector, figures and page know of the present.
+
+Owns the meaning of what tables keep retained. Must not know who listens. The past is the store's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from shaker_ctl.link import topics
+from shaker_ctl.link.packing import ProtocolError, from_json
+from shaker_ctl.link.topics import Place
+
+MOST_ALARMS = 200
+"""Standing alarms of one table that are kept; a table has some sixty codes."""
+MOST_TABLES = 10_000
+
+
+@dataclass(slots=True)
+class Shown:
+    """One table. What it has not said is empty."""
+
+    place: Place
+    birth: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
+    alive: dict[str, Any] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+    alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    heard_s: float = 0.0
+    """When it last said anything, by the monotonic clock."""
+    refused: int = 0
+    """Messages of it that were none of ours."""
+
+    @property
+    def session(self) -> str:
+        """Of its link's present connection; empty before its birth."""
+        session = self.birth.get("session", "")
+        return session if isinstance(session, str) else ""
+
+    @property
+    def is_online(self) -> bool:
+        """Whether its link is connected. The will of an earlier connection says nothing."""
+        says = self.alive.get("is")
+        return says == "online" or (says == "offline" and self.alive.get("session") != self.session)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was open for play when it last said so."""
+        return self.state.get("life") == "open"
+
+    @property
+    def behind(self) -> int | None:
+        """Records that the floor has not committed, as the table counts them."""
+        behind = self.alive.get("behind")
+        return behind if isinstance(behind, int) else None
+
+
+class Tables:
+    """All tables of one house."""
+
+    def __init__(self, site: str) -> None:
+        self._site = site
+        self.by_name: dict[str, Shown] = {}
+
+    def take(self, topic: str, payload: bytes) -> Shown | None:
+        """Fold one message in; None where it is no table's of this house."""
+        found = topics.parsed(topic)
+        if found is None or found[0].site != self._site:
+            return None
+        place, kind = found
+        table = self.by_name.get(place.table)
+        if table is None:
+            if len(self.by_name) >= MOST_TABLES:
+                return None
+            table = self.by_name[place.table] = Shown(place)
+        table.heard_s = time.monotonic()
+        try:
+            self._fold(table, kind, payload)
+        except ProtocolError:
+            table.refused += 1
+        return table
+
+    @staticmethod
+    def _fold(table: Shown, kind: str, payload: bytes) -> None:
+        if kind in (topics.BIRTH, topics.STATE, topics.ALIVE, topics.RESULT):
+            setattr(table, kind, from_json(payload) if payload else {})
+        elif kind.startswith(f"{topics.ALARM}/"):
+            code = kind.partition("/")[2]
+            if not payload:
+                table.alarms.pop(code, None)
+            elif len(table.alarms) < MOST_ALARMS or code in table.alarms:
+                table.alarms[code] = from_json(payload)

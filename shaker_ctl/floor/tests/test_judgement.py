@@ -1,0 +1,118 @@
+"""What the floor makes of records: they continue, lack something, or tell another history."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.floor.judgement import (
+    Continues,
+    Contradiction,
+    Gap,
+    Line,
+    Trouble,
+    begun,
+    judge,
+)
+from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
+from shaker_ctl.link.packing import Batch
+
+IDENTITY = "the table's"
+
+
+def chain(bodies: list[bytes], identity: str = IDENTITY) -> list[Record]:
+    made: list[Record] = []
+    head = genesis(identity)
+    for body in bodies:
+        head = Head(head.sequence + 1, chain_hash(head.hash, body))
+        made.append(Record(head.sequence, head.hash, body))
+    return made
+
+
+def head_of(records: list[Record], count: int, identity: str = IDENTITY) -> Head:
+    last = records[count - 1] if count else None
+    return genesis(identity) if last is None else Head(last.sequence, last.hash)
+
+
+def part(records: list[Record], first: int, last: int, head: int | None = None) -> Batch:
+    """The records behind `first` up to `last`."""
+    before = head_of(records, first)
+    return Batch("", IDENTITY, before, tuple(records[first:last]), head or len(records))
+
+
+def held(records: list[Record], count: int) -> Line:
+    return Line(IDENTITY, head_of(records, count))
+
+
+def hash_of(records: list[Record], sequence: int) -> bytes:
+    return records[sequence - 1].hash
+
+
+BODIES = st.lists(st.binary(min_size=1, max_size=4), min_size=1, max_size=40)
+
+
+@given(BODIES, st.data())
+def test_whatever_is_sent_again_each_record_is_taken_once(
+    bodies: list[bytes], data: st.DataObject
+) -> None:
+    records = chain(bodies)
+    line, stored = begun(IDENTITY), list[Record]()
+    for _ in range(12):
+        first = data.draw(st.integers(0, len(records)))
+        last = data.draw(st.integers(first, len(records)))
+        batch = part(records, first, last)
+        verdict = judge(line, batch, partial(hash_of, stored))
+        if isinstance(verdict, Gap):
+            assert first > len(stored)
+            continue
+        assert isinstance(verdict, Continues), "the same history is never an alarm"
+        stored += verdict.records
+        line = Line(IDENTITY, head_of(stored, len(stored)))
+    assert stored == records[: len(stored)]
+
+
+@given(BODIES, st.data())
+def test_a_rewritten_record_is_found_wherever_the_table_goes_on(
+    bodies: list[bytes], data: st.DataObject
+) -> None:
+    records = chain(bodies)
+    at = data.draw(st.integers(1, len(records)))
+    other = chain([*bodies[: at - 1], bodies[at - 1] + b"!", *bodies[at:], b"later"])
+    line = held(records, len(records))
+    first = data.draw(st.integers(0, len(records)))
+    batch = part(other, first, data.draw(st.integers(first, len(other))))
+    verdict = judge(line, batch, lambda n: records[n - 1].hash)
+    if batch.end.sequence < at:
+        assert verdict == Continues(()), "what comes before the rewritten record is as it was"
+    else:
+        assert isinstance(verdict, Contradiction)
+        assert verdict.trouble is Trouble.FORK
+
+
+def test_a_journal_that_ends_earlier_is_a_rewind() -> None:
+    records = chain([b"a", b"b", b"c"])
+    claim = part(records, 2, 2, head=2)
+    verdict = judge(held(records, 3), claim, lambda n: records[n - 1].hash)
+    assert isinstance(verdict, Contradiction)
+    assert verdict.trouble is Trouble.REWIND
+
+
+def test_another_journal_is_named() -> None:
+    records = chain([b"a"])
+    other = Batch("", "another's", genesis("another's"), (), 5)
+    verdict = judge(held(records, 1), other, lambda n: None)
+    assert isinstance(verdict, Contradiction)
+    assert verdict.trouble is Trouble.IDENTITY
+
+
+def test_records_that_follow_nothing_are_asked_for() -> None:
+    records = chain([b"a", b"b", b"c"])
+    assert judge(held(records, 1), part(records, 2, 3), lambda n: None) == Gap()
+
+
+def test_a_first_record_that_is_not_the_journals_own_is_a_fork() -> None:
+    records = chain([b"a"])
+    wrong = Batch("", IDENTITY, Head(0, bytes(32)), tuple(records), 1)
+    assert isinstance(judge(begun(IDENTITY), wrong, lambda n: None), Contradiction)

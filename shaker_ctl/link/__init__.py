@@ -1,0 +1,1 @@
+"""What a table hands to its floor: the protocol, and the process that speaks it."""

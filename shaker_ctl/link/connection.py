@@ -1,0 +1,259 @@
+"""One connection to an MQTT 5 broker at a time, by paho, with mutual TLS 1.3.
+
+Owns connecting, waiting and reconnecting, for both ends of the protocol. A client is made anew for
+each connection, so that nothing of an earlier one is sent late. The socket is watched by epoll:
+paho's own loop uses `select`, and above descriptor 1,023 it fails without a word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import secrets
+import selectors
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.link.parameters import BrokerParameters
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE_S = 30.0
+CONNECT_S = 10.0
+WILL_DELAY_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Will:
+    """What the broker says for us when we are gone."""
+
+    topic: str
+    payload: bytes
+
+
+class Connection:
+    """Reconnects by itself. One thread: it is only used from within the callbacks and `turn`."""
+
+    def __init__(
+        self,
+        parameters: BrokerParameters,
+        client_id: str,
+        *,
+        will: Callable[[str], Will] | None = None,
+        connected: Callable[[], None],
+        received: Callable[[str, bytes], None],
+        subscriptions: list[tuple[str, int]],
+    ) -> None:
+        """`will` is asked once a connection, with its session. `subscriptions`: topic and QoS; they
+        are asked for anew on each connection, before `connected` is called.
+
+        Raises SettingsError where a certificate or key cannot be read.
+        """
+        self._p = parameters
+        self._client_id = client_id
+        self._will = will
+        self._connected = connected
+        self._received = received
+        self._subscriptions = subscriptions
+        self._tls = tls_context(parameters)
+        self._client: Client | None = None
+        self._selector = selectors.DefaultSelector()
+        self._watched: Any = None
+        self._pause_s = 1.0
+        self._next_try_s = 0.0
+        self.session = ""
+        """Sixteen hexadecimal digits, other ones for each connection."""
+        self.is_connected = False
+        self.trouble = "not tried yet"
+        """Why there is no connection; empty while there is one."""
+
+    def fileno(self) -> int:
+        """A descriptor that is ready to read when `turn` has something to do."""
+        return self._selector.fileno()
+
+    def turn(self, timeout_s: float) -> None:
+        """Do what there is to do, or wait so long for it."""
+        now_s = time.monotonic()
+        if self._client is None:
+            if now_s < self._next_try_s:
+                time.sleep(min(timeout_s, self._next_try_s - now_s))
+                return
+            self._open()
+            return
+        self._watch()
+        ready = self._selector.select(timeout_s)
+        client = self._client
+        for _, events in ready:
+            if events & selectors.EVENT_READ:
+                self._read(client)
+            if events & selectors.EVENT_WRITE and self._client is client:
+                client.loop_write()
+        if self._client is client:
+            client.loop_misc()
+
+    def publish(self, topic: str, payload: bytes, *, qos: int = 0, retain: bool = False) -> None:
+        """Hand a message over; without a connection it is dropped: everything is sent anew."""
+        if self._client is not None and self.is_connected:
+            self._client.publish(topic, payload, qos=qos, retain=retain)
+
+    def subscribe(self, topic: str, qos: int) -> None:
+        """Listen to one topic more, for as long as this connection lasts."""
+        if self._client is not None and self.is_connected:
+            self._client.subscribe(topic, qos)
+
+    def close(self, farewell: Will | None = None) -> None:
+        """Say farewell and leave in order: the broker then drops the will."""
+        if self._client is not None and self.is_connected:
+            if farewell is not None:
+                self.publish(farewell.topic, farewell.payload, retain=True)
+            with contextlib.suppress(OSError):
+                self._client.disconnect()
+        self._drop("closed")
+        self._selector.close()
+
+    # ── Inside ──────────────────────────────────────────────────────────────
+
+    def _open(self) -> None:
+        self.session = secrets.token_hex(8)
+        client = Client(
+            CallbackAPIVersion.VERSION2, self._client_id, protocol=MQTTProtocolVersion.MQTTv5
+        )
+        client.tls_set_context(self._tls)
+        client.connect_timeout = CONNECT_S
+        if self._will is not None:
+            will = self._will(self.session)
+            delay = Properties(PacketTypes.WILLMESSAGE)
+            delay.WillDelayInterval = WILL_DELAY_S
+            client.will_set(will.topic, will.payload, qos=1, retain=True, properties=delay)
+        client.on_connect = self._on_connect
+        client.on_disconnect = self._on_disconnect
+        client.on_message = self._on_message
+        client.on_publish = self._on_publish
+        client.on_subscribe = self._on_subscribe
+        self._client = client
+        # A will is delayed only as long as the session lives. No message is ever waiting in it:
+        # each connection starts a clean one.
+        lasting = Properties(PacketTypes.CONNECT)
+        lasting.SessionExpiryInterval = WILL_DELAY_S
+        try:
+            client.connect(
+                self._p.host,
+                self._p.port,
+                keepalive=self._p.keepalive_s,
+                clean_start=True,
+                properties=lasting,
+            )
+        except (OSError, ValueError) as error:
+            self._drop(f"no way to {self._p.host}:{self._p.port}: {error}")
+
+    def _read(self, client: Client) -> None:
+        while self._client is client:
+            client.loop_read()
+            at = client.socket()
+            # What TLS has decrypted already no descriptor shows.
+            if not isinstance(at, ssl.SSLSocket) or not at.pending():
+                return
+
+    def _watch(self) -> None:
+        assert self._client is not None
+        at = self._client.socket()
+        if at is None:
+            self._drop(self.trouble or "the connection is gone")
+            return
+        wanted = selectors.EVENT_READ
+        if self._client.want_write():
+            wanted |= selectors.EVENT_WRITE
+        if self._watched is not at:
+            self._forget()
+            self._selector.register(at, wanted)
+            self._watched = at
+        elif self._selector.get_key(at).events != wanted:
+            self._selector.modify(at, wanted)
+
+    def _forget(self) -> None:
+        if self._watched is not None:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(self._watched)
+            self._watched = None
+
+    def _drop(self, why: str) -> None:
+        if why != self.trouble:
+            log.warning("%s", why)
+        self.trouble, self.is_connected = why, False
+        self._forget()
+        client, self._client = self._client, None
+        at = client.socket() if client is not None else None
+        if at is not None:
+            with contextlib.suppress(OSError):
+                at.close()
+        # Not all tables of a house at once when the broker is back.
+        self._next_try_s = time.monotonic() + self._pause_s * random.uniform(0.5, 1.0)
+        self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2)
+
+    def _on_connect(
+        self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any
+    ) -> None:
+        if client is not self._client:
+            return
+        if reason.is_failure:
+            self._drop(f"{self._p.host}:{self._p.port} refuses {self._client_id}: {reason}")
+            return
+        at = client.socket()
+        if isinstance(at, socket.socket):
+            with contextlib.suppress(OSError):
+                at.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._pause_s = 1.0
+        self.is_connected, self.trouble = True, ""
+        if self._subscriptions:
+            client.subscribe(list(self._subscriptions))
+        self._connected()
+
+    def _on_disconnect(
+        self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any
+    ) -> None:
+        if client is self._client:
+            self._drop(f"{self._p.host}:{self._p.port} is gone: {reason}")
+
+    def _on_message(self, client: Client, _data: Any, message: MQTTMessage) -> None:
+        if client is self._client:
+            self._received(message.topic, bytes(message.payload))
+
+    def _on_publish(
+        self, _client: Client, _data: Any, _mid: int, reason: Any, _properties: Any
+    ) -> None:
+        if reason.is_failure:
+            log.error("the broker refuses a message of %s: %s", self._client_id, reason)
+
+    def _on_subscribe(
+        self, _client: Client, _data: Any, _mid: int, reasons: Any, _properties: Any
+    ) -> None:
+        for (topic, _), reason in zip(self._subscriptions, reasons, strict=False):
+            if reason.is_failure:
+                log.error("the broker refuses %s the topic %s: %s", self._client_id, topic, reason)
+
+
+def tls_context(parameters: BrokerParameters) -> ssl.SSLContext:
+    """Return TLS 1.3 with both certificates. Raises SettingsError where a file cannot be used."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    try:
+        context.load_verify_locations(parameters.authority)
+        context.load_cert_chain(parameters.certificate, parameters.key)
+    except (OSError, ssl.SSLError) as error:
+        files = f"{parameters.authority}, {parameters.certificate}, {parameters.key}"
+        raise SettingsError(
+            f"authority, certificate and key cannot be used ({files}): {error}",
+            remedy="The floor makes them: shaker-floor issue NAME",
+        ) from error
+    return context

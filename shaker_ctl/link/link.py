@@ -1,0 +1,364 @@
+"""The link: what a table hands to its floor, by outbound messages alone.
+
+Owns what is sent when. It keeps no state: where it goes on is what the floor has committed, and on
+each connection it publishes anew whatever is retained. It follows the record and the status socket
+as any screen does, and reaches nothing that could act on the table.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import platform
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+from shaker_ctl import __version__, settings
+from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.adapters.disk.follower import Follower
+from shaker_ctl.errors import JournalError, RefusedError, ShakerError
+from shaker_ctl.journal.record import SCHEMA, Head
+from shaker_ctl.link import packing, requests, results, shown, topics
+from shaker_ctl.link.connection import Connection, Will
+from shaker_ctl.link.outbox import Outbox, opened
+from shaker_ctl.link.packing import ProtocolError
+from shaker_ctl.link.parameters import LinkParameters
+from shaker_ctl.link.requests import TableFiles
+from shaker_ctl.link.results import Result
+from shaker_ctl.service.status_socket import follow_status
+
+log = logging.getLogger(__name__)
+
+TURN_S = 0.1
+LOOK_S = 0.25
+"""Between two looks at the journal and at the view: at most four records' batches a second."""
+STATE_S = 0.5
+"""Between two messages of state."""
+ALIVE_S = 10.0
+LONGEST_AGAIN_S = 60.0
+BACK_FOR_RESULT = 2000
+"""Records that a start looks back for the newest result."""
+
+
+class Link:
+    """One table's link. `run` until told to stop."""
+
+    def __init__(self, parameters: LinkParameters) -> None:
+        """Raises SettingsError where settings or certificates cannot be used."""
+        self._p = parameters
+        table = settings.load(parameters.settings)
+        self._place = topics.Place(parameters.site, parameters.table)
+        self._name = table.service.table_name
+        self._files = TableFiles(table.journal.path, table.journal.pictures, parameters.settings)
+        self._disputes = DisputeList(table.journal.pictures)
+        self._view = ViewFollower(table.service.runtime_dir)
+        self._outbox = Outbox(table.journal.path)
+        self._results = ResultFollower(table.journal.path)
+        self._answers: deque[Iterator[bytes]] = deque()
+        self._connection = Connection(
+            parameters,
+            parameters.table,
+            will=lambda session: Will(self._topic(topics.ALIVE), _alive(session, "offline")),
+            connected=self._connected,
+            received=self._received,
+            subscriptions=[
+                *((self._topic(kind), 1) for kind in topics.TO_TABLE),
+                (self._topic(f"{topics.ALARM}/+"), 1),
+            ],
+        )
+        self._named_version: dict[str, Any] = {}
+        self._sent: dict[str, bytes] = {}
+        """What stands retained at the broker by this connection, by its kind."""
+        self._due_s: dict[str, float] = {}
+        self._sent_at: Head | None = None
+        self._again_s = parameters.again_s
+        self._run = ""
+        """Of the collector that acknowledged last."""
+        self._journal_trouble = ""
+        self._told = ""
+
+    def run(self, is_over: Callable[[], bool]) -> None:
+        """Serve until `is_over` says so; whatever happens at the table or at the floor."""
+        self._view.start()
+        try:
+            while not is_over():
+                self._connection.turn(TURN_S)
+                if self._is_due("look", LOOK_S):
+                    self._look()
+                if self._connection.is_connected:
+                    self._answer_one()
+        finally:
+            session = self._connection.session
+            self._connection.close(Will(self._topic(topics.ALIVE), _alive(session, "offline")))
+            self._view.stop()
+            self._outbox.close()
+            self._results.close()
+
+    # ── What comes ──────────────────────────────────────────────────────────
+
+    def _connected(self) -> None:
+        self._outbox.forget()
+        self._sent.clear()
+        self._due_s.clear()
+        self._answers.clear()
+        self._sent_at, self._again_s = None, self._p.again_s
+        log.info("connected to %s:%d as %s", self._p.host, self._p.port, self._place.table)
+
+    def _received(self, topic: str, payload: bytes) -> None:
+        found = topics.parsed(topic)
+        if found is None or found[0] != self._place:
+            return
+        kind = found[1]
+        try:
+            if kind == topics.ACK:
+                self._acknowledged(packing.ack_of(payload))
+            elif kind == topics.WANT:
+                self._wanted(payload)
+            elif kind == topics.VERSION:
+                self._named_version = packing.from_json(payload) if payload else {}
+            elif kind.startswith(f"{topics.ALARM}/"):
+                self._sent.setdefault(kind, payload)  # of an earlier connection: `_look` ends it
+        except ProtocolError as error:
+            log.warning("refused from the floor on %s: %s", kind, error)
+
+    def _acknowledged(self, ack: packing.Ack) -> None:
+        if self._outbox.acknowledged is None:
+            self._due_s.pop("alive", None)  # how far behind it is, is known from now on
+        with self._journal_at_hand():
+            self._outbox.acknowledge(ack)
+            if self._outbox.contradiction:
+                log.error("the floor holds another history: %s", self._outbox.contradiction)
+            if ack.head == self._sent_at or ack.run != self._run:
+                self._run = ack.run
+                self._sent_at, self._again_s = None, self._p.again_s
+                self._send_records()
+
+    def _wanted(self, payload: bytes) -> None:
+        if len(self._answers) >= requests.MOST_WAITING:
+            raise ProtocolError(f"more than {requests.MOST_WAITING} requests at once")
+        want = requests.parsed(payload)
+        log.info("the floor asks for a %s %s", want.what, want.sha256[:16])
+        self._answers.append(requests.answer(want, self._files))
+
+    # ── What goes ───────────────────────────────────────────────────────────
+
+    def _look(self) -> None:
+        if self._connection.is_connected:
+            view = self._view.newest
+            with self._journal_at_hand():
+                if topics.BIRTH not in self._sent or self._is_due("birth", 3600.0):
+                    self._publish(topics.BIRTH, self._birth(view), retain=True)
+                self._send_records()
+                if (result := self._results.newest()) is not None:
+                    self._publish(topics.RESULT, packing.to_json(result.plain()), retain=True)
+            if self._is_due("state", STATE_S):
+                state = shown.state_of(view)
+                self._publish(topics.STATE, packing.to_json(state), retain=True)
+                self._tell_alarms(view)
+            if self._is_due("alive", ALIVE_S):
+                self._tell_alive()
+        if self._is_due("tell", 1.0):
+            self._tell_here()
+
+    def _send_records(self) -> None:
+        """Send the next batch, or the last one again where no acknowledgement came."""
+        if self._sent_at is not None and not self._is_due("again", self._again_s):
+            return
+        batch = self._outbox.next_batch(self._connection.session)
+        if batch is None:
+            self._sent_at = None
+            return
+        if self._sent_at is not None:
+            self._again_s = min(LONGEST_AGAIN_S, self._again_s * 2)
+        self._sent_at = batch.end
+        self._due_s["again"] = time.monotonic() + self._again_s
+        self._connection.publish(self._topic(topics.JOURNAL), packing.pack(batch), qos=1)
+
+    def _birth(self, view: dict[str, Any] | None) -> bytes:
+        identity, head = self._outbox.head()
+        with closing(opened(self._files.journal)) as book:
+            last = next(book.newest_first(), None)
+        profile = (view or {}).get("profile") or {}
+        return packing.to_json(
+            {
+                "v": packing.VERSION,
+                "session": self._connection.session,
+                "table": self._name,
+                "identity": identity,
+                "head": head.sequence,
+                "schema": SCHEMA,
+                "version": __version__,
+                "python": platform.python_version(),
+                "digests": {} if last is None else last.plain.get("digests", {}),
+                "profile": profile.get("key", ""),
+                "marks": (view or {}).get("marks") or [],
+            }
+        )
+
+    def _tell_alarms(self, view: dict[str, Any] | None) -> None:
+        standing = shown.alarms_of(view)
+        if self._journal_trouble:
+            standing["link-journal"] = {"code": "link-journal", "cause": self._journal_trouble}
+        if self._outbox.contradiction:
+            cause = {"code": "link-history", "cause": self._outbox.contradiction}
+            standing["link-history"] = cause
+        for code, alarm in standing.items():
+            self._publish(f"{topics.ALARM}/{code}", packing.to_json(alarm), retain=True)
+        for kind in [k for k in self._sent if k.startswith(f"{topics.ALARM}/")]:
+            if kind.partition("/")[2] not in standing:
+                self._publish(kind, b"", retain=True)
+                del self._sent[kind]
+
+    def _tell_alive(self) -> None:
+        disputed: list[int] = []
+        with contextlib.suppress(ShakerError):
+            disputed = sorted(self._disputes.open_rounds())[-100:]
+        with contextlib.suppress(JournalError):
+            _, head = self._outbox.head()
+            ack = self._outbox.acknowledged
+            behind = None if ack is None else head.sequence - ack.head.sequence
+            payload = _alive(
+                self._connection.session,
+                "online",
+                head=head.sequence,
+                behind=behind,
+                disputed=disputed,
+                service=self._view.newest is not None,
+                wall=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+            self._connection.publish(self._topic(topics.ALIVE), payload, retain=True)
+
+    def _answer_one(self) -> None:
+        """One part a turn: an answer never holds back the records."""
+        if not self._answers or not self._is_due("answer", TURN_S):
+            return
+        part = next(self._answers[0], None)
+        if part is None:
+            self._answers.popleft()
+        else:
+            self._connection.publish(self._topic(topics.ANSWER), part, qos=1)
+
+    def _publish(self, kind: str, payload: bytes, *, retain: bool) -> None:
+        """Publish what is not known at the broker already."""
+        if self._sent.get(kind) != payload:
+            self._sent[kind] = payload
+            self._connection.publish(self._topic(kind), payload, qos=1, retain=retain)
+
+    # ── Here ────────────────────────────────────────────────────────────────
+
+    def _tell_here(self) -> None:
+        """Leave in a file how it stands with the floor, for `shaker-ctl link --show`."""
+        ack = self._outbox.acknowledged
+        now = {
+            "connected": self._connection.is_connected,
+            "trouble": self._connection.trouble or self._journal_trouble,
+            "contradiction": self._outbox.contradiction,
+            "acknowledged": None if ack is None else ack.head.sequence,
+            "version_named": self._named_version,
+        }
+        text = json.dumps(now)
+        if text == self._told:
+            return
+        self._told = text
+        path = self._p.runtime_dir / "floor.json"
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside = path.with_suffix(".part")
+            aside.write_text(text, "utf-8")
+            os.replace(aside, path)
+
+    @contextlib.contextmanager
+    def _journal_at_hand(self) -> Iterator[None]:
+        """What the journal refuses is said as an alarm; the link goes on and tries again."""
+        try:
+            yield
+            self._journal_trouble = ""
+        except JournalError as error:
+            if str(error) != self._journal_trouble:
+                log.error("%s", error.line())
+            self._journal_trouble = str(error)
+
+    def _is_due(self, what: str, every_s: float) -> bool:
+        now_s = time.monotonic()
+        if now_s < self._due_s.get(what, 0.0):
+            return False
+        self._due_s[what] = now_s + every_s
+        return True
+
+    def _topic(self, kind: str) -> str:
+        return self._place.topic(kind)
+
+
+def _alive(session: str, says: str, **more: Any) -> bytes:
+    return packing.to_json({"v": packing.VERSION, "session": session, "is": says, **more})
+
+
+class ViewFollower:
+    """The newest view of the status socket, or None while nothing answers."""
+
+    def __init__(self, folder: Any) -> None:
+        self._folder = folder
+        self.newest: dict[str, Any] | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="view", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def _follow(self) -> None:
+        while not self._over.is_set():
+            try:
+                for view in follow_status(self._folder, rate_hz=1.0 / STATE_S):
+                    self.newest = view
+                    if self._over.is_set():
+                        return
+            except (OSError, ValueError, RefusedError) as error:
+                log.debug("no view of the table: %s", error)
+            self.newest = None
+            self._over.wait(2.0)
+
+
+class ResultFollower:
+    """The newest result, from the record."""
+
+    def __init__(self, path: Any) -> None:
+        self._path = path
+        self._follower: Follower | None = None
+        self._newest: Result | None = None
+
+    def newest(self) -> Result | None:
+        """Return it as of now. Raises JournalError."""
+        if self._follower is None:
+            self._begin()
+        assert self._follower is not None
+        try:
+            for record in self._follower.take():
+                self._newest = results.follow(self._newest, record)
+        except JournalError:
+            self.close()
+            raise
+        return self._newest
+
+    def _begin(self) -> None:
+        with closing(opened(self._path)) as book:
+            head = book.head().sequence
+            first = max(1, head - BACK_FOR_RESULT + 1)
+            before = book.head_before(first)
+        self._newest = None
+        self._follower = Follower(self._path, before if before.sequence else None)
+
+    def close(self) -> None:
+        """Let go of the file; the next look begins anew."""
+        if self._follower is not None:
+            self._follower.close()
+        self._follower = None

@@ -1,0 +1,226 @@
+"""Messages as bytes: journal records as they were hashed, and small JSON objects.
+
+Owns the form of every message, and its bounds: what comes over a network is refused where it is
+too large, nested too deep, of another version, or contradicts itself. Must not know topics.
+
+A batch is one line of JSON (its header), then zlib of the bodies, each behind its length in four
+bytes. Hashes do not travel: whoever receives a body computes them, and finds in the header where
+the chain must arrive.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.journal.record import Head, Record, chain_hash
+
+VERSION = 1
+BATCH_RECORDS = 1000
+BATCH_BYTES = 512 * 1024
+"""Of bodies, unpacked. A longer single record goes alone."""
+MOST_BYTES = 16 * 1024 * 1024
+"""Of bodies in one batch, unpacked; a batch that would grow beyond is refused unread."""
+MOST_JSON = 256 * 1024
+_HEADER = 1024
+_LARGEST = (1 << 63) - 1
+_SESSION = re.compile(r"[0-9a-f]{16}")
+_IDENTITY = re.compile(r"[\x20-\x7e]{1,120}")
+_LENGTH = struct.Struct(">I")
+
+
+class ProtocolError(ShakerError):
+    """A message from the network is none of ours. Nothing was changed; the sender is named."""
+
+    code = "protocol"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records of one journal in a row, proved to be one chain."""
+
+    session: str
+    """Of the link's connection that sent it."""
+    identity: str
+    before: Head
+    """What the first record follows; where there are no records, where the table says it stands."""
+    records: tuple[Record, ...]
+    head: int
+    """Last sequence number of the table's journal when this was sent."""
+
+    @property
+    def end(self) -> Head:
+        """Where the chain stands behind the last record."""
+        if not self.records:
+            return self.before
+        return Head(self.records[-1].sequence, self.records[-1].hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """What the floor's database has committed of one journal: the link's cursor."""
+
+    identity: str
+    head: Head
+    run: str = ""
+    """Of the collector that says it: another one has not seen what was sent to the one before."""
+
+
+def within_bounds(records: Sequence[Record]) -> int:
+    """Return how many of `records` go into one batch; at least one where there is one."""
+    total = 0
+    for count, record in enumerate(records):
+        total += len(record.body) + _LENGTH.size
+        if count == BATCH_RECORDS or (count and total > BATCH_BYTES):
+            return count
+    return len(records)
+
+
+def pack(batch: Batch) -> bytes:
+    """Return a batch as one message."""
+    header = {
+        "v": VERSION,
+        "session": batch.session,
+        "identity": batch.identity,
+        "at": batch.before.sequence,
+        "before": batch.before.hash.hex(),
+        "count": len(batch.records),
+        "end": batch.end.hash.hex(),
+        "head": batch.head,
+    }
+    return _line(header) + packed(record.body for record in batch.records)
+
+
+def packed(bodies: Any) -> bytes:
+    """Return bodies behind their lengths, compressed."""
+    return zlib.compress(b"".join(_LENGTH.pack(len(body)) + body for body in bodies), 6)
+
+
+def unpack(payload: bytes) -> Batch:
+    """Return the batch of a message. Raises ProtocolError for every other bytes."""
+    header, rest = split(payload)
+    if header.get("v") != VERSION:
+        raise ProtocolError(f"version {header.get('v')!r:.40}, known is {VERSION}")
+    session, identity = header.get("session"), header.get("identity")
+    if not isinstance(session, str) or _SESSION.fullmatch(session) is None:
+        raise ProtocolError("a batch without a session")
+    before = Head(whole(header, "at"), digest(header, "before"))
+    count, head = whole(header, "count"), whole(header, "head")
+    if count > BATCH_RECORDS:
+        raise ProtocolError(f"{count} records in one batch, at most {BATCH_RECORDS}")
+    if before.sequence + count > head:
+        raise ProtocolError("a batch beyond the head that it names")
+    records = []
+    at = before
+    for body in bodies_of(rest, count):
+        at = Head(at.sequence + 1, chain_hash(at.hash, body))
+        records.append(Record(at.sequence, at.hash, body))
+    if at.hash != digest(header, "end"):
+        raise ProtocolError("the records do not lead where the batch says that they do")
+    return Batch(session, named(identity), before, tuple(records), head)
+
+
+def bodies_of(data: bytes, count: int) -> list[bytes]:
+    """Return so many bodies of what `packed` made. Raises ProtocolError."""
+    opened = zlib.decompressobj()
+    try:
+        plain = opened.decompress(data, MOST_BYTES)
+    except zlib.error as error:
+        raise ProtocolError(f"records that cannot be unpacked: {error}") from error
+    if not opened.eof or opened.unused_data:
+        raise ProtocolError(f"records that are cut short, or of more than {MOST_BYTES} bytes")
+    bodies, at = [], 0
+    for _ in range(count):
+        if at + _LENGTH.size > len(plain):
+            raise ProtocolError("fewer records than the batch says")
+        (length,) = _LENGTH.unpack_from(plain, at)
+        at += _LENGTH.size
+        if at + length > len(plain):
+            raise ProtocolError("a record that is cut short")
+        bodies.append(plain[at : at + length])
+        at += length
+    if at != len(plain):
+        raise ProtocolError("more bytes than records")
+    return bodies
+
+
+def ack_message(ack: Ack) -> bytes:
+    """Return an acknowledgement as one message."""
+    at = {"sequence": ack.head.sequence, "hash": ack.head.hash.hex()}
+    return to_json({"v": VERSION, "identity": ack.identity, **at, "run": ack.run})
+
+
+def ack_of(payload: bytes) -> Ack:
+    """Return the acknowledgement of a message. Raises ProtocolError."""
+    plain = from_json(payload)
+    if plain.get("v") != VERSION:
+        raise ProtocolError("an acknowledgement of another version")
+    head = Head(whole(plain, "sequence"), digest(plain, "hash"))
+    return Ack(named(plain.get("identity")), head, str(plain.get("run", ""))[:16])
+
+
+# ── JSON within bounds ──────────────────────────────────────────────────────
+
+
+def to_json(plain: dict[str, Any]) -> bytes:
+    """Return one JSON object as a message."""
+    return json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def from_json(payload: bytes) -> dict[str, Any]:
+    """Return the JSON object of a message. Raises ProtocolError for every other bytes."""
+    if len(payload) > MOST_JSON:
+        raise ProtocolError(f"a message of {len(payload)} bytes, at most {MOST_JSON}")
+    try:
+        plain = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a message that is not JSON") from error
+    if not isinstance(plain, dict):
+        raise ProtocolError("a message that is no JSON object")
+    return plain
+
+
+def with_data(header: dict[str, Any], data: bytes) -> bytes:
+    """Return a message of one JSON line and bytes behind it."""
+    return _line(header) + data
+
+
+def split(payload: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return header and bytes of such a message. Raises ProtocolError."""
+    end = payload.find(b"\n", 0, _HEADER)
+    if end < 0:
+        raise ProtocolError("a message without a header")
+    return from_json(payload[:end]), payload[end + 1 :]
+
+
+def whole(plain: dict[str, Any], key: str) -> int:
+    """Return a number from 0 of a message. Raises ProtocolError."""
+    value = plain.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
+        raise ProtocolError(f"`{key}` is no number from 0")
+    return value
+
+
+def digest(plain: dict[str, Any], key: str) -> bytes:
+    """Return a SHA-256 of a message. Raises ProtocolError."""
+    value = plain.get(key)
+    if not isinstance(value, str) or re.fullmatch(r"[0-9a-f]{64}", value) is None:
+        raise ProtocolError(f"`{key}` is no SHA-256")
+    return bytes.fromhex(value)
+
+
+def named(identity: Any) -> str:
+    """Return a journal's identity of a message. Raises ProtocolError."""
+    if not isinstance(identity, str) or _IDENTITY.fullmatch(identity) is None:
+        raise ProtocolError("no identity of a journal")
+    return identity
+
+
+def _line(header: dict[str, Any]) -> bytes:
+    return to_json(header) + b"\n"

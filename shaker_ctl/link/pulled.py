@@ -1,0 +1,161 @@
+"""A table's own records, asked back from the floor: what `link --fetch` does.
+
+Owns the asking. What comes is proved against the chain of the table where there is one, else
+against what the floor has acknowledged; it is written as volumes for `shaker-ctl journal fetch`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from shaker_ctl import settings
+from shaker_ctl.adapters.disk import volume_file
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
+from shaker_ctl.link import packing, topics
+from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.packing import Ack, ProtocolError
+from shaker_ctl.link.parameters import LinkParameters
+
+PATIENCE_S = 20.0
+
+
+def pull(parameters: LinkParameters, folder: Path) -> Iterator[str]:
+    """Write what the table's journal lacks into `folder`; yield a line for each volume.
+
+    Raises RefusedError where the floor does not answer or has not got it; JournalCorruptError.
+    """
+    path = settings.load(parameters.settings).journal.path
+    folder.mkdir(parents=True, exist_ok=True)
+    floor = _Floor(parameters)
+    try:
+        if volume_numbers(path):
+            yield from _missing(floor, path, folder)
+        else:
+            yield _whole(floor, folder / path.name)
+    finally:
+        floor.close()
+
+
+def _missing(floor: _Floor, path: Path, folder: Path) -> Iterator[str]:
+    with closing(SqliteJournal(path, read_only=True)) as journal:
+        wanted = [one for one in journal.closed if journal.verify_closed(one)[1] is not None]
+        if not wanted:
+            yield "every closed volume is here and whole; nothing was asked for"
+        for one in wanted:
+            before = journal.closed[one.number - 2].head if one.number > 1 else journal.start
+            records = list(floor.records(journal.identity, before, one.last))
+            target = folder / volume_path(path, one.number).name
+            target.unlink(missing_ok=True)
+            volume_file.found(target, journal.identity, journal.closed[: one.number - 1], records)
+            _, damage = journal.verify_closed(one, file=target)
+            if damage is not None:
+                target.unlink()
+                raise RefusedError(
+                    f"what the floor holds is not what this table sealed in: {damage.line()}",
+                    remedy="Take the volume from another copy or archive",
+                )
+            yield f"volume {one.number}: {len(records)} records in {target}"
+
+
+def _whole(floor: _Floor, target: Path) -> str:
+    """No journal is left: all that the floor acknowledged."""
+    if volume_numbers(target):
+        raise RefusedError(f"{target} is there already", remedy="Give an empty folder")
+    ack = floor.acknowledged()
+    with closing(SqliteJournal(target, identity=ack.identity)) as made:
+        batch: list[Record] = []
+        for record in floor.records(ack.identity, genesis(ack.identity), ack.head.sequence):
+            batch.append(record)
+            if len(batch) == packing.BATCH_RECORDS:
+                made.write(batch)
+                batch = []
+        made.write(batch)
+        if made.head() != ack.head:
+            raise RefusedError(
+                f"the floor gave {made.head().sequence} of {ack.head.sequence} records",
+                remedy="Try again; shaker-floor verify walks what it holds",
+            )
+    return f"the whole journal: {ack.head.sequence} records in {target}"
+
+
+class _Floor:
+    """The floor's answers, one at a time."""
+
+    def __init__(self, parameters: LinkParameters) -> None:
+        self._place = topics.Place(parameters.site, parameters.table)
+        self._ack: Ack | None = None
+        self._asked = ""
+        self._part: tuple[dict[str, Any], bytes] | None = None
+        self._connection = Connection(
+            parameters,
+            f"{parameters.table}-fetch",
+            connected=lambda: None,
+            received=self._received,
+            subscriptions=[
+                (self._place.topic(topics.ACK), 1),
+                (self._place.topic(topics.ARCHIVE), 1),
+            ],
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def acknowledged(self) -> Ack:
+        """What the floor says that it has of this table. Raises RefusedError."""
+        self._wait(lambda: self._ack is not None)
+        assert self._ack is not None
+        return self._ack
+
+    def records(self, identity: str, before: Head, last: int) -> Iterator[Record]:
+        """Yield the records behind `before` up to `last`, each proved by the one before it."""
+        head = before
+        while head.sequence < last:
+            for body in self._bodies(identity, head.sequence + 1):
+                if head.sequence == last:
+                    return
+                head = Head(head.sequence + 1, chain_hash(head.hash, body))
+                yield Record(head.sequence, head.hash, body)
+
+    def _bodies(self, identity: str, first: int) -> list[bytes]:
+        self._wait(lambda: self._connection.is_connected)
+        self._asked, self._part = secrets.token_hex(8), None
+        wanted = packing.to_json({"id": self._asked, "from": first})
+        self._connection.publish(self._place.topic(topics.ASK), wanted, qos=1)
+        self._wait(lambda: self._part is not None)
+        assert self._part is not None
+        header, data = self._part
+        bodies = packing.bodies_of(data, packing.whole(header, "count"))
+        if header.get("identity") != identity or not bodies:
+            raise RefusedError(
+                f"the floor does not hold record {first} of the journal {identity}",
+                remedy="shaker-floor tables says what it holds",
+            )
+        return bodies
+
+    def _received(self, topic: str, payload: bytes) -> None:
+        try:
+            if topic == self._place.topic(topics.ACK):
+                self._ack = packing.ack_of(payload)
+            else:
+                header, data = packing.split(payload)
+                if header.get("id") == self._asked:
+                    self._part = header, data
+        except ProtocolError:
+            return  # the wait for an answer ends with a line of its own
+
+    def _wait(self, is_there: Callable[[], bool]) -> None:
+        ends_s = time.monotonic() + PATIENCE_S
+        while not is_there():
+            if time.monotonic() > ends_s:
+                raise RefusedError(
+                    f"the floor does not answer: {self._connection.trouble or 'no word of it'}",
+                    remedy="shaker-ctl link --check; does the floor's collector run?",
+                )
+            self._connection.turn(0.1)

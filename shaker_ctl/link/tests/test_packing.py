@@ -1,0 +1,125 @@
+"""Batches arrive as they were sent, and everything else is refused by name."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
+from shaker_ctl.link import packing, topics
+from shaker_ctl.link.packing import Ack, Batch, ProtocolError
+
+SESSION = "0123456789abcdef"
+IDENTITY = "9d2c founded 2026-11-23T06:00:00+00:00"
+
+
+def chain(bodies: list[bytes], before: Head) -> tuple[Record, ...]:
+    made: list[Record] = []
+    for body in bodies:
+        hash_ = chain_hash(before.hash, body)
+        before = Head(before.sequence + 1, hash_)
+        made.append(Record(before.sequence, hash_, body))
+    return tuple(made)
+
+
+def batch(bodies: list[bytes], at: int = 0) -> Batch:
+    before = Head(at, genesis(IDENTITY).hash)
+    return Batch(SESSION, IDENTITY, before, chain(bodies, before), at + len(bodies) + 3)
+
+
+@given(st.lists(st.binary(max_size=200), max_size=30), st.integers(0, 1 << 40))
+def test_a_batch_arrives_as_it_was_sent(bodies: list[bytes], at: int) -> None:
+    sent = batch(bodies, at)
+    assert packing.unpack(packing.pack(sent)) == sent
+
+
+@given(st.binary(max_size=300))
+def test_other_bytes_are_refused(payload: bytes) -> None:
+    for parse in (packing.unpack, packing.ack_of, packing.from_json, packing.split):
+        try:
+            parse(payload)
+        except ProtocolError:
+            continue
+
+
+@given(st.lists(st.binary(min_size=1, max_size=50), min_size=1, max_size=8), st.data())
+def test_a_changed_byte_never_makes_another_record(
+    bodies: list[bytes], data: st.DataObject
+) -> None:
+    sent = batch(bodies)
+    payload = bytearray(packing.pack(sent))
+    at = data.draw(st.integers(0, len(payload) - 1))
+    payload[at] ^= data.draw(st.integers(1, 255))
+    try:
+        got = packing.unpack(bytes(payload))
+    except ProtocolError:
+        return
+    assert got.records == sent.records or got.before != sent.before
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("v", 2),
+        ("session", "x"),
+        ("session", None),
+        ("identity", "a\nb"),
+        ("identity", 7),
+        ("at", -1),
+        ("at", True),
+        ("at", 1 << 63),
+        ("before", "00"),
+        ("count", packing.BATCH_RECORDS + 1),
+        ("count", 5),
+        ("end", "0" * 64),
+        ("head", 0),
+    ],
+)
+def test_a_header_that_contradicts_itself_is_refused(key: str, value: object) -> None:
+    line, _, rest = packing.pack(batch([b"one", b"two"])).partition(b"\n")
+    header = {**json.loads(line), key: value}
+    with pytest.raises(ProtocolError):
+        packing.unpack(json.dumps(header).encode() + b"\n" + rest)
+
+
+def test_a_small_message_cannot_unpack_into_a_large_one() -> None:
+    bomb = zlib.compress(b"\0" * (packing.MOST_BYTES + 1))
+    with pytest.raises(ProtocolError, match="more than"):
+        packing.bodies_of(bomb, 1)
+    assert len(bomb) < 20_000
+
+
+def test_json_nested_without_end_is_refused() -> None:
+    with pytest.raises(ProtocolError):
+        packing.from_json(b"[" * 100_000)
+    with pytest.raises(ProtocolError):
+        packing.from_json(b'{"a":' + b" " * packing.MOST_JSON + b"1}")
+
+
+def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:
+    small = chain([b"x"] * 1500, genesis(IDENTITY))
+    assert packing.within_bounds(small) == packing.BATCH_RECORDS
+    large = chain([b"x" * packing.BATCH_BYTES] * 3, genesis(IDENTITY))
+    assert packing.within_bounds(large) == 1
+    assert packing.within_bounds(()) == 0
+
+
+def test_an_acknowledgement_arrives_as_it_was_sent() -> None:
+    ack = Ack(IDENTITY, Head(41, bytes(range(32))), SESSION)
+    assert packing.ack_of(packing.ack_message(ack)) == ack
+
+
+def test_a_topic_leads_back_to_its_table() -> None:
+    place = topics.Place("house", "pit-1")
+    assert topics.parsed(place.topic("alarm/lamp")) == (place, "alarm/lamp")
+    for wrong in ("", "shaker/1/house/pit-1", "shaker/2/house/pit-1/state", "x" * 3000):
+        assert topics.parsed(wrong) is None
+    for taken in (*topics.RESERVED, "", "Pit", "+", "#", "a" * 41):
+        assert topics.parsed(f"shaker/1/house/{taken}/state") is None
+        with pytest.raises(SettingsError):
+            topics.require_name(taken, "table")

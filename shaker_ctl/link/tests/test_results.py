@@ -1,0 +1,55 @@
+"""Displays get a result when its lamps were read back lit, and lose it by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shaker_ctl.journal.record import Record
+from shaker_ctl.link.results import Result, follow
+
+PLAY = {"number": 7, "purpose": "play"}
+
+
+def record(sequence: int, event: dict[str, Any], *decision: dict[str, Any]) -> Record:
+    body = {"kind": "step", "wall": "2026-11-23T06:00:00", "event": event, "decision": decision}
+    return Record(sequence, b"", json.dumps(body).encode())
+
+
+def lit(values: list[int], sequence: int = 3, purpose: str = "play") -> Record:
+    occasion = {**PLAY, "purpose": purpose}
+    return record(sequence, {"type": "LampsShown", "occasion": occasion, "values": values})
+
+
+def test_a_result_exists_only_when_its_lamps_were_read_back_lit() -> None:
+    push = {"type": "PushLamps", "occasion": PLAY, "values": [1, 2, 3]}
+    assert follow(None, record(2, {"type": "ValuesConfirmed"}, push)) is None
+    shown = follow(None, lit([1, 2, 3]))
+    assert shown == Result(7, (1, 2, 3), 3, "2026-11-23T06:00:00")
+    assert shown.plain()["side"] == "small"
+    assert follow(None, lit([1, 2, 3], purpose="inspection")) is None
+
+
+def test_a_corrected_result_is_withdrawn_at_once_and_the_new_one_takes_its_place() -> None:
+    push = {"type": "PushLamps", "occasion": PLAY, "values": [4, 4, 4], "corrects": True}
+    gone = follow(follow(None, lit([1, 2, 3])), record(4, {"type": "ValuesEntered"}, push))
+    assert gone is not None
+    assert (gone.round, gone.withdrawn) == (7, "corrected at the table")
+    again = follow(gone, lit([4, 4, 4], 5))
+    assert again is not None
+    assert (again.values, again.withdrawn, again.plain()["side"]) == ((4, 4, 4), "", "triple")
+
+
+def test_a_round_that_ends_void_withdraws_its_result() -> None:
+    end = {"type": "RecordRound", "round": 7, "ending": "void", "values": None}
+    gone = follow(follow(None, lit([6, 6, 5])), record(6, {"type": "LampFault"}, end))
+    assert gone is not None
+    assert gone.withdrawn == "the round ended otherwise: void"
+    other = {**end, "round": 8}
+    assert follow(gone, record(7, {"type": "LampFault"}, other)) is gone
+
+
+def test_a_settled_round_keeps_its_result() -> None:
+    end = {"type": "RecordRound", "round": 7, "ending": "settled", "values": [6, 6, 5]}
+    shown = follow(None, lit([6, 6, 5]))
+    assert follow(shown, record(6, {"type": "LampsDark"}, end)) is shown

@@ -1,0 +1,75 @@
+"""Where on the broker everything stands.
+
+Owns the names, `shaker/1/SITE/TABLE/...`. A table writes below its own name only, but for `ack` and
+`want`, which are the floor's; the broker holds both to it by their certificates.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shaker_ctl.errors import SettingsError
+
+ROOT = "shaker/1"
+"""Name and version of the protocol."""
+
+FLOOR = "floor"
+COLLECTOR, PAGE, DISPLAY = "collector", "page", "display"
+"""Common names of certificates that are no table's."""
+
+RESERVED = frozenset({FLOOR, COLLECTOR, PAGE, DISPLAY})
+"""Names that no table may have: the broker would take it for the floor."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+JOURNAL, ALIVE, BIRTH, STATE, RESULT, ALARM, ANSWER, ASK = (
+    *("journal", "alive", "birth", "state", "result", "alarm", "answer", "ask"),
+)
+"""What a table publishes. Retained: alive, birth, state, result, alarm/CODE."""
+
+ACK, WANT, VERSION, ARCHIVE = "ack", "want", "version", "archive"
+"""What the floor publishes to one table. Retained: ack, version."""
+
+FROM_TABLE = (JOURNAL, ALIVE, BIRTH, STATE, RESULT, f"{ALARM}/+", ANSWER, ASK)
+TO_TABLE = (ACK, WANT, VERSION, ARCHIVE)
+SHOWN = (ALIVE, BIRTH, STATE, RESULT, f"{ALARM}/+")
+"""What displays, pages and figures are made of: all of it retained."""
+
+
+def require_name(name: str, what: str) -> str:
+    """Return a site's or table's name. Raises SettingsError where it cannot stand in a topic."""
+    if _NAME.fullmatch(name) is None or name in RESERVED:
+        raise SettingsError(
+            f"{what} = {name!r} cannot name a table or site on the broker",
+            remedy=f"Use up to 40 of a-z, 0-9 and -; {', '.join(sorted(RESERVED))} are taken",
+        )
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One table of one house, as both ends call it."""
+
+    site: str
+    table: str
+
+    def topic(self, kind: str) -> str:
+        """Topic of one kind of message."""
+        return f"{ROOT}/{self.site}/{self.table}/{kind}"
+
+
+def parsed(topic: str) -> tuple[Place, str] | None:
+    """Return whose topic it is and what kind; None where it is no table's."""
+    parts = topic.split("/", 4)
+    if len(parts) != 5 or "/".join(parts[:2]) != ROOT or not parts[4]:
+        return None
+    site, table = parts[2:4]
+    if _NAME.fullmatch(site) is None or _NAME.fullmatch(table) is None or table in RESERVED:
+        return None
+    return Place(site, table), parts[4]
+
+
+def floor_state(site: str, collector: int) -> str:
+    """Topic on which a collector says whether it is there; retained, with a will."""
+    return f"{ROOT}/{site}/{FLOOR}/state/{collector}"

@@ -1,0 +1,225 @@
+"""The page of one table: its routes, and the two threads that know what they show.
+
+Owns which address shows what. Must not know how a figure comes about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from shaker_ctl import __version__
+from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.page import wall as walls
+from shaker_ctl.page.book import Book
+from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.history import History
+from shaker_ctl.page.looked import NAME as LOOKED
+from shaker_ctl.page.looked import LookedLog
+from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.people import RIGHTS, People, Right
+from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.regions import Regions, stream
+from shaker_ctl.page.site import Site
+from shaker_ctl.page.table_watch import TableWatch
+from shaker_ctl.page.technician import Technician, wiring_of
+from shaker_ctl.page.trends import Trends
+from shaker_ctl.page.words import Words, area, sentences
+
+TABLES, TRENDS = "rounds.sqlite", "trends.sqlite"
+
+MENU = (
+    (Right.WALL, "/", "Wall"),
+    (Right.ROUNDS, "/rounds", "Rounds"),
+    (Right.DAY, "/day", "Day"),
+    (Right.STATISTICS, "/statistics", "Statistics"),
+    (Right.TECHNICIAN, "/technician", "Technician"),
+    (Right.LOOKED, "/looked", "Who looked"),
+)
+
+LIVE = {
+    "wall": (Right.WALL, ("state", "result", "layout", "road")),
+    "technician": (Right.TECHNICIAN, ("devices",)),
+}
+"""Each live page: who may see it, and its parts."""
+
+MAX_STREAMS = 120
+"""Live pages at once; one more is told to come again."""
+
+
+class Page:
+    """One table's page. `app` is the ASGI application; its life starts and ends the threads."""
+
+    def __init__(self, parameters: PageParameters, places: TablePlaces) -> None:
+        """Open the page's own log. Raises JournalError where it cannot be kept."""
+        p = parameters
+        self._p, self._places = p, places
+        self.people = People(Accounts(places.users_file), p.idle_s, is_open=not p.login)
+        self.looked = LookedLog(p.state_dir / LOOKED)
+        self._regions = Regions(self._draw)
+        self.trends = Trends(p.state_dir / TRENDS)
+        self.watch = TableWatch(places.runtime_dir, self._heard)
+        journal = places.journal
+        self.book = Book(
+            p.state_dir / TABLES, journal.path, journal.day_begins, self._regions.changed
+        )
+        self.site = Site(
+            people=self.people,
+            words=Words(p.words, p.language),
+            note=self.looked.note,
+            roles=tuple(RIGHTS),
+            menu=MENU,
+            facts=self._facts,
+        )
+        self._technician = Technician(
+            self.site, self.watch, self.book, self.trends, self.looked, places
+        )
+        self._streams = 0
+        self.app = Starlette(
+            routes=self._routes(),
+            exception_handlers=self.site.errors(),
+            lifespan=self._life,
+            middleware=[
+                Middleware(
+                    Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
+                )
+            ],
+        )
+
+    @asynccontextmanager
+    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+        self._regions.loop = asyncio.get_running_loop()
+        self.watch.start()
+        self.book.start()
+        try:
+            yield
+        finally:
+            self.watch.stop()
+            self.book.stop()
+            self.looked.close()
+
+    def _routes(self) -> list[Any]:
+        guarded = self.site.guarded
+        return [
+            Route("/", guarded(Right.WALL, self._wall)),
+            Route("/stream/{page}", self._stream),
+            Route("/picture/{sha256}", guarded(Right.WALL, self._picture, is_page=False)),
+            *History(self.site, self.book, self._places).routes(),
+            Route("/technician", guarded(Right.TECHNICIAN, self._technicians)),
+            *self._technician.routes(),
+            *self.site.routes(),
+        ]
+
+    def _heard(self) -> None:
+        """In the watch's thread: a view has come, or the table has gone."""
+        if (view := self.watch.view) is not None and not self.watch.trouble:
+            self.trends.hear(view)
+        self._regions.changed()
+
+    def _facts(self) -> Mapping[str, Any]:
+        view = self.watch.view
+        return {
+            "table": self._places.name if view is None else view["table"],
+            "marks": () if view is None else view["marks"],
+            "version": __version__,
+        }
+
+    # ── Wall ────────────────────────────────────────────────────────────────
+
+    async def _wall(self, request: Request) -> Response:
+        return self._live_page(request, "wall")
+
+    async def _technicians(self, request: Request) -> Response:
+        return self._live_page(request, "technician", **self._technician.facts())
+
+    def _live_page(self, request: Request, name: str, **facts: Any) -> Response:
+        language = self.site.language(request)
+        parts = {one: self._regions.part(one, language) for one in LIVE[name][1]}
+        age_s = self.watch.age_s()
+        return self.site.page(request, f"{name}.html", parts=parts, age_s=age_s, **facts)
+
+    def _draw(self, name: str, language: str) -> str:
+        if name == "devices":
+            view = self.watch.view
+            facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
+            return self.site.draw(f"parts/{name}.html", language, **facts)
+        rounds = self.book.last(walls.ROAD)
+        say = self.site.words.say(language)
+        return self.site.draw(
+            f"parts/{name}.html",
+            language,
+            wall=walls.wall(self.watch.view, rounds, self._places.name),
+            road=walls.road(rounds),
+            area=lambda name: area(name, say),
+            sentences=lambda text: sentences(text, say),
+            trouble=self.watch.trouble,
+            journal=self.book,
+        )
+
+    # ── Live ────────────────────────────────────────────────────────────────
+
+    async def _stream(self, request: Request) -> Response:
+        right, names = LIVE.get(request.path_params["page"], (None, ()))
+        session = self.site.session(request)
+        if right is None:
+            raise HTTPException(404)
+        if right not in session.rights:
+            raise HTTPException(403 if session.rights else 401)
+        if self._streams >= MAX_STREAMS:
+            raise HTTPException(503)
+
+        def told() -> tuple[int, Mapping[str, object]] | None:
+            if not self.people.goes_on(session):
+                return None
+            cursor = self.book.cursor
+            age_s = self.watch.age_s()
+            fields = {
+                "age_s": None if age_s is None else round(age_s, 2),
+                "version": __version__,
+            }
+            return 0 if cursor is None else cursor.sequence, fields
+
+        async def events() -> AsyncIterator[bytes]:
+            self._streams += 1
+            try:
+                async for event in stream(self._regions, names, self.site.language(request), told):
+                    yield event
+            finally:
+                self._streams -= 1
+
+        return StreamingResponse(
+            events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
+
+    # ── Pictures ────────────────────────────────────────────────────────────
+
+    async def _picture(self, request: Request) -> Response:
+        """A picture by its digest. Whoever sees the wall alone gets the one that it shows."""
+        wanted = request.path_params["sha256"]
+        session = self.site.session(request)
+        is_shown = wanted == self._shown_picture()
+        if not is_shown and Right.ROUNDS not in session.rights:
+            raise HTTPException(403)
+        name = self.book.file_of(wanted)
+        if name is None or "/" in name:
+            raise HTTPException(404)
+        if not is_shown:
+            self.site.noted(request, "picture", wanted)
+        try:
+            data = await asyncio.to_thread((self._places.journal.pictures / name).read_bytes)
+        except OSError:
+            raise HTTPException(410) from None
+        return Response(data, media_type="image/jpeg")
+
+    def _shown_picture(self) -> str:
+        rounds = self.book.last(1)
+        return walls.wall(self.watch.view, rounds, "").picture

@@ -1,0 +1,75 @@
+"""Settings of the page: where it listens, who may look, where it keeps its own files."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from shaker_ctl.parameters import Parameters, bounded
+
+Language = Literal["en", "zh-Hant"]
+
+
+class PageParameters(Parameters):
+    """The page for browsers, `shaker-ctl page`."""
+
+    address: str = "127.0.0.1"
+    """Address to listen at: `127.0.0.1` for this computer alone, `0.0.0.0` or `::` for the network.
+    Off loopback the page serves TLS only, and refuses to start without `certificate` and `key`."""
+
+    port: int = Field(default=8443, ge=0, le=65535)
+    """TCP port; 0 takes a free one and prints it."""
+
+    certificate: Path | None = None
+    """File of the TLS certificate, PEM, with the chain. `shaker-ctl install --page` makes one that
+    browsers warn of; a house puts its own in its place."""
+
+    key: Path | None = None
+    """File of the certificate's private key, PEM, readable by the page's user alone."""
+
+    name: str = ""
+    """Host and port as people type them, such as `table7.example:8443`, where that differs from
+    what the browser sends: behind a proxy that changes the Host header."""
+
+    login: bool = True
+    """Whether people log in. Off only on loopback, for a demonstration: everybody then sees
+    everything, and each page says so."""
+
+    state_dir: Path = Path("/var/lib/shaker-page")
+    """Folder of the page's own files: tables made from the journal, trends, and the chained log of
+    who looked at what."""
+
+    idle_s: float = bounded(600.0, at_least=30.0, at_most=86_400.0)
+    """Seconds without a request before a person is logged out, as on the consoles. An open wall
+    keeps the role `viewer` logged in. Estimate; a house's own procedure settles it."""
+
+    language: Language = "en"
+    """Language where the browser asks for none that the page has."""
+
+    words: Path | None = None
+    """Folder with a house's own languages, as `LANGUAGE/LC_MESSAGES/page.mo`."""
+
+    connections: int = Field(default=256, ge=8, le=10_000)
+    """Most connections at once; one more is closed at once. Each takes about 20 kB."""
+
+    @model_validator(mode="after")
+    def _no_plain_http_off_loopback(self) -> Self:
+        try:
+            is_local = ip_address(self.address).is_loopback
+        except ValueError:
+            raise ValueError(
+                f"address {self.address!r} is no IP address: give 127.0.0.1, 0.0.0.0 or ::"
+            ) from None
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("certificate and key go together: give both, or none")
+        if not is_local and self.certificate is None:
+            raise ValueError(
+                f"address {self.address} is not this computer's own: off loopback the page serves "
+                "TLS only, so give certificate and key (shaker-ctl install --page makes them)"
+            )
+        if not is_local and not self.login:
+            raise ValueError(f"login = false is for loopback, and address is {self.address}")
+        return self

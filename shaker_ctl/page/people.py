@@ -1,0 +1,188 @@
+"""Who looks: roles and what each may see, logins, and sessions that live here and not in a browser.
+
+Owns the rights of each role, the sessions and their end, and the delays after wrong passphrases.
+Must not know pages. The people are those of the consoles' users file; `viewer` and `surveillance`
+are for looking alone and cannot log in at a console.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from shaker_ctl.console.accounts import LONGEST, ROLES, Accounts
+from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
+from shaker_ctl.errors import SettingsError
+
+COOKIE = "__Host-shaker"
+"""Browsers keep a cookie of this name to this host, to all of it, and off plain HTTP (RFC 6265bis);
+loopback counts as safe."""
+
+MAX_SESSIONS = 200
+"""The oldest ends for one more."""
+
+
+class Right(Enum):
+    """What can be looked at."""
+
+    WALL = "wall"
+    ROUNDS = "rounds"
+    """Rounds with pictures, events and people."""
+    EXPORT = "export"
+    DAY = "day"
+    STATISTICS = "statistics"
+    TECHNICIAN = "technician"
+    LOOKED = "looked"
+    """Who looked at what."""
+
+
+_PIT = frozenset({Right.WALL, Right.ROUNDS, Right.DAY, Right.STATISTICS})
+
+RIGHTS: dict[str, frozenset[Right]] = {
+    "viewer": frozenset({Right.WALL}),
+    "dealer": frozenset({Right.WALL}),
+    "floorperson": _PIT,
+    "supervisor": _PIT | {Right.EXPORT},
+    "surveillance": _PIT | {Right.EXPORT, Right.LOOKED},
+    "technician": frozenset({Right.WALL, Right.ROUNDS, Right.STATISTICS, Right.TECHNICIAN}),
+}
+"""What each role may see; a role that is not here sees nothing."""
+
+LOOKS_ON = frozenset({"viewer"})
+"""Roles whose session an open wall keeps: a screen on a wall has no hands."""
+
+
+@dataclass
+class Session:
+    """One person who has logged in with one browser."""
+
+    name: str
+    role: str
+    key: str
+    """SHA-256 of the secret in the cookie: what is kept here opens nothing."""
+    seen_s: float
+    rights: frozenset[Any] = field(default_factory=frozenset)
+    is_open: bool = True
+
+
+NOBODY = Session("", "", "", 0.0)
+"""Whoever has not logged in."""
+
+
+class People:
+    """Sessions and logins. From any thread."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        idle_s: float,
+        *,
+        rights: Mapping[str, frozenset[Any]] = RIGHTS,
+        is_open: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`rights`: what each role may see. `is_open`: nobody logs in, everybody sees all."""
+        self.is_open = is_open
+        self._rights = rights
+        everything = frozenset[Any]().union(*rights.values())
+        self._everybody = Session("everybody", "", "", 0.0, everything)
+        self._checking = threading.Lock()
+        self._accounts = accounts
+        self._idle_s = idle_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._lockout = Lockout()
+
+    def session(self, cookie: str | None, *, keeps: bool = True) -> Session:
+        """Return who holds this cookie; `keeps`: this request counts as being there."""
+        if self.is_open:
+            return self._everybody
+        if not cookie:
+            return NOBODY
+        now = self._clock()
+        with self._lock:
+            session = self._sessions.get(_key(cookie))
+            if session is None:
+                return NOBODY
+            if now - session.seen_s > self._idle_s:
+                self._end(session)
+                return NOBODY
+            if keeps:
+                session.seen_s = now
+            return session
+
+    def goes_on(self, session: Session) -> bool:
+        """Whether a stream of this session may go on; an open wall keeps a viewer logged in."""
+        if self.is_open:
+            return True
+        now = self._clock()
+        with self._lock:
+            if session.role in LOOKS_ON and session.is_open:
+                session.seen_s = now
+            if now - session.seen_s > self._idle_s:
+                self._end(session)
+            return session.is_open
+
+    def log_in(self, name: str, role: str, passphrase: str) -> tuple[str, Session] | str:
+        """Return the cookie's secret and the session, or why there is none, in words.
+
+        Takes tens of milliseconds and 19 MiB. Raises SettingsError where the users file cannot be
+        used.
+        """
+        with self._checking:  # one after the other: guesses at once do not share a delay
+            with self._lock:
+                if wait := self._lockout.remaining_s(name, self._clock()):
+                    return f"too many wrong passphrases; wait {wait:.0f} s"
+            is_right = (
+                role in self._rights
+                and 0 < len(passphrase) <= LONGEST
+                and self._accounts.verify(name, ROLES[role], passphrase)
+            )
+            with self._lock:
+                return self._judged(name, role, is_right=is_right)
+
+    def _judged(self, name: str, role: str, *, is_right: bool) -> tuple[str, Session] | str:
+        now = self._clock()
+        if not is_right:
+            delay = self._lockout.wrong(name, now)
+            wait = f"; wait {delay:.0f} s" if delay else ""
+            return f"name, role and passphrase do not belong together{wait}"
+        self._lockout.right(name)
+        secret = secrets.token_urlsafe(32)
+        session = Session(name, role, _key(secret), now, self._rights[role])
+        while len(self._sessions) >= MAX_SESSIONS:
+            self._end(next(iter(self._sessions.values())))
+        self._sessions[session.key] = session
+        return secret, session
+
+    def knows(self, name: str) -> bool:
+        """Whether anybody has this name; False where the users file cannot be used."""
+        try:
+            return self._accounts.knows(name)
+        except SettingsError:
+            return False
+
+    def is_locked(self, name: str) -> bool:
+        """Whether the wrong passphrases of this name count as an attack."""
+        with self._lock:
+            return self._lockout.failures(name) >= LOCKED_AFTER
+
+    def log_out(self, session: Session) -> None:
+        """End a session: its cookie opens nothing from now on, and its streams end."""
+        with self._lock:
+            self._end(session)
+
+    def _end(self, session: Session) -> None:
+        session.is_open = False
+        self._sessions.pop(session.key, None)
+
+
+def _key(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,269 @@
+"""A site of pages: templates, words, logins, errors. The table's page and the floor's stand on it.
+
+Owns how a request becomes a page for the person who sent it, and what somebody gets who may not see
+it. Must not know what the pages show.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+import jinja2
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.page.people import COOKIE, NOBODY, People, Session
+from shaker_ctl.page.words import Words
+
+log = logging.getLogger(__name__)
+
+HERE = Path(__file__).parent
+TEMPLATES, STATIC = HERE / "templates", HERE / "static"
+
+LANGUAGE = "language"
+"""Cookie and query field with the language that a person has chosen."""
+
+A_YEAR_S = 31_536_000
+MAX_WAITING = 8
+"""Logins at once; one more is asked to come again. Each takes memory and time by design."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+Note = Callable[[str, Session, str], None]
+"""Puts on record what somebody did here: kind, who, what. Raises ShakerError where it cannot."""
+
+
+class Site:
+    """Pages for people. One event loop."""
+
+    def __init__(
+        self,
+        *,
+        people: People,
+        words: Words,
+        note: Note,
+        roles: Sequence[str],
+        menu: Sequence[tuple[Enum, str, str]],
+        templates: Sequence[Path] = (),
+        facts: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        """`menu`: (right, path, English name) of each page. `templates`: folders before this
+        room's own. `facts`: what every template knows, asked for each page.
+        """
+        self.people = people
+        self.words = words
+        self._note = note
+        self._roles = roles
+        self._menu = menu
+        self._facts = facts
+        self._waiting = 0
+        self.templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader([*templates, TEMPLATES]),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+            cache_size=100,
+        )
+        self.templates.filters["time"] = clock_time
+        self.templates.filters["moment"] = moment
+        self.templates.globals["static"] = _versioned
+
+    # ── Drawing ─────────────────────────────────────────────────────────────
+
+    def language(self, request: Request) -> str:
+        """Return the language of a request."""
+        asked = request.query_params.get(LANGUAGE) or request.cookies.get(LANGUAGE, "")
+        return self.words.chosen(asked, request.headers.get("accept-language", ""))
+
+    def draw(self, template: str, language: str, /, **facts: Any) -> str:
+        """Return a template drawn in a language."""
+        say = self.words.say(language)
+        return self.templates.get_template(template).render(_=say, language=language, **facts)
+
+    def page(
+        self, request: Request, template: str, /, *, status: int = 200, **facts: Any
+    ) -> HTMLResponse:
+        """Return a whole page for whoever sent the request."""
+        language = self.language(request)
+        session = self.session(request, keeps=False)
+        menu = [(path, name) for right, path, name in self._menu if right in session.rights]
+        html = self.draw(
+            template,
+            language,
+            session=session,
+            menu=menu,
+            here=request.url.path,
+            languages=self.words.languages,
+            is_open=self.people.is_open,
+            **self._facts(),
+            **facts,
+        )
+        response = HTMLResponse(html, status)
+        if request.query_params.get(LANGUAGE) in self.words.languages:
+            response.set_cookie(LANGUAGE, language, max_age=A_YEAR_S, samesite="strict")
+        return response
+
+    # ── Who may ─────────────────────────────────────────────────────────────
+
+    def session(self, request: Request, *, keeps: bool = True) -> Session:
+        """Return who has sent a request."""
+        return self.people.session(request.cookies.get(COOKIE), keeps=keeps)
+
+    def guarded(self, right: Enum, handler: Handler, *, is_page: bool = True) -> Handler:
+        """Return a handler that only people with `right` reach. Others log in first, or are told
+        that it is not for them; what is no page is refused with a status alone.
+        """
+
+        async def guard(request: Request) -> Response:
+            session = self.session(request)
+            if right in session.rights:
+                return await handler(request)
+            if session is not NOBODY:
+                raise HTTPException(403)
+            if not is_page:
+                raise HTTPException(401)
+            path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(f"/login?next={quote(path, safe='')}", 303)
+
+        return guard
+
+    def noted(self, request: Request, kind: str, what: str) -> None:
+        """Put on record that whoever sent this request looks at something.
+
+        Raises ShakerError where that cannot be recorded: then it is not shown.
+        """
+        self._note(kind, self.session(request, keeps=False), what)
+
+    # ── Routes ──────────────────────────────────────────────────────────────
+
+    def routes(self) -> list[BaseRoute]:
+        """What every site has: login, logout, whether one is logged in, files."""
+        return [
+            Route("/login", self._login, methods=["GET", "POST"]),
+            Route("/logout", self._logout, methods=["POST"]),
+            Route("/alive", self._alive),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+
+    def errors(self) -> dict[Any, Any]:
+        """Return the handlers of what goes wrong, for the application."""
+        return {HTTPException: self._refused, ShakerError: self._failed, Exception: self._broken}
+
+    async def _login(self, request: Request) -> Response:
+        wanted = _inside(request.query_params.get("next", "/"))
+        if self.people.is_open or self.session(request) is not NOBODY:
+            return RedirectResponse(wanted, 303)
+        if request.method != "POST":
+            return self.page(
+                request, "login.html", roles=self._roles, wanted=wanted, refused="", name=""
+            )
+        form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=8)
+        name, role, word = (form.get(key, [""])[0] for key in ("name", "role", "passphrase"))
+        got = await self._checked(name, role, word)
+        if isinstance(got, str):
+            kind = "login-locked" if self.people.is_locked(name) else "login-refused"
+            # A name that nobody has may be a passphrase typed too early: it is not recorded.
+            known = name if self.people.knows(name) else "?"
+            self._note(kind, Session(known, role if role in self._roles else "?", "", 0.0), got)
+            facts = {"roles": self._roles, "wanted": wanted, "refused": got, "name": name[:32]}
+            return self.page(request, "login.html", status=403, **facts)
+        secret, session = got
+        try:
+            self._note("login", session, "")
+        except ShakerError:
+            self.people.log_out(session)
+            raise
+        response = RedirectResponse(wanted, 303)
+        response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict")
+        return response
+
+    async def _checked(self, name: str, role: str, word: str) -> tuple[str, Session] | str:
+        if self._waiting >= MAX_WAITING:
+            return "too many people log in at once; try again"
+        self._waiting += 1
+        try:
+            return await asyncio.to_thread(self.people.log_in, name, role, word)
+        finally:
+            self._waiting -= 1
+
+    async def _logout(self, request: Request) -> Response:
+        session = self.session(request)
+        if session is not NOBODY and not self.people.is_open:
+            self.people.log_out(session)
+            self._note("logout", session, "")
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict")
+        return response
+
+    async def _alive(self, request: Request) -> Response:
+        """For scripts of a page whose stream has ended: 204, or 401 where one must log in."""
+        return Response(status_code=401 if self.session(request) is NOBODY else 204)
+
+    # ── What goes wrong ─────────────────────────────────────────────────────
+
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return self._told(request, error.status_code, "")
+
+    async def _failed(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, ShakerError)
+        log.warning("%s: %s", request.url.path, error.line())
+        return self._told(request, 503, error.line())
+
+    async def _broken(self, request: Request, error: Exception) -> Response:
+        log.error("%s", request.url.path, exc_info=error)
+        return self._told(request, 500, "")
+
+    def _told(self, request: Request, status: int, why: str) -> Response:
+        if "text/html" not in request.headers.get("accept", ""):
+            return Response(status_code=status)
+        return self.page(request, "error.html", status=status, code=status, why=why)
+
+
+def _inside(path: str) -> str:
+    """A place of this site to go on to; anything else becomes the first page."""
+    is_here = path.startswith("/") and not path.startswith(("//", "/\\"))
+    return path if is_here and path.isprintable() else "/"
+
+
+def _digests(folder: Path) -> Mapping[str, str]:
+    files: Iterable[Path] = (file for file in folder.rglob("*") if file.is_file())
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+        for file in files
+    }
+
+
+_STATIC = _digests(STATIC)
+
+
+def _versioned(name: str) -> str:
+    """The address of a file; another version has another address."""
+    return f"/static/{name}?{_STATIC[name]}"
+
+
+def clock_time(wall: str) -> str:
+    """A wall time of a record as the house's clock has it: hours, minutes, seconds."""
+    return datetime.fromisoformat(wall).astimezone().strftime("%H:%M:%S")
+
+
+def moment(wall: str | float) -> str:
+    """A wall time, or seconds since 1970, as the house's clock has it, with the day."""
+    when = (
+        datetime.fromisoformat(wall)
+        if isinstance(wall, str)
+        else datetime.fromtimestamp(wall).astimezone()
+    )
+    return when.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,406 @@
+"""The page as a browser gets it: who sees what, and what nobody gets."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.waiting import until
+from shaker_ctl.console import accounts
+from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.page.app import Page
+from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.tests.a_journal import Scribe, digest
+from shaker_ctl.page.tests.asking import Browser
+
+WORD = "correct horse"
+
+
+@pytest.fixture
+def scribe(tmp_path):
+    made = Scribe(tmp_path / "journal.sqlite")
+    made.round(1, (1, 6, 6))
+    made.round(2, None)
+    made.round(3, (2, 2, 2), person="eve")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(tmp_path, scribe):
+    for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tom", "technician")):
+        accounts.add(tmp_path / "users.toml", name, accounts.ROLES[role], WORD)
+    made = _page(tmp_path, login=True)
+    yield made
+    made.book.stop()
+    made.looked.close()
+
+
+def _page(folder: Path, **told: Any) -> Page:
+    places = TablePlaces(
+        name="Table 7",
+        runtime_dir=folder / "run",
+        journal=JournalParameters(path=folder / "journal.sqlite", pictures=folder / "pictures"),
+        users_file=folder / "users.toml",
+        profile="pa-625a",
+        settings=folder / "settings.toml",
+        documents=Path(__file__).parents[3] / "systemd",
+    )
+    made = Page(PageParameters(state_dir=folder / "page", **told), places)
+    made.book.start()
+    until(lambda: not made.book.trouble and not made.book.is_behind)
+    return made
+
+
+def _logged_in(page: Page, name: str, role: str) -> Browser:
+    browser = Browser(page.app)
+    answer = browser.post("/login?next=/", {"name": name, "role": role, "passphrase": WORD})
+    assert answer.status == 303, answer.words
+    return browser
+
+
+def view(**more: Any) -> dict[str, Any]:
+    """A view of the table, as the status socket sends it; without what the wall does not use."""
+    return {
+        "table": "Table 7",
+        "life": "open",
+        "phase": "bets open",
+        "says": "Bets are open.",
+        "round_id": 4,
+        "last_result": None,
+        "pending": None,
+        "next_step": "",
+        "marks": [],
+        "faults": [],
+        "lamps": {"measured": [], "commanded": [], "broken": []},
+        "areas": ["big", "small", "one-6"],
+        "motor": {"is_enabled": False},
+        "digests": [],
+        "monotonic_s": time.monotonic(),
+        **more,
+    }
+
+
+class TestWithoutALogin:
+    def test_every_page_leads_to_the_login(self, page):
+        answer = Browser(page.app).get("/")
+
+        assert answer.status == 303
+        assert answer.headers["location"] == "/login?next=%2F"
+
+    @pytest.mark.parametrize("path", ["/stream/wall", f"/picture/{digest(1)}"])
+    def test_what_is_no_page_is_refused_without_a_word(self, page, path):
+        answer = Browser(page.app).get(path, accept="*/*")
+
+        assert (answer.status, answer.body) == (401, b"")
+
+    def test_a_demonstration_needs_none_and_says_so(self, tmp_path, scribe):
+        page = _page(tmp_path, login=False)
+
+        answer = Browser(page.app).get("/")
+
+        assert answer.status == 200
+        assert "no login: demonstration" in answer.words
+        page.book.stop()
+
+    def test_a_demonstration_answers_to_no_strange_name(self, tmp_path, scribe):
+        page = _page(tmp_path, login=False)
+
+        assert Browser(page.app, host="strange.example").get("/").status == 421
+        page.book.stop()
+
+
+class TestLogin:
+    def test_the_cookie_is_for_this_host_alone_and_for_no_script(self, page):
+        answer = Browser(page.app).post(
+            "/login", {"name": "vic", "role": "viewer", "passphrase": WORD}
+        )
+
+        said = answer.cookies["__Host-shaker"].lower()
+        assert all(word in said for word in ("secure", "httponly", "samesite=strict", "path=/"))
+        assert "domain" not in said
+
+    def test_another_role_than_ones_own_is_refused(self, page):
+        form = {"name": "vic", "role": "technician", "passphrase": WORD}
+
+        assert Browser(page.app).post("/login", form).status == 403
+
+    def test_wrong_passphrases_are_recorded_and_delayed(self, page):
+        form = {"name": "sam", "role": "surveillance", "passphrase": "wrong one"}
+        for _ in range(3):
+            Browser(page.app).post("/login", form)
+
+        answer = Browser(page.app).post("/login", form)
+
+        assert "wait" in answer.words
+        kinds = [record["kind"] for record in page.looked.last(3)]
+        assert kinds == ["login-refused"] * 3
+
+    def test_a_name_that_nobody_has_is_not_recorded(self, page):
+        form = {"name": "my passphrase", "role": "viewer", "passphrase": "x"}
+
+        Browser(page.app).post("/login", form)
+
+        assert next(page.looked.last(1))["name"] == "?"
+
+    def test_a_form_of_another_site_is_refused(self, page):
+        form = {"name": "vic", "role": "viewer", "passphrase": WORD}
+
+        assert Browser(page.app).post("/login", form, origin="http://evil.example").status == 403
+
+    def test_a_cookie_opens_nothing_after_logout(self, page):
+        browser = _logged_in(page, "vic", "viewer")
+        stolen = dict(browser.cookies)
+        assert browser.get("/").status == 200
+
+        browser.post("/logout")
+        thief = Browser(page.app)
+        thief.cookies = stolen
+
+        assert thief.get("/").status == 303
+        assert thief.get("/stream/wall", accept="*/*").status == 401
+
+    def test_it_leads_on_inside_this_site_only(self, page):
+        form = {"name": "vic", "role": "viewer", "passphrase": WORD}
+
+        answer = Browser(page.app).post("/login?next=//evil.example/", form)
+
+        assert answer.headers["location"] == "/"
+
+
+class TestWall:
+    def test_without_a_table_it_shows_what_the_journal_tells(self, page):
+        words = _logged_in(page, "vic", "viewer").get("/").words
+
+        assert "no table" in words
+        assert "Round 3 T" in words
+
+    def test_a_result_is_not_shown_before_its_lamps_are_lit(self, page):
+        page.watch.view = view(last_result=[5, 5, 6], phase="awaiting dealer")
+        browser = _logged_in(page, "vic", "viewer")
+        assert "5 5 6" not in browser.get("/").words
+
+        page.watch.view = view(
+            last_result=[5, 5, 6],
+            phase="collecting",
+            lamps={"measured": ["big"], "commanded": ["big"], "broken": []},
+        )
+
+        page._regions._wake()
+        assert "5 5 6" in browser.get("/").words
+
+    def test_it_speaks_the_language_that_the_browser_asks_for(self, page):
+        answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, en;q=0.5")
+
+        assert '<html lang="en">' in answer.text
+
+    def test_what_a_person_typed_cannot_become_a_script(self, page):
+        page.watch.view = view(table="<script>alert(1)</script>")
+
+        assert "<script>alert" not in _logged_in(page, "vic", "viewer").get("/").text
+
+
+class TestPictures:
+    def test_a_viewer_gets_the_picture_on_the_wall_and_no_other(self, page):
+        browser = _logged_in(page, "vic", "viewer")
+
+        assert browser.get(f"/picture/{digest(3)}", accept="*/*").body == b"\xff\xd8picture 3"
+        assert browser.get(f"/picture/{digest(1)}", accept="*/*").status == 403
+
+    def test_a_look_at_an_older_one_is_on_record(self, page):
+        assert _logged_in(page, "sam", "surveillance").get(f"/picture/{digest(1)}").status == 200
+
+        newest = next(page.looked.last(1))
+        assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", digest(1))
+
+    @pytest.mark.parametrize(
+        "path", ["..%2f..%2fetc%2fpasswd", "../../etc/passwd", "0" * 64, "x", "%00", "a" * 5000]
+    )
+    def test_no_path_leads_to_another_file(self, page, path):
+        answer = _logged_in(page, "sam", "surveillance").get(f"/picture/{path}", accept="*/*")
+
+        assert (answer.status, answer.body) == (404, b"")
+
+
+class TestStream:
+    def test_its_first_event_has_every_part(self, page, monkeypatch):
+        page.watch.view = view()
+
+        event = _first_event(page, monkeypatch)
+
+        assert set(event["parts"]) == {"state", "result", "layout", "road"}
+        assert event["age_s"] < 30
+
+    def test_it_ends_with_its_session(self, page):
+        browser = _logged_in(page, "vic", "viewer")
+        session = page.people.session(browser.cookies["__Host-shaker"])
+
+        page.people.log_out(session)
+
+        assert not page.people.goes_on(session)
+
+
+def _first_event(page: Page, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The first event of the wall's stream, whose session ends with it."""
+    browser = _logged_in(page, "vic", "viewer")
+    asked: list[int] = []
+
+    def once(_session):
+        asked.append(1)
+        return len(asked) == 1
+
+    monkeypatch.setattr(page.people, "goes_on", once)
+    text = browser.get("/stream/wall", accept="text/event-stream").text
+    data = next(line for line in text.splitlines() if line.startswith("data: "))
+    return json.loads(data.removeprefix("data: "))
+
+
+class TestRounds:
+    def test_they_are_found_by_number_ending_cause_and_person(self, page):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        def numbers(query: str) -> list[str]:
+            return re.findall(r'href="/rounds/(\d+)"', browser.get(f"/rounds?{query}").text)
+
+        assert numbers("") == ["3", "2", "1"]
+        assert numbers("number=2") == ["2"]
+        assert numbers("ending=no_roll") == ["2"]
+        assert numbers("cause=not_flat") == ["2"]
+        assert numbers("person=eve") == ["3"]
+        assert numbers("from=2026-11-24T00:00") == []
+
+    @pytest.mark.parametrize("query", ["number=x", "number=99999999999999999999", "from=soon"])
+    def test_what_is_not_understood_is_said(self, page, query):
+        answer = _logged_in(page, "sam", "surveillance").get(f"/rounds?{query}")
+
+        assert answer.status == 200
+        assert "not understood" in answer.words
+
+    def test_one_shows_its_events_people_and_that_the_chain_holds(self, page):
+        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
+
+        assert "bets requested by dan, dealer" in words
+        assert "625a.5(d)" in words
+        assert "✓ holds" in words
+
+    def test_one_with_a_forged_record_says_so(self, page, tmp_path):
+        db = sqlite3.connect(tmp_path / "journal.sqlite")
+        db.execute("DROP TRIGGER record_stays")
+        forged = "CAST(replace(CAST(body AS TEXT), 'dan', 'eve') AS BLOB)"
+        db.execute(f"UPDATE record SET body = {forged} WHERE sequence = 1")
+        db.commit()
+        db.close()
+
+        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
+
+        assert "✗ does not hold" in words
+
+    @pytest.mark.parametrize("number", ["0", "4", "99999999999999999999"])
+    def test_one_that_was_never_played_is_not_there(self, page, number):
+        assert _logged_in(page, "sam", "surveillance").get(f"/rounds/{number}").status == 404
+
+    def test_a_viewer_sees_none(self, page):
+        assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
+
+
+class TestCase:
+    @pytest.fixture
+    def case(self, page, tmp_path):
+        browser = _logged_in(page, "sam", "surveillance")
+        answer = browser.post("/rounds/1/case", {"reason": "a guest disagrees"})
+        assert answer.status == 200
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
+            packed.extractall(tmp_path / "case")
+        return tmp_path / "case" / "round-1"
+
+    def _verify(self, case: Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-I", str(case / "verify.py")]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_it_verifies_by_itself(self, case):
+        done = self._verify(case)
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "7 records, 1 pictures: all fits" in done.stdout
+
+    def test_a_changed_record_is_found(self, case):
+        records = case / "records.jsonl"
+        records.write_bytes(records.read_bytes().replace(b'"values":[1,6,6]', b'"values":[6,6,6]'))
+
+        assert self._verify(case).returncode == 1
+
+    def test_a_changed_picture_is_found(self, case):
+        picture = next((case / "pictures").iterdir())
+        picture.write_bytes(b"another picture")
+
+        assert self._verify(case).returncode == 1
+
+    def test_who_took_it_and_why_is_on_record(self, page, case):
+        newest = next(page.looked.last(1))
+
+        assert (newest["name"], newest["what"]) == ("sam", "round 1: a guest disagrees")
+
+    def test_without_a_reason_there_is_none(self, page):
+        answer = _logged_in(page, "sam", "surveillance").post("/rounds/1/case", {"reason": " "})
+
+        assert answer.status == 400
+
+
+class TestDay:
+    def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        assert "3 rounds" in browser.get("/day").words
+        rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
+        assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
+
+    def test_a_day_without_records_is_not_there(self, page):
+        assert _logged_in(page, "sam", "surveillance").get("/day?day=1999-01-01").status == 404
+
+
+class TestOthers:
+    def test_statistics_say_that_they_are_still_counted(self, page):
+        words = _logged_in(page, "sam", "surveillance").get("/statistics").words
+
+        assert "still being counted" in words
+        assert "fair" not in words
+
+    @pytest.mark.parametrize("path", ["/technician", "/technician/wiring"])
+    def test_the_technician_has_pages_that_surveillance_has_not(self, page, path):
+        assert _logged_in(page, "tom", "technician").get(path).status == 200
+        assert _logged_in(page, "sam", "surveillance").get(path).status == 403
+
+    def test_no_live_picture_comes_without_a_table(self, page):
+        assert _logged_in(page, "tom", "technician").get("/technician/picture").status == 409
+
+    def test_who_looked_is_for_surveillance(self, page):
+        sam = _logged_in(page, "sam", "surveillance")
+        sam.get("/rounds/2")
+
+        assert "sam, surveillance round 2" in sam.get("/looked").words
+        assert _logged_in(page, "tom", "technician").get("/looked").status == 403
+
+    def test_what_cannot_be_recorded_is_not_shown(self, page, monkeypatch):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        def full(_records):
+            raise JournalWriteError("the disk is full")
+
+        monkeypatch.setattr(page.looked._book, "write", full)
+
+        answer = browser.get("/rounds/1")
+        assert answer.status == 503
+        assert "bets requested" not in answer.words
+        assert browser.get("/").status == 200

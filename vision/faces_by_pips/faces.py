@@ -334,12 +334,8 @@ def _face(
     most_empty, max_odd, most_grain = (
         _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
     )
-    off = np.linalg.norm(patch - body, axis=-1) / contrast
-    empty = 0.0
-    for place in _LATTICE:
-        if place not in proposal.layout and np.hypot(*place) > radius + disc:
-            empty = max(empty, float(off[near[place]].mean()))
-    if empty > most_empty:
+    is_whole = len(proposal.members) == proposal.value
+    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > most_empty:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))

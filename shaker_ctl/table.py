@@ -32,7 +32,8 @@ from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
-from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins import daemon_network
+from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import (
@@ -42,6 +43,7 @@ from shaker_ctl.errors import (
     SealError,
     ShakerError,
 )
+from shaker_ctl.installation import real_table
 from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.motion.reports import (
@@ -77,6 +79,7 @@ from shaker_ctl.service.recovery import (
     recover,
     standing_faults,
 )
+from shaker_ctl.service.reminders import Reminders
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -113,7 +116,9 @@ class Table:
         self._clock = SystemClock()
         self._started_s = self._clock.monotonic()
         self._self_watch = SelfWatch(self._clock, settings.service, settings.journal.path)
-        self._rulebook = rulebook.rulebook(settings.table)
+        self._rulebook = dataclasses.replace(
+            rulebook.rulebook(settings.table), own_marks=_own_marks(settings)
+        )
         self._faults = FaultQueue(self._tell_fault)
         self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
@@ -189,6 +194,7 @@ class Table:
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
+        self._reminders = Reminders(self._rulebook, self._post, self._remind)
         tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
         wear.start(partial(tables.worn, journal.head().sequence))
@@ -371,6 +377,7 @@ class Table:
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
         self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))
+        self._reminders.look(self._wall.now(), self._wall.trust(), self._state.state.dice)
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             self._is_in_order = False
@@ -518,6 +525,9 @@ class Table:
             text = f"fault {fault.code}: {fault.cause}"
             desk.tell(Announcement("fault", text, is_alarm=True, fields={"code": fault.code}))
 
+    def _remind(self, text: str) -> None:
+        self._desk.tell(Announcement("dice", text, is_alarm=True))
+
     def _tell_contact(self, _step: Step, event: events.Event) -> None:
         if text := wording.contact(event):
             self._desk.tell(Announcement("interlock", text, is_alarm=True))
@@ -558,8 +568,19 @@ class Table:
         plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.pid
         plain["reading"] = _plain(self._reader.last)
+        plain["lamps_asked"] = _plain(self._lamps.asked)
         plain["monotonic_s"] = time.monotonic()
         return plain
+
+
+BENCH = "BENCH: other programs reach the motor"
+
+
+def _own_marks(settings: Settings) -> tuple[str, ...]:
+    """Say on every screen and record that a real table's GPIO daemon is open to other programs."""
+    by_daemon = choose(settings.gpio.backend, read_model()) == "pigpio"
+    is_open = by_daemon and real_table.mark() is not None and not daemon_network.is_private()
+    return (BENCH,) if is_open else ()
 
 
 def _log_motion(report: MotionReport) -> None:

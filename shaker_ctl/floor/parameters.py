@@ -41,7 +41,7 @@ class FloorParameters(BrokerParameters):
     metrics_port: int = Field(default=9464, ge=0, le=65535)
     """Port of `/metrics`; 0: any."""
 
-    commit_s: float = bounded(0.05, at_least=0.0, at_most=5.0)
+    commit_s: float = bounded(0.2, at_least=0.0, at_most=5.0)
     """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
     later receipts."""
 

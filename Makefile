@@ -11,7 +11,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
-        faults faults-all mutations crash crash-all replay soak motor-off \
+        faults faults-all mutations crash crash-all replay soak motor-off foreign \
         lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
@@ -60,6 +60,10 @@ replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided 
 	rm -rf var/recorded
 	$(BIN)/python -m hil_tests.recorded var/recorded --rounds $(or $(ROUNDS),200) --compartment rough
 	$(BIN)/shaker-ctl journal replay --config var/recorded/settings.toml
+
+foreign: $(VENV)/.test  ## other people's pigpio programs at the virtual daemon: FOREIGN="--pigpio DIR --gpiozero DIR"
+	@sh hil_tests/system-libraries gcc:bin/cc pigpio-tools:bin/pigs
+	$(BIN)/python -m hil_tests.contracts.foreign_clients $(FOREIGN)
 
 soak: $(VENV)/.rig  ## play with random faults, MINUTES=30: wrong lamps, lost rounds, growth
 	$(BIN)/python -m hil_tests.reliability soak --minutes $(or $(MINUTES),30)

@@ -404,6 +404,7 @@ class Table:
                 "libraries": self._libraries,
                 "table": self._settings.service.table_name,
                 "profile": self._rulebook.profile.name,
+                "rules": self._settings.table.model_dump(mode="json"),
                 "marks": list(self._rulebook.marks),
                 "seal": self._sealed.seal,
                 "pid": os.getpid(),

@@ -20,6 +20,7 @@ from hil_tests.rig.faults import BreakableDaemon, DaemonPart, FaultPart, Order
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
+from hil_tests.rig.pigpiod.attached import attach
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
@@ -94,7 +95,9 @@ class VirtualGpio:
 
     def __init__(self, table: GpioTable, folder: Path, port: int, bind: str) -> None:
         self.board = Board()
-        self.daemon = VirtualPigpiod(self.board, host=bind, port=port, fifo_folder=folder)
+        self.daemon = VirtualPigpiod(
+            self.board, host=bind, port=port, fifo_folder=folder, attached=attach(table.attached)
+        )
         self.wires = Wiring(self.board, table.pins)
         self.trouble = ""
         self.underruns = 0

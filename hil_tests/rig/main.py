@@ -9,6 +9,7 @@ import json
 import secrets
 import shutil
 import tempfile
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -41,6 +42,10 @@ def refuse_on_real_table() -> None:
     except lifetime.RealTableError as refusal:
         _fail(str(refusal))
 
+
+on_start: list[Callable[[dict[str, Any]], list[str]]] = []
+"""Asked, once a rig without real parts listens, for lines to show beside its addresses. The rig
+knows no table: whoever puts one on it adds itself here."""
 
 DEFAULT_FOLDER = Path(tempfile.gettempdir()) / f"shaker-rig-{Path.home().name}"
 """Where `run` puts its devices without --dir, and where the other commands look for them."""
@@ -98,7 +103,8 @@ def run(
     """Run the rig until Ctrl-C, SIGTERM, `shaker-rig quit`, or its parent's end.
 
     Point the controller, pigs, mbpoll, picocom or a browser at the printed addresses; they also
-    stand in DIR/rig.json.
+    stand in DIR/rig.json. DIR/settings.toml and DIR/users.toml are for a table on this rig, with
+    what simulated lines need; the line that runs it is printed.
     """
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
@@ -142,7 +148,9 @@ def run(
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()
             life.ends_when(lambda: rig.has_ended)
-            view.show(Console(markup=False, emoji=False), rig.addresses, rig.status, life.ended)
+            told = [line for ask_ in on_start if rig_file is None for line in ask_(rig.addresses)]
+            screen = Console(markup=False, emoji=False)
+            view.show(screen, rig.addresses, rig.status, life.ended, told)
     except (BenchError, CameraLostError, ReservedError) as error:
         _fail(str(error))
     except CameraPortError as error:

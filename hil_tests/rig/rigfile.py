@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hil_tests.rig.pigpiod.attached import attach
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.uart import Parity
 from hil_tests.rig.wiring import PinMap
@@ -83,6 +84,8 @@ class GpioTable:
     """Longest time that EN may be high before the rig opens the e-stop line."""
     monostable: bool = True
     """Whether EN goes through a hardware monostable."""
+    attached: tuple[str, ...] = ()
+    """Devices on the buses of the controller's virtual daemon, as `pigpiod.attached` reads them."""
     pins: PinMap = field(default_factory=PinMap)
     """`[gpio.pins]`: the controller's GPIO numbers."""
     wiring: PinMap = field(default_factory=PinMap)
@@ -198,6 +201,9 @@ def _check(rig: RigFile) -> None:
             raise ValueError(f"[console.{name}] of a virtual line takes port and service, both")
         if rig.console.is_ is Part.DEVICE and set(ends) != {"service", "person"}:
             raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
+    attach(rig.gpio.attached)
+    if rig.gpio.attached and rig.gpio.wires is not Gpio.VIRTUAL:
+        raise ValueError('gpio.attached needs [gpio] wires = "virtual"')
     if rig.gpio.wires is Gpio.BENCH:
         host_and_port(rig.gpio.controller)
         host_and_port(rig.gpio.rig)

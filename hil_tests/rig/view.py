@@ -7,7 +7,7 @@ Owns the layout. Must not know the parts: it gets a status.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,21 @@ Status = Mapping[str, Any]
 
 
 def show(
-    console: Console, addresses: Status, status: Callable[[], Status], ended: threading.Event
+    console: Console,
+    addresses: Status,
+    status: Callable[[], Status],
+    ended: threading.Event,
+    told: Sequence[str] = (),
 ) -> None:
-    """Print the addresses, then what happens, until `ended`."""
+    """Print the addresses and the lines `told`, then what happens, until `ended`."""
     if console.is_terminal:
         with Live(
-            picture(addresses, status()), console=console, auto_refresh=False, transient=False
+            picture(addresses, status(), told), console=console, auto_refresh=False, transient=False
         ) as live:
             while not ended.wait(REFRESH_S):
-                live.update(picture(addresses, status()), refresh=True)
+                live.update(picture(addresses, status(), told), refresh=True)
         return
-    for line in plain_addresses(addresses):
+    for line in [*plain_addresses(addresses), *told]:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
     before = ""
     while not ended.wait(REFRESH_S):
@@ -81,10 +85,10 @@ def plain_line(status: Status) -> str:
     return "; ".join(parts)
 
 
-def picture(addresses: Status, status: Status) -> RenderableType:
+def picture(addresses: Status, status: Status, told: Sequence[str] = ()) -> RenderableType:
     """The whole screen."""
     where = Table.grid(padding=(0, 2))
-    for line in plain_addresses(addresses):
+    for line in [*plain_addresses(addresses), *told]:
         name, _, rest = line.partition("  ")
         where.add_row(Text(name, style="bold"), rest.strip())
     contacts = Text(" · ").join(

@@ -8,7 +8,9 @@ README.
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -17,11 +19,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pexpect
 
 from hil_tests.demo.people import open_table
-from hil_tests.demo.session import Plan, Session
+from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.report.story import Story
 from hil_tests.rig.control import ask
 from shaker_ctl import console
@@ -61,9 +65,15 @@ class Person:
     """Somebody at a terminal program; `screen` is what they saw."""
 
     def __init__(
-        self, session: Session, port: str, program: tuple[str, ...], story: Story | None = None
+        self,
+        session: Session | SimpleNamespace,
+        port: str,
+        program: tuple[str, ...],
+        story: Story | None = None,
     ) -> None:
-        """`story` is told what is typed and what the console answers."""
+        """`session` has the rig's addresses and everybody's passphrase. `story` is told what is
+        typed and what the console answers.
+        """
         self._session = session
         self._story = story or Story()
         self._who = f"{port} console"
@@ -144,6 +154,10 @@ class Person:
         if text := _one_line(said):
             self._story.saw("console", text)
 
+    def aside(self, what: str) -> None:
+        """Put on the screen what happens meanwhile at another terminal."""
+        self._seen.write(f"\r\n    (meanwhile) {what}\r\n")
+
     def leave(self) -> None:
         self._child.close(force=True)
 
@@ -164,7 +178,10 @@ def _one_line(said: str) -> str:
 
 @contextmanager
 def person(
-    session: Session, port: str, program: tuple[str, ...], story: Story | None = None
+    session: Session | SimpleNamespace,
+    port: str,
+    program: tuple[str, ...],
+    story: Story | None = None,
 ) -> Iterator[Person]:
     someone = Person(session, port, program, story)
     try:
@@ -274,6 +291,124 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
         dan.type("round 2")
         dan.type("logout")
         return dan.screen
+
+
+# ── Five rounds and more by hand, as the README says ─────────────────────────
+
+ASKED = r"\* (?:Announce and confirm the values: (\d) (\d) (\d)\.|[^*]*call no\s+roll)"
+MAX_USUAL = 8
+"""Rounds in which to wait for dice that do not lie flat; in `rough` one toss in four."""
+
+
+def by_hand(folder: Path) -> str:
+    """Play `shaker-ctl demo --by-hand` from its own lines: a no roll, a void round, other dice, and
+    lamps that fail after the toss. Return what all terminals showed.
+    """
+    table = Path(sys.executable).with_name("shaker-ctl")
+    start = [str(table), "demo", "--by-hand", "--compartment", "rough", "--pace", "brisk"]
+    demo = pexpect.spawn(
+        start[0],
+        [*start[1:], "--plain", "--report", str(folder)],
+        encoding="utf-8",
+        timeout=120,
+        dimensions=(40, 120),
+    )
+    try:
+        demo.expect(r"dealer's console: +(.*?) (\S+)\r\n")
+        program = tuple(shlex.split(demo.match[1]))
+        demo.expect(r"break something: .*\r\n")
+        rig = json.loads((folder / "rig" / "rig.json").read_text("utf-8"))
+        at = SimpleNamespace(rig=rig, passphrases=dict.fromkeys(("fay", "dan"), EASY_WORD))
+        with person(at, "dealer", program) as dan:
+            _open(dan)
+            dan.login("dealer", "dan")
+            for _ in range(MAX_USUAL):
+                if _play(dan) == "no roll":
+                    break
+            _begin(dan)
+            dan.type("/")
+            _rig(dan, rig, "hands force compartment")
+            dan.hear(r"The round is void")
+            dan.wait_for("next", "waits for")
+            dan.type("-")
+            _rig(dan, rig, "hands replace dice 1 3 6")
+            _rig(dan, rig, "hands close compartment")
+            dan.login("floorperson", "fay")
+            dan.type("dice changed B1 B2 B3")
+            _inspect_and_open(dan)
+            dan.login("dealer", "dan")
+            for area in LAMPS_BROKEN:
+                _rig(dan, rig, f"inject bulb_burnt area={area}")
+            _begin(dan)
+            _toss(dan)
+            dan.login("floorperson", "fay")
+            dan.wait_for("next", "presence")
+            dan.type("presence")
+            dan.login("dealer", "dan")
+            dan.type("-")
+            dan.type("status")
+            dan.type("logout")
+            played = dan.screen
+    finally:
+        demo.sendintr()
+        demo.expect(pexpect.EOF)
+        demo.close()
+    return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"
+
+
+LAMPS_BROKEN = ("one-1", "one-2", "one-3", "one-4", "one-5", "one-6")
+"""Whatever is tossed, one of these is among the winning areas."""
+
+
+def _open(dan: Person) -> None:
+    dan.login("floorperson", "fay")
+    while True:
+        said = screen(dan.type("next"))
+        if "time confirm" in said:
+            dan.type("time confirm")
+        elif "dice changed" in said:
+            dan.type("dice changed A1 A2 A3")
+        else:
+            break
+    _inspect_and_open(dan)
+
+
+def _inspect_and_open(dan: Person) -> None:
+    inspect(dan)
+    dan.type("sign")
+    dan.type("open")
+
+
+def _begin(dan: Person) -> None:
+    dan.wait_for("+", "ok ")
+    dan.type("*")
+
+
+def _toss(dan: Person) -> str:
+    """Start the shaker and say how the dice lie: the values read, or no roll."""
+    dan.type("/")
+    found = dan.hear(ASKED, timeout_s=60)
+    dan.type("next")
+    line = "".join(found.groups()) if found[1] else "000"
+    dan.type(line)
+    return "no roll" if line == "000" else line
+
+
+def _play(dan: Person) -> str:
+    """A round on the number pad; return what it came to."""
+    _begin(dan)
+    said = _toss(dan)
+    dan.wait_for("next", r"key -|key \+")
+    dan.type("-")
+    if said != "no roll":
+        dan.wait_for(".", "ok |not-now")
+    return said
+
+
+def _rig(dan: Person, rig: dict[str, Any], command: str) -> None:
+    dan.aside(f"$ shaker-rig {command}")
+    answer = ask(Path(rig["control"]), command)
+    assert answer["ok"], answer
 
 
 # ── Recording ───────────────────────────────────────────────────────────────

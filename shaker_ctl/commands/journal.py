@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from shaker_ctl import settings as settings_file
@@ -34,7 +34,13 @@ from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
 from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
-from shaker_ctl.commands.journal_export import closings, moment, with_hash, write_export
+from shaker_ctl.commands.journal_export import (
+    closings,
+    moment,
+    verify_export,
+    with_hash,
+    write_export,
+)
 from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
@@ -43,6 +49,9 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.service.last_end import OPENING
+from shaker_ctl.view.archive import is_of_people, told, who
 
 if TYPE_CHECKING:
     from shaker_ctl.journal.replay import Difference
@@ -115,8 +124,9 @@ def show(
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
     as_json: AsJson = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Every field of every record.")] = False,
 ) -> None:
-    """Show everything about one round: each event, what was decided on it, its pictures."""
+    """Tell one round: when what happened, who did it, how it ended, its pictures."""
     parameters = _parameters(config, journal)
     with _opened(parameters) as book:
         records = book.round(number)
@@ -128,34 +138,49 @@ def show(
         if as_json:
             typer.echo(json.dumps([with_hash(record) for record in records], indent=2))
             return
-        _draw_round(number, records, parameters.pictures)
+        began = datetime.fromisoformat(records[0].plain["wall"]).astimezone()
+        title = f"round {number}, {began:%Y-%m-%d}, local time"
+        screen.print(_raw(records, title) if raw else _in_words(records, title))
+        _draw_evidence(number, records, parameters.pictures)
 
 
-def _draw_round(number: int, records: list[Record], folder: Path) -> None:
-    disputes = DisputeList(folder).acts()
-    began = records[0].plain["monotonic"]
-    table = Table(title=f"round {number}", caption=f"chain {records[-1].hash.hex()}")
+def _in_words(records: list[Record], title: str) -> Table:
+    columns = (Column("time", no_wrap=True), Column("record", no_wrap=True))
+    table = Table(*columns, "what", title=title, box=None)
+    for record in records:
+        line = told(record.plain)
+        at = datetime.fromisoformat(record.plain["wall"]).astimezone()
+        table.add_row(f"{at:%H:%M:%S.%f}"[:-3], str(line.sequence), visible(line.text))
+    return table
+
+
+def _raw(records: list[Record], title: str) -> Table:
+    table = Table(title=title)
     for name in ("record", "seconds", "event", "decided"):
         table.add_column(name, overflow="fold")
-    pictures: list[str] = []
+    began = records[0].plain["monotonic"]
     for record in records:
         plain = record.plain
-        decided = "\n".join(_worded(command) for command in plain.get("decision", ()))
         table.add_row(
             str(plain["sequence"]),
             f"{plain['monotonic'] - began:.3f}",
             _worded(plain.get("event", {"type": plain["kind"]})),
-            decided,
+            "\n".join(_worded(command) for command in plain.get("decision", ())),
         )
-        pictures += [saved["file"] for saved in plain["pictures"].values()]
-    screen.print(table)
-    for name, digest in sorted(records[-1].plain["digests"].items()):
+    return table
+
+
+def _draw_evidence(number: int, records: list[Record], folder: Path) -> None:
+    """Digests, pictures and disputes of a round."""
+    last = records[-1]
+    screen.print(visible(f"{'chain':10} {last.hash.hex()}"))
+    for name, digest in sorted(last.plain["digests"].items()):
         screen.print(visible(f"{name:10} {digest}"))
-    for name in pictures:
+    for name in (saved["file"] for each in records for saved in each.plain["pictures"].values()):
         path = folder / name
         kept = "" if path.exists() else " (no longer kept)"
         screen.print(f"picture    {visible(path)}{kept}")
-    for act in disputes:
+    for act in DisputeList(folder).acts():
         if act.round == number:
             what = "opened" if act.is_open else "settled"
             said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
@@ -178,6 +203,38 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(_short(item) for item in value)
     return str(value)
+
+
+@app.command(name="events")
+def events_command(
+    wanted: Annotated[str, typer.Option("--day", help="Gaming day, as 2026-11-23.")] = "",
+    name: Annotated[str, typer.Option("--who", help="What this person did.")] = "",
+    kind: Annotated[
+        str, typer.Option(help="Whose words hold this: signed, dice, login, fault ...")
+    ] = "",
+    number: Annotated[int | None, typer.Option("--round", help="Of this round.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Steps of the table itself, too.")] = False,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell who did what, how rounds ended, faults, starts and stops, in the console's words."""
+    parameters = _parameters(config, journal)
+    of = _day(wanted) if wanted else ""
+    with _opened(parameters) as book:
+        for record in book.around(of) if of else book.all():
+            plain = record.plain
+            line = told(plain)
+            if (
+                (every or is_of_people(plain))
+                and name in ("", who(plain))
+                and kind.lower() in line.text.lower()
+                and number in (None, plain.get("round"))
+                and (not of or _day_of(plain["wall"], parameters.day_begins) == of)
+            ):
+                at = datetime.fromisoformat(plain["wall"]).astimezone()
+                shown = f"{at:%Y-%m-%d %H:%M:%S} {line.sequence:>7} {line.kind:<9} {line.text}"
+                typer.echo(json.dumps(asdict(line)) if as_json else visible(shown))
 
 
 @app.command()
@@ -262,11 +319,22 @@ def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
 
 
 @app.command()
-def verify(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
-    """Walk both copies, record by record, and name the first bad one.
+def verify(
+    export: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="An export, instead of the journal.")
+    ] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Walk both copies, or an export, record by record, and name the first bad one.
 
-    Ends with status 65 where a person has to decide.
+    Ends with status 65 where a person has to decide. That the head of an export is the table's own
+    says its day sheet, or the lamp box: compare it.
     """
+    if export is not None:
+        head = verify_export(export)
+        screen.print(f"{export}: whole; head {head.sequence} {head.hash.hex()}", soft_wrap=True)
+        return
     parameters = _parameters(config, journal)
     heads, findings = survey(parameters)
     for path, head in heads:
@@ -289,7 +357,8 @@ def replay_command(
     as_json: AsJson = False,
 ) -> None:
     """Decide every recorded event again by today's rules, read every stored frame again by
-    today's reader, and list what would differ.
+    today's reader, and list what would differ. A journal given with --journal brings its own
+    settings of play, where --config names none.
 
     A verdict rests on several frames, of which one is stored: frames of verdicts that gave a value
     or a no roll are compared, those of an unreadable toss are only read and counted. Ends with
@@ -301,11 +370,14 @@ def replay_command(
     from shaker_ctl.rules.rulebook import rulebook
 
     parameters = _parameters(config, journal)
-    rules = rulebook(settings_file.load(config).table)
+    has_settings = journal is None or config.exists()
     with _opened(parameters) as book:
+        rules = rulebook(settings_file.load(config).table if has_settings else _as_played(book))
         found = replay(book.all(), _decide(rules), to_record(machine.initial(rules)))
         frames, refused = 0, ""
-        if pictures:
+        if pictures and not has_settings:
+            refused = "; no frame was read again: that takes the settings' calibration (--config)"
+        elif pictures:
             from shaker_ctl.commands.reread import reread
 
             again = reread(book.all(), parameters.pictures, config)
@@ -331,6 +403,18 @@ def replay_command(
             )
     if found.differences:
         raise typer.Exit(1)
+
+
+def _as_played(book: _Book) -> TableParameters:
+    """The section [table] of the settings that a journal's last run was played with."""
+    openings = [r.plain for r in book.all() if b'"kind":"%s"' % OPENING.encode() in r.body]
+    for plain in reversed(openings):
+        if "rules" in plain:
+            return TableParameters.model_validate(plain["rules"])
+    raise RefusedError(
+        f"{book.store.path} does not say by which settings it was played",
+        remedy="Give them with --config",
+    )
 
 
 def _decide(rules: Rulebook) -> Any:
@@ -381,7 +465,9 @@ def _moment(words: str) -> datetime:
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Folder for records.jsonl and rounds.csv.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder for records.jsonl, chain.json, rounds.csv.")
+    ],
     since: Annotated[
         datetime | None,
         typer.Option(
@@ -406,6 +492,9 @@ def export(
 ) -> None:
     """Write the records of a time as JSON lines with their hashes, and the rounds as CSV.
 
+    `shaker-ctl journal verify FOLDER` proves it anywhere; shaker_ctl/journal/README.md shows how to
+    do that without this program.
+
     An earlier export in the folder is replaced when the new one is whole, and stays where the
     records do not verify or none is found.
     """
@@ -415,7 +504,8 @@ def export(
             remedy="Swap them; a time without an offset is UTC",
         )
     with _opened(_parameters(config, journal)) as book:
-        count, rounds = write_export(folder, book.all(is_proved=True), since, until)
+        before = book.store.head_before(1)
+        count, rounds = write_export(folder, before, book.all(is_proved=True), since, until)
     screen.print(f"{count} records and {rounds} rounds in {folder}", soft_wrap=True)
 
 

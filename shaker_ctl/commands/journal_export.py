@@ -1,7 +1,9 @@
-"""The two files of an export: written aside, and moved into place whole.
+"""The files of an export: written aside, moved into place whole, and verified elsewhere.
 
-Owns `records.jsonl` and `rounds.csv` in one folder. An export that fails leaves the earlier one as
-it was; so does one that finds nothing, since nobody would notice that the files are now empty.
+Owns `records.jsonl`, `chain.json` and `rounds.csv` in one folder. Each line of the records is what
+was hashed, to the byte; `chain.json` says where their chain begins and ends. An export that fails
+leaves the earlier one as it was; so does one that finds nothing, since nobody would notice that the
+files are now empty.
 """
 
 from __future__ import annotations
@@ -17,11 +19,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from shaker_ctl.commands.plain_text import cell
-from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.record import Record
+from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.journal.record import Head, Record, chain_hash
 
 RECORDS = "records.jsonl"
+CHAIN = "chain.json"
 ROUNDS = "rounds.csv"
+
+_BODY_AT = len('{"hash":"","record":') + 64
+"""Where a record begins on its line."""
 
 ROUND_COLUMNS = (
     *("round", "ended", "first", "second", "third"),
@@ -30,22 +36,29 @@ ROUND_COLUMNS = (
 
 
 def write_export(
-    folder: Path, records: Iterable[Record], since: datetime | None, until: datetime | None
+    folder: Path,
+    before: Head,
+    records: Iterable[Record],
+    since: datetime | None,
+    until: datetime | None,
 ) -> tuple[int, int]:
     """Write the records from `since` on and before `until`; return how many, and how many rounds.
+
+    `before`: the head that the first of `records` follows. No record within is left out, also
+    where the wall clock was put back: an export is one piece of the chain.
 
     Raises RefusedError where the folder or its files cannot be written, or where nothing was found
     and an earlier export would be lost; whatever `records` raises passes through. The folder then
     holds what it held before.
     """
-    targets = (folder / RECORDS, folder / ROUNDS)
+    targets = (folder / RECORDS, folder / CHAIN, folder / ROUNDS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for target in targets:
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, f"{target.name} is a folder")
-        with _aside(targets) as (lines, table):
-            counts = _fill(lines, table, records, since, until)
+        with _aside(targets) as files:
+            counts = _fill(files, _links(before, records, since, until))
             if counts == (0, 0) and any(target.exists() for target in targets):
                 raise RefusedError(
                     f"no record lies in that time; {folder} keeps its earlier export",
@@ -60,16 +73,16 @@ def write_export(
 
 
 @contextlib.contextmanager
-def _aside(targets: tuple[Path, Path]) -> Iterator[tuple[IO[str], IO[str]]]:
+def _aside(targets: tuple[Path, ...]) -> Iterator[list[IO[str]]]:
     """Open one file beside each target; at a good end they take the targets' places."""
     written = [target.with_name(f".{target.name}.{os.getpid()}.new") for target in targets]
     try:
-        with (
-            written[0].open("w", encoding="utf-8", newline="") as first,
-            written[1].open("w", encoding="utf-8", newline="") as second,
-        ):
-            yield first, second
-            for file in (first, second):
+        with contextlib.ExitStack() as opened:
+            files: list[IO[str]] = [
+                opened.enter_context(new.open("w", encoding="utf-8", newline="")) for new in written
+            ]
+            yield files
+            for file in files:
                 file.flush()
                 os.fsync(file.fileno())
         for new, target in zip(written, targets, strict=True):
@@ -79,34 +92,80 @@ def _aside(targets: tuple[Path, Path]) -> Iterator[tuple[IO[str], IO[str]]]:
             new.unlink(missing_ok=True)
 
 
-def _fill(
-    lines: IO[str],
-    table: IO[str],
-    records: Iterable[Record],
-    since: datetime | None,
-    until: datetime | None,
-) -> tuple[int, int]:
-    count = rounds = 0
+def _fill(files: list[IO[str]], links: Iterable[tuple[Head, Record]]) -> tuple[int, int]:
+    lines, chain, table = files
     rows = csv.writer(table)
     rows.writerow(ROUND_COLUMNS)
-    for record in records:
-        plain = record.plain
-        if not _is_within(plain["wall"], since, until):
-            continue
-        lines.write(json.dumps(with_hash(record), ensure_ascii=False) + "\n")
+    start: Head | None = None
+    count = rounds = 0
+    record: Record | None = None
+    for before, record in links:
+        start = start or before
+        lines.write(_line(record).decode() + "\n")
         count += 1
+        plain = record.plain
         for closed in closings(plain):
             values = closed["values"] or ["", "", ""]
             rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
             told = [closed["round"], plain["wall"], *values, *rest]
             rows.writerow([cell(value) for value in told])
             rounds += 1
+    if start is not None and record is not None:
+        ends = {"first": start.sequence + 1, "before": start.hash.hex(), "head": record.hash.hex()}
+        chain.write(json.dumps(ends) + "\n")
     return count, rounds
 
 
-def _is_within(wall: str, since: datetime | None, until: datetime | None) -> bool:
-    at = datetime.fromisoformat(wall)
-    return (since is None or at >= since) and (until is None or at < until)
+def _line(record: Record) -> bytes:
+    """A record as it was hashed, to the byte, with its link of the chain."""
+    return b'{"hash":"%s","record":%s}' % (record.hash.hex().encode(), record.body)
+
+
+def _links(
+    before: Head, records: Iterable[Record], since: datetime | None, until: datetime | None
+) -> Iterator[tuple[Head, Record]]:
+    """Yield each record within the time, with the head that it follows, as one piece of chain."""
+    has_begun = since is None
+    for record in records:
+        at = datetime.fromisoformat(record.plain["wall"])
+        has_begun = has_begun or (since is not None and at >= since)
+        if until is not None and has_begun and at >= until:
+            return
+        if has_begun:
+            yield before, record
+        before = Head(record.sequence, record.hash)
+
+
+def verify_export(folder: Path) -> Head:
+    """Walk the records of an export and return their head.
+
+    Raises RefusedError where this is no export. Raises JournalCorruptError at the first record that
+    is not what the table wrote.
+    """
+    try:
+        chain = json.loads((folder / CHAIN).read_bytes())
+        head = Head(chain["first"] - 1, bytes.fromhex(chain["before"]))
+        lines = (folder / RECORDS).read_bytes().removesuffix(b"\n").split(b"\n")
+        last = str(chain["head"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RefusedError(
+            f"{folder} is no export: {error}",
+            remedy="Give a folder that `shaker-ctl journal export` wrote",
+        ) from error
+    for line in lines:
+        body = line[_BODY_AT:-1]
+        record = Record(head.sequence + 1, chain_hash(head.hash, body), body)
+        is_next = b'"sequence":%d,' % record.sequence in body
+        if line != _line(record) or not is_next:
+            break
+        head = Head(record.sequence, record.hash)
+    else:
+        if head.hash.hex() == last:
+            return head
+    raise JournalCorruptError(
+        f"{folder / RECORDS}: record {head.sequence + 1} is not what the table wrote",
+        remedy="Ask for the export anew; the table's own journal: shaker-ctl journal verify",
+    )
 
 
 def moment(words: str) -> datetime:

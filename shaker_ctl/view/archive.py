@@ -108,7 +108,7 @@ class JournalArchive:
         """The newest records, oldest first."""
         head = self._records.head().sequence
         found = self._records.read(first=max(1, head - count + 1))
-        return tuple(_line(r.plain) for r in islice(found, count))
+        return tuple(told(r.plain) for r in islice(found, count))
 
     def statistics(self) -> Mapping[str, object]:
         """Figures over all recorded outcomes, from the tables beside the chain.
@@ -205,33 +205,62 @@ def round_view(
     )
 
 
+_SAID = ("values", "serials", "area", "kind", "steps")
+"""Fields of an event that a reader of the journal wants beside its name and its person."""
+
+
 def _what(event: dict[str, Any]) -> str:
-    """An event in words: what, by whom, and the values that were said."""
+    """An event in words: what, by whom, and what was said."""
     text = words(event["type"])
     if person := event.get("person"):
         text += f" by {person['name']}, {person['role']}"
-    if values := event.get("values"):
-        text += ": " + " ".join(map(str, values))
+    for said in (event.get(name) for name in _SAID):
+        if said:
+            text += ": " + (" ".join(map(str, said)) if isinstance(said, list) else str(said))
     return text
 
 
-def _line(record: dict[str, Any]) -> JournalLine:
-    event = record.get("event", {})
-    kind = record["kind"]
-    text = event.get("type") or record.get("note") or ""
-    if name := (event.get("person") or record.get("actor") or {}).get("name"):
-        text = f"{text} by {name}"
-    if kind == "step":
-        does = ", ".join(command["type"] for command in record["decision"])
-        text = f"{text} -> {does}" if does else text
-    elif kind == "refused":
-        text = f"{text}: {record.get('reason', '')}"
+def told(record: dict[str, Any]) -> JournalLine:
+    """A record in words, for reading."""
+    kind, event = record["kind"], record.get("event")
+    text = _what(event) if event else record.get("note") or ""
+    if kind == "refused":
+        text = f"refused: {text}: {record.get('reason', '')}"
+    elif kind == "console":
+        actor, said = record["actor"], record.get("text")
+        text += f" by {actor['name']}, {actor['role']}" if actor.get("name") else ""
+        text += f" at the {actor['port']} console" + (f": {said}" if said else "")
+    elif not event:
+        text = f"{words_of(kind)}: {text}"
+    for command in record.get("decision", ()):
+        if command["type"] == "RecordRound":
+            values = f": {' '.join(map(str, command['values']))}" if command["values"] else ""
+            why = f" ({words_of(command['cause'])})" if command["cause"] else ""
+            text += f"; round {command['round']} {words_of(command['ending'])}{values}{why}"
+    number = record.get("round")
     return JournalLine(
         sequence=record["sequence"],
         wall_s=_wall(record),
-        kind=kind if record.get("round") is None else f"{kind} {record['round']}",
+        kind="table" if number is None else f"round {number}",
         text=text,
     )
+
+
+def words_of(code: str) -> str:
+    return code.replace("_", " ")
+
+
+def who(record: dict[str, Any]) -> str:
+    """The name of the person whose act a record is; empty where nobody acted."""
+    person = record.get("event", {}).get("person") or record.get("actor") or {}
+    return str(person.get("name") or "")
+
+
+def is_of_people(record: dict[str, Any]) -> bool:
+    """Whether a record tells what a person did, how a round ended, a fault, or a start or stop."""
+    ends_round = any(c["type"] == "RecordRound" for c in record.get("decision", ()))
+    is_fault = "Fault" in record.get("event", {}).get("type", "")
+    return bool(who(record)) or ends_round or is_fault or record["kind"] != "step"
 
 
 def _wall(record: dict[str, Any]) -> float:

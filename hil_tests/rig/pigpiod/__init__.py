@@ -10,8 +10,8 @@ drives it from outside. Behaviour follows the daemon's protocol notes; where the
     waveform.py  patterns.py  chains.py  transmitter.py  waves.py
     script_text.py  script_machine.py  scripts.py
     alerts.py  handles.py  filters.py  watchdogs.py  what clients are told unasked
+    i2c.py  spi.py  serial_ports.py  slots.py  attached.py    devices behind buses
     trace.py  trace_vcd.py  trace_png.py             recording pins
 
-Not here: I2C, SPI, serial devices, files, shell, custom functions, bit-banged I2C and SPI. Opening
-such a device fails as it does on a Pi without one; the other commands are unknown (-88).
+Not here: files, shell, custom functions, bit-banged I2C and SPI: unknown commands (-88).
 """

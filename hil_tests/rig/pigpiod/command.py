@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from ..timely import answer_in_time
+from .attached import attach
 from .board import Board
 from .chip import LAST_USER_GPIO, PI_4B, Chip
 from .process import VirtualPigpiod
@@ -37,6 +38,14 @@ def pigpiod(
     wire: Annotated[
         list[str] | None,
         typer.Option(help="Wire an output to an input, as OUT:IN, e.g. 18:24. Repeatable."),
+    ] = None,
+    attached: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attach",
+            help="Attach a device: i2c:1:0x53=adxl345, i2c:1:0x20=registers, spi:0=loop, "
+            "serial:/dev/ttyAMA0=loop. Repeatable.",
+        ),
     ] = None,
     pins: Annotated[str, typer.Option(help="Pins to record, e.g. 18,23,24.")] = "",
     vcd: Annotated[
@@ -81,7 +90,11 @@ def pigpiod(
             board.follow(_gpio(given), board, _gpio(output))
         except ValueError as error:
             raise typer.BadParameter(f"{pair}: {error}") from error
-    daemon = VirtualPigpiod(board, host, port, MODELS[model], fifo_folder)
+    try:
+        devices = attach(attached or ())
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    daemon = VirtualPigpiod(board, host, port, MODELS[model], fifo_folder, devices)
     ended = _end_by_signal()
     with Trace(board, recorded) as trace:
         _start(daemon)

@@ -8,19 +8,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from .alerts import Alerts
+from .attached import Attached
 from .board import Board, now_us
 from .chip import Chip
 from .delays import DELAYS
 from .handles import Handles
 from .hardware_pwm import HardwarePwm
+from .i2c import I2c
 from .levels import Levels
 from .loop import Loop
 from .pwm_queries import PwmQueries
 from .refusals import Reason, RefusedError
 from .results import Handlers, Result
 from .scripts import Scripts
+from .serial_ports import SerialPorts
 from .serial_read import SerialRead
 from .soft_pwm import SoftPwm
+from .spi import Spi
 from .transmitter import Transmitter
 from .uses import Uses
 from .waves import Waves
@@ -29,19 +33,18 @@ from .wire import Command, Request
 VERSION = 79
 
 _ABSENT: dict[int, Reason] = {
-    Command.I2CO: Reason.I2C_OPEN_FAILED,
-    Command.SPIO: Reason.SPI_OPEN_FAILED,
-    Command.SERO: Reason.SER_OPEN_FAILED,
     Command.WVGO: Reason.DEPRECATED,
     Command.WVGOR: Reason.DEPRECATED,
 }
-"""Commands that always fail: no such devices here, or removed from the daemon."""
+"""Commands that were removed from the daemon."""
 
 
 class Daemon:
     """Executes requests. Everything here runs in the loop's thread."""
 
-    def __init__(self, board: Board, chip: Chip, loop: Loop, fifo_folder: Path) -> None:
+    def __init__(
+        self, board: Board, chip: Chip, loop: Loop, fifo_folder: Path, attached: Attached
+    ) -> None:
         self._board = board
         uses = Uses(board, chip)
         levels = Levels(uses)
@@ -72,6 +75,9 @@ class Daemon:
             **queries.handlers,
             **waves.handlers,
             **serial.handlers,
+            **I2c(attached).handlers,
+            **Spi(board, attached).handlers,
+            **SerialPorts(attached).handlers,
             **self.handles.handlers,
             **self.alerts.handlers,
             **self.scripts.handlers,

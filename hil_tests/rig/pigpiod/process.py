@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 
+from .attached import Attached
 from .board import Board
 from .chip import Chip
 from .daemon import Daemon
@@ -33,12 +34,14 @@ class VirtualPigpiod:
         port: int = 0,
         chip: Chip | None = None,
         fifo_folder: Path | None = None,
+        attached: Attached | None = None,
     ) -> None:
         self.board = board
         self.host = host
         self.port = port
         """Port it listens at; 0 before the first start means any free one."""
         self._chip = chip or Chip()
+        self._attached = attached or Attached()
         self.fifo_folder = fifo_folder
         """Where the pipes of NO appear, None: a new folder while it runs. (The real one: /dev.)"""
         self._own_folder: tempfile.TemporaryDirectory[str] | None = None
@@ -74,7 +77,7 @@ class VirtualPigpiod:
             self.fifo_folder = Path(self._own_folder.name)
         self.board.stop_writers()
         self._loop = Loop()
-        daemon = Daemon(self.board, self._chip, self._loop, self.fifo_folder)
+        daemon = Daemon(self.board, self._chip, self._loop, self.fifo_folder, self._attached)
         self._server = Server(self._loop, daemon, listener)
         self._thread = threading.Thread(target=self._loop.run, name="virtual-pigpiod", daemon=True)
         self._thread.start()

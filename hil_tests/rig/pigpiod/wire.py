@@ -21,6 +21,9 @@ REPORT = struct.Struct("<HHII")
 MAX_EXTENSION = 65536
 """An extension of this size or more closes the connection."""
 
+MAX_PAYLOAD = 65536
+"""Most bytes that a command reads at once; who asks for more gets these."""
+
 MAX_REPORTS_PER_WRITE = 341
 """What fits into one 4 KiB pipe page."""
 

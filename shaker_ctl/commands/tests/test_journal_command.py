@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import shaker_ctl.journal
 from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.rules.parameters import TableParameters
 
 RUNNER = CliRunner()
 
@@ -76,9 +82,10 @@ def test_last_shows_the_incomplete_round_too(journal: Path) -> None:
 def test_show_tells_every_step_of_a_round(journal: Path) -> None:
     shown = json.loads(run("show", "2", "--json", journal=journal))
     assert [step["record"]["sequence"] for step in shown] == [3, 4]
-    text = run("show", "2", journal=journal)
-    assert "StartToss" in text
-    assert "RecordRound" in text
+    assert "StartToss" in run("show", "2", "--raw", journal=journal)
+    told = run("show", "2", journal=journal)
+    at = datetime(2026, 11, 22, 12, tzinfo=UTC).astimezone()
+    assert f"{at:%H:%M:%S}.000  4       timer expired; round 2 settled: 6 6 6" in told
 
 
 def test_an_unknown_round_is_refused_with_a_remedy(journal: Path) -> None:
@@ -123,6 +130,131 @@ def test_export_writes_records_with_hashes_and_rounds_as_a_table(
     words = ["export", str(tmp_path / "some"), "--from", "2026-11-22", "--to", "2026-11-24"]
     run(*words, journal=journal)
     assert len((tmp_path / "some" / "records.jsonl").read_text().splitlines()) == 4
+
+
+@pytest.fixture
+def export(journal: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "some"
+    run("export", str(folder), "--from", "2026-11-22", journal=journal)
+    return folder
+
+
+PAGE = Path(shaker_ctl.journal.__file__).with_name("README.md")
+
+
+def by_the_page(folder: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """The program of the page, without anything of ours."""
+    found = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    program = tmp_path / "check.py"
+    program.write_text(found[1], "utf-8")
+    command = [sys.executable, "-I", str(program), str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_an_export_is_verified_by_the_page_s_lines_alone(export: Path, tmp_path: Path) -> None:
+    checked = by_the_page(export, tmp_path)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    ours = RUNNER.invoke(app, ["verify", str(export)], catch_exceptions=False)
+    assert checked.stdout.split()[-2:] == ours.output.split()[-2:]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_flipped_byte_of_an_export_is_found(export: Path, tmp_path: Path, seed: int) -> None:
+    file = export / "records.jsonl"
+    content = bytearray(file.read_bytes())
+    content[(seed * len(content)) // 6] ^= 1
+    file.write_bytes(content)
+    assert "is not what the table wrote" in by_the_page(export, tmp_path).stderr
+    with pytest.raises(JournalCorruptError, match="is not what the table wrote"):
+        RUNNER.invoke(app, ["verify", str(export)], catch_exceptions=False)
+
+
+def test_a_record_that_is_missing_from_an_export_is_found(export: Path, tmp_path: Path) -> None:
+    file = export / "records.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    for left in (lines[1:], lines[:2] + lines[3:], lines[:-1]):
+        file.write_bytes(b"".join(left))
+        assert by_the_page(export, tmp_path).returncode == 1
+        with pytest.raises(JournalCorruptError):
+            RUNNER.invoke(app, ["verify", str(export)], catch_exceptions=False)
+
+
+def test_what_is_no_export_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="is no export"):
+        RUNNER.invoke(app, ["verify", str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.fixture
+def audited(journal: Path) -> Path:
+    """The same journal, in which people have acted as well."""
+    store = SqliteJournal(journal)
+    fay, tom = ({"name": n, "role": r} for n, r in (("fay", "floorperson"), ("tom", "technician")))
+    for kind, body in (
+        ("console", {"note": "login", "text": "", "actor": {**fay, "port": "dealer"}}),
+        ("step", {"event": {"type": "Signed", "person": fay}, "rows": [], "decision": []}),
+        (
+            "step",
+            {
+                "event": {"type": "DiceChanged", "person": fay, "serials": ["A1", "A2", "A3"]},
+                "rows": [],
+                "decision": [],
+            },
+        ),
+        (
+            "step",
+            {
+                "event": {"type": "FaultCleared", "person": tom, "kind": "lamp"},
+                "rows": [],
+                "decision": [],
+            },
+        ),
+        ("refused", {"event": {"type": "OpenRequested", "person": tom}, "reason": "not your role"}),
+    ):
+        wall = "2026-11-27T12:00:00+00:00"
+        store.write([link(store.head(), Entry(kind, body), monotonic_s=1, wall=wall, digests={})])
+    store.close()
+    return journal
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--who", "tom"], ["fault cleared by tom, technician: lamp", "refused: open requested"]),
+        (["--kind", "dice"], ["dice changed by fay, floorperson: A1 A2 A3"]),
+        (["--kind", "signed"], ["signed by fay, floorperson"]),
+        (["--day", "2026-11-27", "--kind", "login"], ["login by fay, floorperson at the dealer"]),
+        (["--round", "3"], ["timer expired; round 3 void (shaker)"]),
+        (["--round", "3", "--all"], ["timer expired", "timer expired; round 3 void (shaker)"]),
+        (["--who", "nobody"], []),
+    ],
+)
+def test_events_tell_who_did_what_in_words(
+    audited: Path, options: list[str], told: list[str]
+) -> None:
+    lines = run("events", *options, journal=audited).splitlines()
+    assert [words in line for words, line in zip(told, lines, strict=True)] == [True] * len(told)
+
+
+def test_a_journal_that_is_named_is_replayed_by_the_settings_it_was_played_with(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.sqlite"
+    store = SqliteJournal(path)
+    body = {"rules": TableParameters(profile="ma").model_dump(mode="json")}
+    wall = "2026-11-27T12:00:00+00:00"
+    opening = Entry("opening", body)
+    store.write([link(store.head(), opening, monotonic_s=1, wall=wall, digests={})])
+    store.close()
+    none = ["--config", str(tmp_path / "none.toml")]
+    assert "0 differences; no frame was read again" in run("replay", *none, journal=path)
+
+
+def test_a_journal_that_does_not_say_its_settings_asks_for_them(
+    journal: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(RefusedError, match="does not say by which settings"):
+        run("replay", "--config", str(tmp_path / "none.toml"), journal=journal)
 
 
 def test_statistics_count_what_was_settled(journal: Path) -> None:
@@ -272,7 +404,7 @@ def test_what_does_not_fit_the_chain_is_never_shown_without_saying_so(
 
 def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
     change(journal, "6,6,6", "6,6,5")
-    assert "StartToss" in run("show", "4", journal=journal)
+    assert "round 4 settled: 4 4 1" in run("show", "4", journal=journal)
 
 
 def test_a_missing_record_is_named(journal: Path) -> None:

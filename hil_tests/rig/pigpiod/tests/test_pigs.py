@@ -53,7 +53,7 @@ def pigs(daemon: VirtualPigpiod) -> Pigs:
         ("mils 20 mics 50 tick", None),
         ("w 25 2", "-5\nERROR: level not 0-1"),
         ("w 1 1", "-41\nERROR: no permission to update GPIO"),
-        ("i2co 1 0x20 0", "-71\nERROR: can't open I2C device"),
+        ("i2co 1 0x20 0", "-74\nERROR: bad I2C bus"),
         ("evt 3 cgi csi 0", "0"),
     ],
 )

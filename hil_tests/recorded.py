@@ -271,7 +271,7 @@ class RecordedTable:
                 raise RuntimeError(f"the table went out of service in {occasion}: {self._fault}")
             case Notice.ENTER if self._toss.truth == "not flat":
                 post(events.NoRollCalled(DAN, number))
-            case Notice.ENTER:
+            case Notice.ENTER | Notice.ENTER_AGAIN:
                 first, second, third = self._toss.values
                 post(events.ValuesEntered(DAN, number, (first, second, third)))
             case _:

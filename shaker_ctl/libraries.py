@@ -10,10 +10,12 @@ same wheel gives the same digest on every table; `damage` holds the files agains
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
+import os
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackagePath, distributions
 from pathlib import Path
@@ -73,10 +75,17 @@ def deciding(root: Path) -> dict[str, str]:
     return {name: _library(name, found).line() for name, found in _found(root, wanted).items()}
 
 
-def damage(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (library, file, what is wrong) for each file that is not as it was installed."""
-    for name, found in _found(root).items():
+def damage(
+    root: Path, wanted: Collection[str] = (), rest: Callable[[], None] = lambda: None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield (library, file, what is wrong) for each file that is not as it was installed.
+
+    `wanted`: only these libraries; by default those of the whole lock. `rest` is called before each
+    file.
+    """
+    for name, found in _found(root, wanted).items():
         for file in _recorded(found):
+            rest()
             path = Path(str(found.locate_file(file)))
             try:
                 with path.open("rb") as opened:
@@ -90,6 +99,31 @@ def damage(root: Path) -> Iterator[tuple[str, str, str]]:
             spelled = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
             if file.hash is not None and spelled != file.hash.value:
                 yield name, str(file), "differs from what was installed"
+
+
+def strangers(root: Path, but: Collection[str]) -> Iterator[str]:
+    """Yield each file beside the packages below `root` that no installer has put there.
+
+    Python runs what a `.pth` names, and takes a `x.so` before the `x.py` beside it. `but`: folders
+    that are looked at otherwise. A source tree has no libraries beside it.
+    """
+    abouts = list(root.glob("*.dist-info"))
+    if not abouts:
+        return
+    known = {
+        row[0]
+        for about in abouts
+        if (about / "RECORD").exists()
+        for row in csv.reader((about / "RECORD").read_text("utf-8").splitlines())
+        if row
+    }
+    for folder, folders, files in os.walk(root):
+        inside = Path(folder).relative_to(root)
+        if not inside.parts:
+            folders[:] = [f for f in folders if f not in but and not f.endswith(".dist-info")]
+        if inside.name == "__pycache__":
+            files = [file for file in files if not file.endswith(".pyc")]
+        yield from sorted({str(inside / file) for file in files} - known)
 
 
 def _found(root: Path, wanted: Collection[str] = ()) -> dict[str, Distribution]:

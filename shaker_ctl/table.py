@@ -35,9 +35,14 @@ from shaker_ctl.adapters.lines.serial_console import consoles
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    JournalError,
+    RefusedError,
+    SealError,
+    ShakerError,
+)
 from shaker_ctl.journal.box_memory import compare_lamp_box
-from shaker_ctl.journal.proofs import Break
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.motion.reports import (
     DriveEnded,
@@ -48,11 +53,15 @@ from shaker_ctl.motion.reports import (
     TossJudged,
 )
 from shaker_ctl.rules import commands, events, profile_files, rulebook
+from shaker_ctl.rules.life import AT_HAND
+from shaker_ctl.rules.phases import SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
+from shaker_ctl.seal import fault as seal_fault
 from shaker_ctl.seal.examine import Examined
+from shaker_ctl.seal.watch import SealWatch
 from shaker_ctl.service import digests, lamp_box, last_end, thread_names
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
@@ -113,6 +122,8 @@ class Table:
         self._has_opened = False
         self._is_in_order = True
         self._is_broken_told = False
+        self._seal_watch = SealWatch(sealed, source)
+        self._was_shut = True
         self._build()
 
     # ── Building ────────────────────────────────────────────────────────────
@@ -123,7 +134,9 @@ class Table:
         self._heartbeat = Heartbeat(clock.monotonic, p.service.heartbeat_s)
         pins = make_pins(p.gpio)
         self._link, self._outputs = pins.link, pins.outputs
-        self._reader = CameraReader(p.camera, self._outputs, self._post)
+        self._reader = CameraReader(
+            p.camera, self._outputs, self._post, self._seal_watch.check_loaded
+        )
         self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
         self._motion = MotionThread(
@@ -240,7 +253,7 @@ class Table:
                 last_round=lambda: self._last_round,
                 wear=wear,
                 why_due=why_due,
-                require_proved_journal=self._records.require_proved,
+                require_verified=self._require_verified,
             )
         )
 
@@ -295,6 +308,7 @@ class Table:
         self._keeper.start()
         self._stops.append(self._records.stop)
         self._records.start()
+        self._stops.append(self._seal_watch.stop)
         self._stops.append(self._link.close)
         self._link.open()
         identity = self._lamps.meet()
@@ -325,7 +339,7 @@ class Table:
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
             line.start()
-        status = StatusSocket(p.service.runtime_dir, self.status)
+        status = StatusSocket(p.service.runtime_dir, self.status, self._picture_at_hand)
         self._stops.append(status.stop)
         status.start()
         thread_names.publish()
@@ -353,7 +367,9 @@ class Table:
             self._post(events.ControllerFault(code))
         self._records.look()
         if (broken := self._records.broken()) is not None:
-            self._halt_between_rounds(broken)
+            error = JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
+            self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
+        self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
@@ -362,19 +378,37 @@ class Table:
                 "the state thread ended", remedy="See the log above; the motor is off; restart"
             )
 
-    def _halt_between_rounds(self, broken: Break) -> None:
-        """A closed volume does not verify: the round in hand is settled, then the table halts.
+    def _look_at_the_seal(self) -> None:
+        """Examined anew when an inspection begins, and in the background."""
+        is_shut = self._state.state.phase in SHUT | STOPPED
+        if self._was_shut and not is_shut:
+            self._seal_watch.ask()
+        self._was_shut = is_shut
+        self._seal_watch.look()
+        if findings := self._seal_watch.findings:
+            error = SealError(
+                f"the seal is broken: {findings[0].line()}", remedy=sealed_start.CHECK
+            )
+            self._halt_between_rounds(error, seal_fault.broken(findings))
 
-        Raises JournalCorruptError as soon as no round is in hand.
+    def _require_verified(self) -> None:
+        """Raises RefusedError while something is not verified that must be before the opening."""
+        self._records.require_proved()
+        self._seal_watch.require_verified()
+
+    def _halt_between_rounds(self, error: ShakerError, entry: Entry) -> None:
+        """What the table stands on is broken: the round in hand is settled, then the table halts.
+
+        Raises `error` as soon as no round is in hand.
         """
         if not self._is_broken_told:
             self._is_broken_told = True
-            log.error("%s", broken.line)
+            log.error("%s", error)
             with contextlib.suppress(JournalError):  # said by the journal's own fault already
-                self._keeper.append("journal_broken", {"note": broken.line})
-            self._post(events.ControllerFault(JournalCorruptError.code))
+                self._keeper.append(entry.kind, entry.body)
+            self._post(events.ControllerFault(error.code))
         if self._state.state.phase in BETWEEN_ROUNDS:
-            raise JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
+            raise error
 
     def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
         """What the box remembers proves a journal that is cut, rewritten, or another's."""
@@ -501,6 +535,19 @@ class Table:
         return JournalState(health.head, behind, health.fault, self._records.words())
 
     # ── Screens ─────────────────────────────────────────────────────────────
+
+    def _picture_at_hand(self) -> bytes:
+        """The newest frame, for focusing and cleaning. Raises RefusedError while somebody plays."""
+        self._require_at_hand()
+        jpeg = self._reader.snap()
+        self._require_at_hand()  # it may have been opened meanwhile
+        return jpeg
+
+    def _require_at_hand(self) -> None:
+        if self._state.state.phase not in AT_HAND:
+            raise RefusedError(
+                "a live picture is given only while the table is closed or out of service"
+            )
 
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""

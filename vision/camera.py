@@ -11,6 +11,7 @@ the rate is measured.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 import zlib
@@ -245,8 +246,11 @@ def open_capture(
 ) -> Capture | None:
     """Open a V4L2 device or a stream; None where it does not open.
 
-    Where it sends JPEG files, `retrieve` hands these over as they are (see `Shot`).
+    Where it sends JPEG files, `retrieve` hands these over as they are (see `Shot`). OpenCV's and
+    FFmpeg's own complaints are silenced: whoever opens a camera says in one line what failed.
     """
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     if isinstance(device, str) and "://" in device:
         limits = [
             cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,

@@ -1,4 +1,4 @@
-"""`python -m vision.explain PHOTO`: every step of a reading as one picture.
+"""Every step of a reading as one picture: `shaker-ctl read --explain FOLDER PHOTO`.
 
 Owns: the layout of that picture: what the model found, what the second reader saw, each rectified
 face with both votes and its geometry, and the verdict.
@@ -6,28 +6,18 @@ face with both votes and its geometry, and the verdict.
 
 from __future__ import annotations
 
-import argparse
-import sys
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 
 import cv2
 import numpy as np
 
-from vision.calibration import Calibration
 from vision.cube_outlines.reader import rectify
-from vision.errors import VisionError
 from vision.faces_by_pips.faces import photo_scale, read_photo
 from vision.faces_by_pips.spots import find_spots, to_lab
 from vision.findings import Findings
-from vision.frame import Frame
-from vision.networks.classifier import DieFinder, FoundDie
+from vision.networks.classifier import FoundDie
 from vision.overlay import colour_of, describe, draw_reading, enlargement
-from vision.photo.reader import PhotoReader
-from vision.pictures import check_kind, load, save, shown
 from vision.reading import DieEvidence
-from vision.table.reader import TableReader
 
 _PANEL = (640, 480)
 _FACE_PX = 132
@@ -172,54 +162,3 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
 
 def _point(at: np.ndarray) -> tuple[int, int]:
     return round(float(at[0])), round(float(at[1]))
-
-
-_RECORD = ("measured", "picture")
-"""Keys that say when and in which picture the others were measured."""
-
-
-def read_calibration(path: Path) -> Calibration:
-    """The table `[camera.calibration]` of a settings file. Raises VisionError, naming the file."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))["camera"]["calibration"]
-        return Calibration.from_table({k: v for k, v in table.items() if k not in _RECORD})
-    except OSError as error:
-        raise VisionError(f"cannot read the settings {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested without end
-        raise VisionError(f"cannot read the settings {path}: {error}") from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise VisionError(f"{path} has no table [camera.calibration]") from error
-    except VisionError as error:
-        raise VisionError(f"{path}: {error}") from error
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m vision.explain", description=__doc__)
-    parser.add_argument("photo", type=Path, metavar="PHOTO")
-    parser.add_argument("--out", type=Path, help="the picture to write (default: beside here)")
-    parser.add_argument(
-        "--config", type=Path, help="settings file with [camera.calibration], for a table's frame"
-    )
-    options = parser.parse_args(arguments)
-    cv2.setNumThreads(1)
-    out = options.out or Path(f"{options.photo.stem}-explained.jpg")
-    try:
-        check_kind(out)
-        image = load(options.photo)
-        finder = DieFinder()
-        seen = (
-            PhotoReader(finder).look(Frame(image))
-            if options.config is None
-            else TableReader(finder, read_calibration(options.config)).look(Frame(image))
-        )
-        save(out, explain(image, seen))
-    except VisionError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    sys.stdout.write(f"{describe(seen.observation.opinion)}\n{shown(out)}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -174,6 +174,7 @@ def _acts(day: datetime) -> list[ev.Event]:
     found += _seen_and_signed(ANOTHER, day)
     found += [
         *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
+        *(ev.CorrectionAgreed(BOTH_TRADES, NOW, values) for values in (OTHER, None)),
         *(ev.PresenceGiven(BOTH_TRADES, NOW), ev.WagersSettled(BOTH_TRADES, NOW)),
     ]
     for who in PEOPLE:
@@ -214,6 +215,12 @@ def _acts(day: datetime) -> list[ev.Event]:
                 ev.NoRollCalled(who, number),
                 *(ev.CompartmentWatched(who, number, stayed) for stayed in (True, False)),
                 *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, THIRD, None)),
+                *(
+                    kind(who, number, values)
+                    for kind in (ev.CorrectionNamed, ev.CorrectionAgreed)
+                    for values in (READ, OTHER, None)
+                    if number == NOW or values == OTHER
+                ),
                 ev.PresenceGiven(who, number),
                 ev.WagersSettled(who, number),
                 ev.LampsOffRequested(who, number),

@@ -18,15 +18,18 @@ from shaker_ctl.console.grammar import FORMS, Form, Kind
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import machine, phases
 from shaker_ctl.rules.phases import PASSING
+from shaker_ctl.rules.round import CORRECTABLE
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     DiceSet,
     FaultKind,
+    Named,
     Part,
     Person,
     Purpose,
     Role,
+    Source,
     Unreadable,
     Verified,
 )
@@ -41,6 +44,7 @@ NO_EVENT = frozenset({"light", "calibrate camera", "selftest"})
 LINES: dict[str, tuple[str, ...]] = {
     "enter": ("enter 12 1 1 1", "enter 12 345"),
     "no-roll": ("no-roll 12",),
+    "correct": ("correct 12 1 1 1", "correct 12 no-roll"),
     "in-view": ("in-view 12 yes", "in-view 12 no"),
     "decide": ("decide 12 3 4 5", "decide 12 no-roll"),
     "inspect": (
@@ -103,6 +107,10 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             yield replace(state, reading=Unreadable("glare"))
         if phase is Phase.DISPUTED:
             yield replace(state, reading=Verified(READ), entered=(1, 1, 1))
+        if phase in CORRECTABLE:
+            typed = replace(state, source=Source.ENTERED, values=READ)
+            yield typed
+            yield replace(typed, named=Named((1, 1, 1), Person("dan", Role.DEALER)))
         if phase is Phase.OUT_OF_SERVICE:
             yield replace(state, faults=frozenset({FaultKind.SHAKER}))
         if phase in phases.INSPECTION:

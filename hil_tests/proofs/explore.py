@@ -10,13 +10,12 @@ so that a property never asks the machine about itself. The explored node is sta
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hil_tests.proofs.alphabet import NOW, UNREADABLE, alphabet
+from hil_tests.proofs.alphabet import NOW, READ, UNREADABLE, alphabet
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.tables import Table
@@ -24,9 +23,19 @@ from hil_tests.proofs.watch import Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Purpose, Unreadable
+from shaker_ctl.rules.vocabulary import (
+    Correction,
+    Person,
+    Purpose,
+    Role,
+    Source,
+    Unreadable,
+)
 
 Node = tuple[TableState, Watch]
+
+_BY = (Person("dealer", Role.DEALER), Person("floorperson", Role.FLOORPERSON))
+CORRECTED_VALUES, CORRECTED_NO_ROLL = Correction(READ, *_BY), Correction(None, *_BY)
 
 HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 """Where some path must lead from everywhere: open between rounds, or out of service."""
@@ -42,19 +51,35 @@ def normal(state: TableState) -> TableState:
 
     Sound, and tested as such: rows compare numbers with those of events and count them on, nothing
     else; who signed, and why something was unreadable, is recorded and never decides. Who makes an
-    inspection does decide, and stays.
+    inspection does decide, and stays. Of a correction only that it was made decides, and whether
+    values were lit before; who made it is compared by the properties where it is made. Whether a
+    person typed or decided a result is recorded, and decides the same.
     """
-    reading = state.reading
+    reading, correction = state.reading, state.correction
     if isinstance(reading, Unreadable):
         reading = UNREADABLE
+    if correction is not None:
+        correction = CORRECTED_VALUES if correction.first else CORRECTED_NO_ROLL
+    source = Source.ENTERED if state.source is Source.DECIDED else state.source
     if (
         state.round == NOW
         and state.serial == NOW
         and state.signed_by is None
         and reading == state.reading
+        and correction == state.correction
+        and source is state.source
     ):
         return state
-    return dataclasses.replace(state, round=NOW, serial=NOW, signed_by=None, reading=reading)
+    return state.changed(
+        {
+            "round": NOW,
+            "serial": NOW,
+            "signed_by": None,
+            "reading": reading,
+            "correction": correction,
+            "source": source,
+        }
+    )
 
 
 @dataclass

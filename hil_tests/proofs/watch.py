@@ -76,6 +76,14 @@ class Watch(NamedTuple):
     """The values that dealer and reader named in a dispute, each sorted."""
     enterer: Person | None = None
     """Who entered against the reading."""
+    typed: tuple[int, ...] | None = None
+    """Typed once with no reading beside it, sorted."""
+    by_person: bool = False
+    """The result rests on what a person typed or decided, with no reading that agrees."""
+    offered: tuple[int, ...] | None = None
+    """Another result that the dealer names, sorted; empty: no roll."""
+    first: tuple[int, ...] | None = None
+    """What the result was before it was corrected, sorted; empty: no roll."""
     present: Person | None = None
     """In whose presence the round is settled by hand."""
     in_view: frozenset[Person] = frozenset()
@@ -167,6 +175,12 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     w = w._replace(in_view=frozenset()) if w.in_view else w
     if w.enterer and phase is not P.DISPUTED:
         w = w._replace(enterer=None, named=frozenset())
+    if w.typed and (phase is not P.AWAITING_DEALER or isinstance(event, ev.Restarted)):
+        w = w._replace(typed=None)
+    if w.offered is not None and (
+        phase in (P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE) or isinstance(event, ev.Restarted)
+    ):
+        w = w._replace(offered=None)
     if w.present and phase is not P.SETTLING_BY_HAND:
         w = w._replace(present=None)
     if not _waits(phase):
@@ -326,6 +340,10 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(present=person)
         case ev.NoRollCalled(person=person) if step.state.phase is P.DISPUTED:
             w = w._replace(enterer=person, named=_named(state, None))
+        case ev.NoRollCalled():
+            w = w._replace(by_person=w.verdict == "unreadable")
+        case ev.ValuesEntered(values=values) if step.state.phase is P.AWAITING_DEALER:
+            w = w._replace(typed=tuple(sorted(values)))
         case ev.CompartmentWatched(person=person, stayed=True):
             reads = step.state.phase is P.AWAITING_DEALER
             w = w._replace(in_view=w.in_view | {person}, verdict="unreadable" if reads else "")
@@ -333,9 +351,17 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             agreed = step.state.phase is not P.DISPUTED
             if not agreed:
                 w = w._replace(enterer=event.person, named=_named(state, event.values))
-            w = w._replace(value=True, stands=event.values if agreed else None)
-        case ev.DisputeDecided() if event.values is not None:
-            w = w._replace(stands=event.values)
+            typed = agreed and w.verdict == "unreadable"
+            stands = event.values if agreed else None
+            w = w._replace(value=True, stands=stands, by_person=typed)
+        case ev.DisputeDecided():
+            w = w._replace(stands=event.values, by_person=True)
+        case ev.CorrectionNamed():
+            w = w._replace(offered=_sorted(event.values))
+        case ev.CorrectionAgreed():
+            first = _sorted(w.stands)
+            w = w._replace(first=first, stands=event.values, offered=None, value=True)
+            w = w._replace(settled=True, bets_closed=True)
         case ev.MultipliersShown():
             w = w._replace(odds_proved=True)
         case ev.WagersSettled():
@@ -366,6 +392,11 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
     return w
+
+
+def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:
+    """Values in order; empty for no roll."""
+    return tuple(sorted(values or ()))
 
 
 def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:
@@ -461,7 +492,7 @@ NO_ROUND: dict[str, Any] = {
     name: Watch._field_defaults[name]
     for name in (
         *("playing", "bets_closed", "tossed", "settled", "verdict", "value", "stands", "draws"),
-        *("odds_proved", "lamp_failed", "paid"),
+        *("odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
     )
 }
 """Nothing is known of a round any more."""

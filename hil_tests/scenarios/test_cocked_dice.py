@@ -51,8 +51,7 @@ def round_with_a_dealer_who_looks(table: Table, number: int) -> dict[str, object
         dice = table.toss_of(table.round(number))["dice"]
         values = " ".join(str(die["value"]) for die in dice)
         flat = all(die["flat"] for die in dice)
-        table.act(
-            *("dealer", "dealer", "dan"),
-            f"enter {number} {values}" if flat else f"no-roll {number}",
-        )
+        lines = 2 * [f"enter {number} {values}"] if flat else [f"no-roll {number}"]
+        for line in lines:  # what no reading stands beside is typed twice
+            table.act("dealer", "dealer", "dan", line)
     return table.ended_round(number)

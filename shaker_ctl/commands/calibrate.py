@@ -124,6 +124,7 @@ def camera(
     heights = [card] if raised is None else [card, card + raised]
     if photo:
         views = _photos(photo, heights)
+        _require_size([view.image for view in views], start, yes)
     else:
         words = ["Lay the card flat on the floor", f"Lay it level, raised by {raised or 0:g} mm"]
         taken = _take(found, words[: len(heights)], yes)
@@ -172,6 +173,7 @@ def dice(
     kept = _picture_file(config, picture)
     if photo:
         images = [_read(file) for file in photo]
+        _require_size(images, start, yes)
     else:
         words = [
             f"Lay the dice flat, apart, in new places ({n + 1} of {pictures})"
@@ -253,6 +255,24 @@ def _read(file: Path) -> np.ndarray:
         raise CameraError(str(error), remedy="Name a JPEG or PNG file") from error
 
 
+def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -> None:
+    """Ask whether a picture of another size is the table's. Raises RefusedError where it is not."""
+    width, height = start.image_size
+    for image in images:
+        if image.shape[1::-1] == (width, height):
+            continue
+        size = f"{image.shape[1]} x {image.shape[0]} px"
+        if yes or not typer.confirm(
+            f"The picture has {size}, the table's have {width} x {height} px. "
+            "Does its camera now send pictures of this size?"
+        ):
+            raise RefusedError(
+                f"the picture has {size}, and the settings' image_size is {width} x {height} px",
+                remedy="Take a picture with the table's camera, or leave out --yes and say that "
+                "its size has changed; nothing was done",
+            )
+
+
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
     """One picture for each of `words`, which say what to lay where, with the ring light on."""
     from shaker_ctl.adapters.camera.calibration import take_picture
@@ -263,6 +283,7 @@ def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.
         for asked in words:
             if not yes:
                 typer.prompt(f"{asked}. Enter", default="", show_default=False)
+            typer.echo(f"taking a picture from {found.camera.device} ...")
             images.append(take_picture(found.camera))
     return images
 

@@ -6,6 +6,7 @@ is what the service will meet.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +28,9 @@ screen = Console(highlight=False)
 COLOURS = {Grade.OK: "green", Grade.WARN: "yellow", Grade.FAIL: "bold red"}
 
 NAME_WIDTH = 21
+
+KEPT = "doctor.jsonl"
+"""The last result, beside the journal."""
 
 
 def doctor(
@@ -52,14 +56,26 @@ def doctor(
     if jog and not yes and not typer.confirm("The shaker turns for one second. Is it closed?"):
         raise RefusedError("nothing was looked at", remedy="Close it, or give --no-jog")
     failed = warned = 0
+    lines = []
     for one in examine(found, config, machine=Computer(root), is_jogged=jog):
+        lines.append(json.dumps(asdict(one), ensure_ascii=False))
         failed += one.verdict is Grade.FAIL
         warned += one.verdict is Grade.WARN
         _show(one, as_json=as_json)
+    _keep(found.journal.path.with_name(KEPT), lines)
     if not as_json:
         screen.print(f"{failed} failed, {warned} to know" if failed or warned else "all ok")
     if failed:
         raise typer.Exit(1)
+
+
+def _keep(path: Path, lines: list[str]) -> None:
+    """Leave the result beside the journal, for the page; where that cannot be, it was shown."""
+    with contextlib.suppress(OSError):
+        aside = path.with_name(f".{path.name}.new")
+        aside.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        aside.chmod(0o640)
+        aside.replace(path)
 
 
 def _show(one: Finding, *, as_json: bool) -> None:

@@ -71,7 +71,8 @@ def install(
     if not check:
         screen.print(
             f"Next: fill in {places.settings}, then shaker-ctl settings check, "
-            "shaker-ctl console add-user, shaker-ctl doctor, systemctl start shaker-ctl."
+            "shaker-ctl console add-user, shaker-ctl doctor, the approver's shaker-ctl seal write, "
+            "systemctl start shaker-ctl."
         )
 
 

@@ -5,21 +5,12 @@ Owns how it looks. What is counted is `journal.day_sheet`'s.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
-from shaker_ctl.journal.day_sheet import DaySheet, Line
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, Line, words_of
 
 WIDTH = 80
-
-CLOSING = (
-    "the table is closed for play and its lamps are dark",
-    "the compartment is locked; three dice lie in it, or they are removed",
-    "the cover, seals and cables are whole",
-    "no round is unfinished; the last round of this sheet is the last round played",
-)
-"""What two persons look at when a table closes. They sign on paper: no contact sees it."""
 
 LINE = "_" * 28
 
@@ -42,14 +33,16 @@ def sheet(
         *_head(found, zone),
         "",
         *_rounds(found),
-        *_list("Rounds without a result, settled by hand or decided", found.exceptions, zone),
+        *_list(
+            "Rounds without a result, settled by hand, decided or corrected", found.exceptions, zone
+        ),
         *_list("Compartment opened (sign beside it where nobody is named)", found.openings, zone),
         *_list("Who did what", found.acts, zone),
         *_counted("Counters", {**found.meters}),
         *_counted("Faults raised", {**found.faults}),
         *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
         "Closing inspection",
-        *(f"  [ ] {each}" for each in CLOSING),
+        *(f"  [ ] {each}" for each in CLOSING_INSPECTION),
         "",
         f"  dealer       {LINE}   time {'_' * 10}",
         f"  floorperson  {LINE}   time {'_' * 10}",
@@ -96,11 +89,6 @@ def _list(title: str, lines: Iterable[Line], zone: tzinfo | None) -> Iterator[st
     if empty:
         yield "  none"
     yield ""
-
-
-def words_of(name: str) -> str:
-    """`DiceChanged` to `dice changed`; other words as they stand."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() if name.isalpha() else name
 
 
 def _time(wall: str, zone: tzinfo | None) -> str:

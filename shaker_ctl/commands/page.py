@@ -14,6 +14,7 @@ from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
+from shaker_ctl.installation.places import shipped
 
 
 def page(
@@ -34,7 +35,8 @@ def page(
         )
     try:
         from shaker_ctl.page import server
-        from shaker_ctl.page.app import Page, TablePlaces
+        from shaker_ctl.page.app import Page
+        from shaker_ctl.page.places import TablePlaces
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"the page's libraries are not installed ({error.name} is missing)",
@@ -46,9 +48,12 @@ def page(
     with listener:
         places = TablePlaces(
             name=found.service.table_name,
+            profile=found.table.profile,
             runtime_dir=found.service.runtime_dir,
             journal=found.journal,
             users_file=found.console.users_file,
+            settings=config,
+            documents=shipped(),
         )
         made = Page(found.page, places)
         notifier = SdNotifier()

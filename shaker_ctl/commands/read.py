@@ -33,6 +33,9 @@ def read(
     overlay: Annotated[
         Path | None, typer.Option(help="Folder for a picture of each reading.")
     ] = None,
+    explain: Annotated[
+        Path | None, typer.Option(help="Folder for a picture of every step of each reading.")
+    ] = None,
     any_number: Annotated[
         bool, typer.Option("--any-number", help="Accept any number of dice, not three only.")
     ] = False,
@@ -49,6 +52,7 @@ def read(
     import cv2
 
     from vision.errors import VisionError
+    from vision.explain import explain as explained
     from vision.frame import Frame
     from vision.overlay import draw_reading
     from vision.pictures import PictureError, load_whole, save
@@ -57,8 +61,8 @@ def read(
     cv2.setNumThreads(1)
     wanted = None if any_number else 3
     reader = _reader(config)
-    if overlay is not None:
-        _make_folder(overlay)
+    for folder in filter(None, (overlay, explain)):
+        _make_folder(folder)
     taken: set[Path] = set()
     is_refused = False
     for photo in photos:
@@ -74,12 +78,14 @@ def read(
         verdict = seen.observation.opinion
         is_refused |= not isinstance(verdict, Verified)
         _say(json.dumps(to_json(photo, seen)) if as_json else to_text(photo, seen))
-        if overlay is not None:
-            out = _free_name(overlay, photo, taken)
-            try:
+        try:
+            if overlay is not None:
+                out = _free_name(overlay, photo, "read", taken)
                 save(out, draw_reading(image, seen.observation, verdict))
-            except VisionError as error:
-                raise RefusedError(str(error), remedy="Name another --overlay") from error
+            if explain is not None:
+                save(_free_name(explain, photo, "explained", taken), explained(image, seen))
+        except VisionError as error:
+            raise RefusedError(str(error), remedy="Name another folder") from error
     if is_refused:
         raise typer.Exit(REFUSED_STATUS)
 
@@ -103,10 +109,10 @@ def _reader(config: Path | None) -> PhotoReader | TableReader:
         raise SettingsError(f"{where}{error}") from error
 
 
-def _free_name(folder: Path, photo: Path, taken: set[Path]) -> Path:
-    """Where a photograph's overlay goes: photographs of one name have one each."""
+def _free_name(folder: Path, photo: Path, what: str, taken: set[Path]) -> Path:
+    """Where a photograph's picture goes: photographs of one name have one each."""
     names = itertools.chain(("",), (f"-{number}" for number in itertools.count(2)))
-    out = next(o for n in names if (o := folder / f"{photo.stem}-read{n}.jpg") not in taken)
+    out = next(o for n in names if (o := folder / f"{photo.stem}-{what}{n}.jpg") not in taken)
     taken.add(out)
     return out
 
@@ -181,5 +187,5 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RefusedError(
-            f"cannot make the folder {folder}: {error.strerror}", remedy="Name another --overlay"
+            f"cannot make the folder {folder}: {error.strerror}", remedy="Name another folder"
         ) from error

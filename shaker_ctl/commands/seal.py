@@ -24,6 +24,7 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError, SealError
+from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, manifest, place, signature
@@ -79,6 +80,7 @@ def write(
     `seal-next.json` there. Refuses where the settings are wrong, or where the
     table trusts another key than this one.
     """
+    require_words("--by", by)
     chosen = settings_file.load(config)
     settings_file.check_rules(chosen, source=str(config))
     where, root = place.beside(config), packages or manifest.ROOT
@@ -98,7 +100,10 @@ def write(
         by=by,
         packages=manifest.digests_of_packages(root),
         libraries=manifest.libraries(root),
-        elsewhere={str(path): manifest.digest(path) for path in elsewhere},
+        elsewhere={
+            **manifest.digests_of_environment(root),
+            **{str(path): manifest.digest(path) for path in elsewhere},
+        },
         settings=str(where.settings),
         journal=str(chosen.journal.path.absolute()),
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
@@ -153,12 +158,12 @@ def check(
         findings = [{"file": f.file, "what": f.what} for f in found.findings]
         shown: dict[str, object] = {"seal": found.seal, "findings": findings}
         if every:
-            shown["files"] = manifest.digests_of_packages(root)
+            shown["files"] = _files(root)
             shown["libraries"] = manifest.libraries(root)
         typer.echo(json.dumps(shown, indent=2))
     else:
         if every:
-            for name, digest in manifest.digests_of_packages(root).items():
+            for name, digest in _files(root).items():
                 _say(f"{digest}  {name}")
             for name, line in manifest.libraries(root).items():
                 _say(f"{name} {line}")
@@ -170,6 +175,11 @@ def check(
         )
     if not as_json:
         _say(*_good(found))
+
+
+def _files(root: Path) -> dict[str, str]:
+    """Every covered file of the program, and what starts it."""
+    return {**manifest.digests_of_packages(root), **manifest.digests_of_environment(root)}
 
 
 def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:

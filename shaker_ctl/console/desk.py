@@ -49,6 +49,8 @@ class Request:
         (typed, or the round that the console's snapshot showed when the line came in)
         `enter` · `confirm`, each with round: int, values: Values (`confirm` where they are those of
         the reading on the screen; a person types both as `enter`)
+        `correct` round: int, values: Values | None (None: no roll): the dealer names another result
+        than was typed, a floorperson or supervisor repeats it
     floorperson, supervisor
         `sign` · `open` · `close` · `shift start` · `time confirm`
         `presence` round: int · `lid`

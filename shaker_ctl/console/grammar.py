@@ -163,6 +163,13 @@ FORMS: tuple[Form, ...] = (
         "[ROUND] yes|no",
         args.round_and_word,
     ),
+    _act(
+        _DEALER | _FLOOR,
+        "correct",
+        "another result than was typed: the dealer names it, a floorperson repeats it",
+        "[ROUND] A B C|no-roll",
+        args.decision,
+    ),
     _act(_FLOOR, "lid", "release the lid's latch for some seconds, between rounds"),
     _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
     _act(_FLOOR, "sign", "sign the inspection that has passed"),

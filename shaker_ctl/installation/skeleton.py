@@ -47,6 +47,6 @@ roles = ["dealer", "floorperson", "supervisor"]
 # second = "/media/shaker-journal/journal.sqlite"
 
 [seal]
-# Set this before the approver seals the table (`shaker-ctl seal`): it then never plays unsealed.
-# required = true
+# The table does not start before the approver has sealed it (`shaker-ctl seal`).
+required = true
 """

@@ -6,6 +6,7 @@ zones, or how a sheet looks.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,6 +32,15 @@ ROUTINE = frozenset(
     }
 )
 """What a dealer does in every round; everything else that a person does stands on the sheet."""
+
+
+CLOSING_INSPECTION = (
+    "the table is closed for play and its lamps are dark",
+    "the compartment is locked; three dice lie in it, or they are removed",
+    "the cover, seals and cables are whole",
+    "no round is unfinished; the last round of this sheet is the last round played",
+)
+"""What two persons look at when a table closes. They sign on paper: no contact sees it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ class DaySheet:
     meters: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     exceptions: list[Line] = field(default_factory=list)
-    """Rounds without a result, settled by hand, or decided in a dispute."""
+    """Rounds without a result, settled by hand, decided in a dispute, or corrected."""
     acts: list[Line] = field(default_factory=list)
     openings: list[Line] = field(default_factory=list)
     """Openings of the compartment, with who released the lid; nobody where a key opened it."""
@@ -104,16 +114,25 @@ class DaySheet:
         self.endings[ended["ending"]] += 1
         if ended.get("source"):
             self.sources[ended["source"]] += 1
-        if ended["ending"] != "settled" or ended.get("source") == "decided":
+        correction = ended.get("correction")
+        if ended["ending"] != "settled" or ended.get("source") == "decided" or correction:
             values = " ".join(map(str, ended.get("values") or ()))
             detail = ", ".join(
                 part
-                for part in (values, ended.get("source"), ended.get("cause"), ended.get("wagers"))
+                for part in (
+                    *(values, ended.get("source"), ended.get("cause"), ended.get("wagers")),
+                    correction and f"corrected from {_result(correction['first'])}",
+                )
                 if part
             )
+            by = tuple(persons(correction)) if correction else ()
             self.exceptions.append(
-                Line(wall, f"round {ended['round']}: {ended['ending']}", (), detail)
+                Line(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
             )
+
+
+def _result(values: list[int] | None) -> str:
+    return " ".join(map(str, values)) if values else "no roll"
 
 
 def persons(event: Plain) -> Iterator[str]:
@@ -135,3 +154,8 @@ def _said(event: Plain) -> str:
 
 def _worded(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def words_of(name: str) -> str:
+    """`DiceChanged` to `dice changed`; other words as they stand."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() if name.isalpha() else name

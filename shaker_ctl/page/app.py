@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,20 +19,23 @@ from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.book import Book
 from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.history import History
 from shaker_ctl.page.looked import NAME as LOOKED
 from shaker_ctl.page.looked import LookedLog
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import RIGHTS, People, Right
+from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions, stream
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.table_watch import TableWatch
+from shaker_ctl.page.technician import Technician, wiring_of
+from shaker_ctl.page.trends import Trends
 from shaker_ctl.page.words import Words, area, sentences
 
-TABLES = "rounds.sqlite"
+TABLES, TRENDS = "rounds.sqlite", "trends.sqlite"
 
 MENU = (
     (Right.WALL, "/", "Wall"),
@@ -45,21 +46,14 @@ MENU = (
     (Right.LOOKED, "/looked", "Who looked"),
 )
 
-LIVE = {"wall": (Right.WALL, ("state", "result", "layout", "road"))}
+LIVE = {
+    "wall": (Right.WALL, ("state", "result", "layout", "road")),
+    "technician": (Right.TECHNICIAN, ("devices",)),
+}
 """Each live page: who may see it, and its parts."""
 
 MAX_STREAMS = 120
 """Live pages at once; one more is told to come again."""
-
-
-@dataclass(frozen=True, slots=True)
-class TablePlaces:
-    """Where the table that is looked at keeps what the page reads."""
-
-    name: str
-    runtime_dir: Path
-    journal: JournalParameters
-    users_file: Path
 
 
 class Page:
@@ -72,8 +66,12 @@ class Page:
         self.people = People(Accounts(places.users_file), p.idle_s, is_open=not p.login)
         self.looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw)
-        self.watch = TableWatch(places.runtime_dir, self._regions.changed)
-        self.book = Book(p.state_dir / TABLES, places.journal.path, self._regions.changed)
+        self.trends = Trends(p.state_dir / TRENDS)
+        self.watch = TableWatch(places.runtime_dir, self._heard)
+        journal = places.journal
+        self.book = Book(
+            p.state_dir / TABLES, journal.path, journal.day_begins, self._regions.changed
+        )
         self.site = Site(
             people=self.people,
             words=Words(p.words, p.language),
@@ -81,6 +79,9 @@ class Page:
             roles=tuple(RIGHTS),
             menu=MENU,
             facts=self._facts,
+        )
+        self._technician = Technician(
+            self.site, self.watch, self.book, self.trends, self.looked, places
         )
         self._streams = 0
         self.app = Starlette(
@@ -112,8 +113,17 @@ class Page:
             Route("/", guarded(Right.WALL, self._wall)),
             Route("/stream/{page}", self._stream),
             Route("/picture/{sha256}", guarded(Right.WALL, self._picture, is_page=False)),
+            *History(self.site, self.book, self._places).routes(),
+            Route("/technician", guarded(Right.TECHNICIAN, self._technicians)),
+            *self._technician.routes(),
             *self.site.routes(),
         ]
+
+    def _heard(self) -> None:
+        """In the watch's thread: a view has come, or the table has gone."""
+        if (view := self.watch.view) is not None and not self.watch.trouble:
+            self.trends.hear(view)
+        self._regions.changed()
 
     def _facts(self) -> Mapping[str, Any]:
         view = self.watch.view
@@ -126,12 +136,22 @@ class Page:
     # ── Wall ────────────────────────────────────────────────────────────────
 
     async def _wall(self, request: Request) -> Response:
+        return self._live_page(request, "wall")
+
+    async def _technicians(self, request: Request) -> Response:
+        return self._live_page(request, "technician", **self._technician.facts())
+
+    def _live_page(self, request: Request, name: str, **facts: Any) -> Response:
         language = self.site.language(request)
-        _right, names = LIVE["wall"]
-        parts = {name: self._regions.part(name, language) for name in names}
-        return self.site.page(request, "wall.html", parts=parts, age_s=self.watch.age_s())
+        parts = {one: self._regions.part(one, language) for one in LIVE[name][1]}
+        age_s = self.watch.age_s()
+        return self.site.page(request, f"{name}.html", parts=parts, age_s=age_s, **facts)
 
     def _draw(self, name: str, language: str) -> str:
+        if name == "devices":
+            view = self.watch.view
+            facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
+            return self.site.draw(f"parts/{name}.html", language, **facts)
         rounds = self.book.last(walls.ROAD)
         say = self.site.words.say(language)
         return self.site.draw(

@@ -14,16 +14,18 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.volume import gaming_day
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Of the tables; other ones are made anew."""
 
 PAUSE_S = 0.4
@@ -49,6 +51,8 @@ _SCHEMA = (
     "number INTEGER NOT NULL, turns REAL, in_band_s REAL, lowest_rpm REAL, highest_rpm REAL)",
     "CREATE TABLE fault (sequence INTEGER PRIMARY KEY, wall TEXT NOT NULL, round INTEGER, "
     "kind TEXT NOT NULL, code TEXT NOT NULL)",
+    "CREATE TABLE day (day TEXT PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) "
+    "WITHOUT ROWID",
     f"PRAGMA user_version={VERSION}",
 )
 
@@ -110,8 +114,13 @@ class Wanted:
 class Book:
     """The tables. `start` and `stop` once; everything that asks, from any thread."""
 
-    def __init__(self, path: Path, journal: Path, heard: Callable[[], None]) -> None:
-        """`path`: of the tables. `heard` is called from the thread when they have grown."""
+    def __init__(
+        self, path: Path, journal: Path, day_begins: time, heard: Callable[[], None]
+    ) -> None:
+        """`path`: of the tables. `day_begins`: local time at which a gaming day begins. `heard` is
+        called from the thread when the tables have grown.
+        """
+        self._day_begins = day_begins
         self.path = path
         self._journal = journal
         self._heard = heard
@@ -161,7 +170,7 @@ class Book:
             while not self._ended.is_set():
                 records = follower.take()
                 if records:
-                    _fold(db, records, follower.identity)
+                    _fold(db, records, follower.identity, self._day_begins)
                     self.cursor = follower.cursor
                 self.is_behind = len(records) == AT_ONCE
                 if records and not self.is_behind:
@@ -258,6 +267,11 @@ class Book:
         rows = self._rows("SELECT file FROM picture WHERE sha256 = ?", (sha256,))
         return str(rows[0]["file"]) if rows else None
 
+    def days(self) -> dict[str, tuple[int, int]]:
+        """Every gaming day with its first and last record, newest first."""
+        rows = self._rows("SELECT day, first, last FROM day ORDER BY day DESC")
+        return {row["day"]: (row["first"], row["last"]) for row in rows}
+
     def tosses(self, count: int) -> list[Mapping[str, Any]]:
         """The newest proved tosses, oldest first."""
         rows = self._rows("SELECT * FROM toss ORDER BY sequence DESC LIMIT ?", (count,))
@@ -317,12 +331,21 @@ def _begin_anew(db: sqlite3.Connection) -> None:
     db.execute("COMMIT")
 
 
-def _fold(db: sqlite3.Connection, records: Sequence[Record], identity: str) -> None:
+def _fold(
+    db: sqlite3.Connection, records: Sequence[Record], identity: str, day_begins: time
+) -> None:
     """Put records into the tables, all or none."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for record in records:
-            _take(db, record.plain)
+            plain = record.plain
+            when = datetime.fromisoformat(plain["wall"]).astimezone()
+            db.execute(
+                "INSERT INTO day VALUES (?, ?, ?) "
+                "ON CONFLICT (day) DO UPDATE SET last = excluded.last",
+                (gaming_day(when, day_begins), record.sequence, record.sequence),
+            )
+            _take(db, plain)
         last = records[-1]
         values = (identity, last.sequence, last.hash)
         db.execute("INSERT OR REPLACE INTO kept VALUES (1, ?, ?, ?)", values)

@@ -16,6 +16,7 @@ from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
 from shaker_ctl.rules.vocabulary import (
     Cause,
+    Correction,
     Ending,
     FaultKind,
     Multiplied,
@@ -317,6 +318,8 @@ class RecordRound(Command):
     source: Source | None
     multipliers: tuple[Multiplied, ...]
     """Those in force, proved to have been shown."""
+    correction: Correction | None = None
+    """Two persons put `values` in the place of what it holds; no roll where neither has values."""
 
 
 @recorded

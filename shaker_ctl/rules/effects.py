@@ -16,9 +16,11 @@ from shaker_ctl.rules.state import After, Lamps
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
+    Correction,
     DiceSet,
     Ending,
     FaultKind,
+    Named,
     Notice,
     Part,
     Purpose,
@@ -242,6 +244,8 @@ def round_forgotten(_: Context) -> Changes:
         "source": None,
         "ending": None,
         "cause": None,
+        "named": None,
+        "correction": None,
         "after": After.NEXT_ROUND,
     }
 
@@ -268,7 +272,11 @@ def reading_made(c: Context) -> Changes:
 
 
 def unreadable(reason: str) -> Note:
-    return sets("reading", Unreadable(reason))
+    def note(_: Context) -> Changes:
+        return {"reading": Unreadable(reason), "entered": None}
+
+    note.__name__ = f"unreadable: {reason}"
+    return note
 
 
 def values_from(source: Source) -> Note:
@@ -298,6 +306,41 @@ def entry_disputed(c: Context) -> Changes:
     return {"entered": getattr(c.event, "values", None), "enterer": c.event.person}
 
 
+def typed_once(c: Context) -> Changes:
+    return {"entered": c.event.values}
+
+
+def correction_named(c: Context) -> Changes:
+    return {"named": Named(c.event.values, c.event.person)}
+
+
+not_named = sets("named", None)
+
+
+def corrected(c: Context) -> Changes:
+    """The first result is kept; the one that both persons named stands."""
+    named = c.state.named
+    assert named is not None
+    return {
+        "correction": Correction(c.state.values, named.by, c.event.person),
+        "named": None,
+        "values": c.event.values,
+        "ending": Ending.NO_ROLL if c.event.values is None else Ending.SETTLED,
+        "cause": Cause.NOT_FLAT if c.event.values is None else None,
+        "witness": None,
+    }
+
+
+def no_roll_from(source: Source) -> Note:
+    """No roll on a person's word alone, so that it can be corrected."""
+
+    def note(c: Context) -> Changes:
+        return {**ends(Ending.NO_ROLL, Cause.NOT_FLAT)(c), "source": source}
+
+    note.__name__ = f"no roll {source.value}"
+    return note
+
+
 def ends(ending: Ending, cause: Cause) -> Note:
     def note(_: Context) -> Changes:
         return {
@@ -318,7 +361,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
 
 
 def by_hand(_: Context) -> Changes:
-    return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP}
+    return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP, "named": None}
 
 
 def witness_named(c: Context) -> Changes:
@@ -420,7 +463,23 @@ def push_lamps(c: Context) -> do.Command:
     """Light what wins with the values in the state: a round's, or an inspection entry's."""
     values = c.state.values
     assert values is not None
-    return do.PushLamps(c.state.occasion, values, _won(c, values))
+    return do.PushLamps(c.state.occasion, values, _won(c, values), _was_lit(c))
+
+
+def _was_lit(c: Context) -> bool:
+    """True where other values of this round may have been lit: the first ones of a correction."""
+    correction = c.state.correction
+    return correction is not None and correction.first is not None
+
+
+def clear_first_result(c: Context) -> do.Command | None:
+    """The lamps of a result that is corrected go dark before those of the other."""
+    return clear_lamps(c) if _was_lit(c) else None
+
+
+def odds_over_correction(c: Context) -> do.Command | None:
+    """Multipliers in force again: the box takes them away with the first result."""
+    return show_multipliers_again(c) if _was_lit(c) else None
 
 
 def _won(c: Context, values: Values) -> tuple[Area, ...]:
@@ -475,6 +534,20 @@ def announce(notice: Notice, cites: str = "", cause: Cause | None = None) -> Act
 
     act.__name__ = f"announce {notice.value}"
     return act
+
+
+def announce_typed(c: Context) -> do.Command:
+    """Repeat what was typed: the second time it has to be the same."""
+    clause = c.rules.cite("reader_fault.attended").clause
+    return do.Announce(c.state.occasion, Notice.ENTER_AGAIN, clause, values=c.state.entered)
+
+
+def announce_named(c: Context) -> do.Command:
+    """Tell people which other result the dealer names; without values it is no roll."""
+    named = c.state.named
+    assert named is not None
+    clause = c.rules.cite("entry.correction").clause
+    return do.Announce(c.state.occasion, Notice.CORRECTION, clause, values=named.values)
 
 
 def announce_values(notice: Notice, cites: str) -> Act:
@@ -546,6 +619,7 @@ def record_round(c: Context) -> do.Command:
         values=s.values,
         source=s.source,
         multipliers=s.multipliers if s.multipliers_shown else (),
+        correction=s.correction,
     )
 
 

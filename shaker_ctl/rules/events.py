@@ -540,6 +540,26 @@ class DisputeDecided(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class CorrectionNamed(Event):
+    """The dealer typed wrongly, and names what the dice show; `values` is None for no roll."""
+
+    person: Person
+    round: int
+    values: Values | None
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class CorrectionAgreed(Event):
+    """A second person agrees to what the dealer named, and repeats it."""
+
+    person: Person
+    round: int
+    values: Values | None
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class PresenceGiven(Event):
     """The person whom the profile names is at the table, before anything is settled by hand."""
 

@@ -22,6 +22,7 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Purpose,
     Role,
+    Source,
     TimeTrust,
     Unreadable,
     Verified,
@@ -393,6 +394,44 @@ def was_named(c: Context) -> bool:
     reading = c.state.reading
     named = [c.state.entered, reading.values if isinstance(reading, Verified) else None]
     return any(each and sorted(each) == sorted(c.event.values) for each in named)
+
+
+@guard("it takes the dealer")
+def the_dealer(c: Context) -> bool:
+    return c.event.person.role is Role.DEALER
+
+
+@guard("what the readers verified, and nobody disputed, is not corrected")
+def on_a_persons_word(c: Context) -> bool:
+    return c.state.source in (Source.ENTERED, Source.DECIDED)
+
+
+@guard("this round was corrected before; it is done once")
+def not_corrected(c: Context) -> bool:
+    return c.state.correction is None
+
+
+@guard("this is the result that stands, or it is not three of 1 to 6")
+def another_result(c: Context) -> bool:
+    named, stands = c.event.values, c.state.values
+    if named is None or stands is None:
+        return (named is None) != (stands is None) and (named is None or is_values(named))
+    return is_values(named) and sorted(named) != sorted(stands)
+
+
+@guard("it takes a second person, who repeats what the dealer named: that, and nothing else")
+def as_named_by_another(c: Context) -> bool:
+    """Only what the dealer named, and by another person than the dealer."""
+    named = c.state.named
+    if named is None or named.by.name == c.event.person.name:
+        return False
+    return sorted(named.values or ()) == sorted(c.event.values or ())
+
+
+@guard("with no reading beside them the values are typed twice; these are the first")
+def typed_twice(c: Context) -> bool:
+    entered = c.state.entered
+    return entered is not None and sorted(entered) == sorted(c.event.values)
 
 
 @guard("it is settled in the presence of another person")

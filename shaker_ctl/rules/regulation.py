@@ -191,6 +191,8 @@ class Entry(Strict):
     settled_when: Cited[str]
     dispute: Cited[str]
     """Where the dealer and the reader differ."""
+    correction: Cited[str]
+    """Where a person typed what the dice do not show, and wagers are not settled yet."""
 
 
 class AttendanceRule(Strict):

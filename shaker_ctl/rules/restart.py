@@ -23,6 +23,7 @@ INSPECT_THEN: tuple[Note, ...] = (
     fx.contacts_as_read,
     fx.inspection_afterwards,
     fx.lamps_unknown,
+    fx.not_named,
 )
 WITHOUT_VALUE: Phases = ph.AFTER_TOSS | ph.BETS_CLOSED
 VOID_IT: tuple[Note, ...] = (*INSPECT_THEN, fx.ends(Ending.VOID, Cause.INTERRUPTED))
@@ -225,7 +226,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption,),
         P.AWAITING_DEALER,
-        INSPECT_THEN,
+        (*INSPECT_THEN, fx.sets("entered", None)),
         (
             fx.light_on,
             fx.clear_lamps,
@@ -285,6 +286,8 @@ ROWS: tuple[Row, ...] = (
             fx.show(ShownPhase.RESULT),
             fx.show_multipliers_again,
             fx.announce_values(Notice.RESULT, "entry.announce"),
+            fx.clear_first_result,
+            fx.odds_over_correction,
             fx.push_lamps,
         ),
     ),

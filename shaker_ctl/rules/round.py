@@ -32,6 +32,9 @@ from shaker_ctl.rules.vocabulary import (
 BETS_OPEN = phases(P.BETTING, P.COVERED)
 """Bets are open: before activation, or under the cover after it."""
 
+CORRECTABLE = ph.LIT | phases(P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
+"""A result stands, wagers are not settled by it yet, and a second person can be there."""
+
 CLOSE_BETS = (
     fx.show(ShownPhase.NO_MORE_BETS),
     fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
@@ -387,17 +390,26 @@ ROWS: tuple[Row, ...] = (
         "entry.announce",
         when=(g.dealer_or_above, g.of_this_round, g.repeats_reading),
         to=P.DECIDED,
-        notes=(fx.values_from(Source.ENTERED),),
+        notes=(fx.values_from(Source.CONFIRMED),),
     ),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
-        "entered by eye where nothing was read",
+        "entered by eye, twice the same, where nothing was read",
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "reader_fault.attended",
-        when=(g.dealer_or_above, g.of_this_round, g.possible_values, g.read_nothing),
+        when=(g.dealer_or_above, g.of_this_round, g.read_nothing, g.typed_twice),
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
+    ),
+    Row(
+        "entered by eye where nothing was read: once more",
+        phases(P.AWAITING_DEALER),
+        ev.ValuesEntered,
+        "reader_fault.attended",
+        when=(g.dealer_or_above, g.of_this_round, g.read_nothing, g.possible_values),
+        notes=(fx.typed_once,),
+        do=(fx.announce_typed,),
     ),
     # no clause says who decides where dealer and reader differ: the person above the dealer does
     Row(
@@ -421,6 +433,16 @@ ROWS: tuple[Row, ...] = (
         do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
     ),
     # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
+    Row(
+        "no roll called where nothing was read",
+        phases(P.AWAITING_DEALER),
+        ev.NoRollCalled,
+        "no_roll.wagers",
+        when=(g.dealer_or_above, g.of_this_round, g.read_nothing),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.no_roll_from(Source.ENTERED),),
+        do=END,
+    ),
     Row(
         "no roll called",
         phases(P.AWAITING_DEALER),
@@ -450,8 +472,42 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         when=(g.in_charge, g.of_this_round, g.another_decides, g.decides_no_roll),
         to=P.WITHOUT_RESULT,
-        notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
+        notes=(fx.no_roll_from(Source.DECIDED),),
         do=END,
+    ),
+    # ── a person typed wrongly: another result, by two persons, before wagers are settled ──
+    # wagers are settled by the value that shows on each die, not by what was typed
+    Row(
+        "the dealer names another result than was typed",
+        CORRECTABLE,
+        ev.CorrectionNamed,
+        "entry.correction",
+        when=(
+            *(g.the_dealer, g.of_this_round, g.on_a_persons_word),
+            *(g.not_corrected, g.another_result),
+        ),
+        notes=(fx.correction_named,),
+        do=(fx.announce_named,),
+    ),
+    Row(
+        "a second person agrees: other values stand",
+        CORRECTABLE,
+        ev.CorrectionAgreed,
+        "entry.correction",
+        when=(g.in_charge, g.of_this_round, g.as_named_by_another, g.decides_values),
+        to=P.DECIDED,
+        notes=(fx.corrected,),
+        do=(fx.announce_values(Notice.CORRECTED, "entry.correction"),),
+    ),
+    Row(
+        "a second person agrees: no roll",
+        CORRECTABLE,
+        ev.CorrectionAgreed,
+        "entry.correction",
+        when=(g.in_charge, g.of_this_round, g.as_named_by_another),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.corrected, fx.lamps_unknown),
+        do=(fx.clear_lamps, fx.announce(Notice.CORRECTED, "entry.correction"), *END),
     ),
     # ── the values stand ──
     # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
@@ -480,6 +536,8 @@ ROWS: tuple[Row, ...] = (
         do=(
             fx.announce_values(Notice.RESULT, "entry.announce"),
             fx.show(ShownPhase.RESULT),
+            fx.clear_first_result,
+            fx.odds_over_correction,
             fx.push_lamps,
         ),
     ),
@@ -516,6 +574,7 @@ ROWS: tuple[Row, ...] = (
         "settling.order",
         when=(g.dealer_or_above, g.of_this_round, g.people_settle),
         to=P.SETTLED_LIT,
+        notes=(fx.not_named,),
     ),
     # when all is collected and paid, the dealer clears the lit combinations
     Row(
@@ -525,7 +584,7 @@ ROWS: tuple[Row, ...] = (
         "settling.clear",
         when=(g.of_this_phase, g.of_this),
         to=P.CLEARING,
-        notes=(fx.lamps_unknown,),
+        notes=(fx.not_named, fx.lamps_unknown),
         do=(fx.clear_lamps,),
     ),
     Row(
@@ -598,6 +657,7 @@ ROWS: tuple[Row, ...] = (
         | ph.SHUT
         | ph.STOPPED
         | ph.BETS_CLOSED
+        | ph.STANDING
         | phases(P.WITHOUT_RESULT, P.COVERED, P.INTERRUPTED, P.AWAITING_DEALER, P.DISPUTED),
         ev.LampsDark,
         "settling.clear",

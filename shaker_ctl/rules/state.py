@@ -18,10 +18,12 @@ from shaker_ctl.rules.record import recorded
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
+    Correction,
     DiceSet,
     Ending,
     FaultKind,
     Multiplied,
+    Named,
     Occasion,
     Part,
     Person,
@@ -163,7 +165,7 @@ class TableState:
     reading: Verdict | None = None
     """The reader's word, until the values of the round stand."""
     entered: Values | None = None
-    """In a dispute: the dealer's values; None when the dealer called no roll."""
+    """Typed once with no reading beside it; in a dispute the dealer's values, None for no roll."""
     values: Values | None = None
     """The values of this round (or inspection entry), once they stand."""
     source: Source | None = None
@@ -174,6 +176,10 @@ class TableState:
     hand: in whose presence, and so not by them."""
     ending: Ending | None = None
     cause: Cause | None = None
+    named: Named | None = None
+    """Another result that the dealer names in the place of the one that stands."""
+    correction: Correction | None = None
+    """What the result of this round was corrected from; once a round."""
 
     # the inspection in hand, and what has passed
     part: Part | None = None

@@ -142,16 +142,36 @@ Verdict = Verified | NoRoll | Unreadable
 
 
 class Source(Word):
-    """On whose word the values of a round rest."""
+    """On whose word the result of a round rests: its values, or a no roll that a person called."""
 
     VERIFIED = "verified"
     """Two readers, no dealer (`auto`)."""
     CONFIRMED = "confirmed"
-    """Verified, and repeated by the dealer (`dealer_confirm`)."""
+    """Verified, and said by the dealer, too."""
     ENTERED = "entered"
-    """By eye, by the dealer, with no contradicting reading."""
+    """By eye, by the dealer, where nothing was read."""
     DECIDED = "decided"
     """By the floorperson, after dealer and reader disagreed."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Another result that the dealer names, while nobody has agreed yet. No values: no roll."""
+
+    values: Values | None
+    by: Person
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Two persons put another result in the place of the first, before wagers were settled."""
+
+    first: Values | None
+    """What stood before; None: no roll."""
+    named_by: Person
+    agreed_by: Person
 
 
 class Ending(Word):
@@ -365,6 +385,12 @@ class Notice(Word):
     """The dealer is to announce and confirm the values read."""
     ENTER = "enter"
     """The dealer is to read the dice by eye: enter the values, or call no roll."""
+    ENTER_AGAIN = "enter_again"
+    """Typed once, with no reading beside it: the dealer is to type the values a second time."""
+    CORRECTION = "correction"
+    """The dealer names another result: a second person agrees, or the first one stands."""
+    CORRECTED = "corrected"
+    """Two persons put another result in the place of the first."""
     NOT_FLAT = "not_flat"
     """The reader sees a die that is not flat: the dealer looks, then calls no roll or enters."""
     IN_VIEW = "in_view"

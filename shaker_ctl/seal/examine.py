@@ -7,6 +7,7 @@ not know what a finding leads to.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,13 @@ class Examined:
 NOTHING = Examined(UNSEALED)
 
 
-def examine(place: Place, root: Path = listed.ROOT) -> Examined:
+Differences = Callable[[Manifest, Path, Path], list[SealFinding]]
+"""Which files are held against the manifest: settings file and root of the packages are given."""
+
+
+def examine(
+    place: Place, root: Path = listed.ROOT, differences: Differences = listed.differences
+) -> Examined:
     """Check the seal at `place` over the packages below `root`. Never raises for a broken seal."""
     if not place.is_used:
         return NOTHING
@@ -66,7 +73,7 @@ def examine(place: Place, root: Path = listed.ROOT) -> Examined:
     if not is_signed:
         what = f"is not signed with the key {place.public_key}"
         return Examined(seal, None, (SealFinding(str(place.manifest), what),))
-    found = listed.differences(manifest, place.settings, root)
+    found = differences(manifest, place.settings, root)
     return Examined(seal, manifest, tuple(found))
 
 

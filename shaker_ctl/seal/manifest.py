@@ -1,8 +1,8 @@
 """The list of everything that decides, with the SHA-256 of each, and what differs from it.
 
 Owns which files are covered: all of the installed packages but their tests, the training tools and
-documentation, none of which runs at a table; the libraries that they run with; the settings file;
-and a profile of the house's own.
+documentation, none of which runs at a table; the libraries that they run with; the settings file; a
+profile of the house's own; and what starts the program (`environment`).
 A file that the list does not name is a difference too, since Python prefers a `reader.so` to the
 `reader.py` beside it. Python also runs its compiled copies in `__pycache__` instead of the modules,
 so each must come from its module.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import Any
 
 from shaker_ctl import libraries as installed_libraries
 from shaker_ctl.journal.record import canonical
+from shaker_ctl.seal import environment
 
 PACKAGES = ("shaker_ctl", "vision", "models")
 """What runs at a table. The rig and the tests do not."""
@@ -66,7 +67,8 @@ class Manifest:
     libraries: Mapping[str, str]
     """Version and digest of each library, by its name."""
     elsewhere: Mapping[str, str]
-    """SHA-256 of each other file, by absolute path: the settings, a profile of the house's own."""
+    """SHA-256 of each other file, by absolute path: the settings, a profile of the house's own,
+    units, drop-ins and scripts."""
     settings: str
     """Which of them is the settings file."""
     journal: str
@@ -123,6 +125,14 @@ def digests_of_packages(root: Path = ROOT) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): digest(path) for path in covered(root)}
 
 
+def digests_of_environment(root: Path = ROOT) -> dict[str, str]:
+    """Return the SHA-256 of each file that starts the program, by its path on the table.
+
+    Raises OSError.
+    """
+    return {name: digest(path) for name, path in environment.files(root).items()}
+
+
 def libraries(root: Path = ROOT) -> dict[str, str]:
     """Return version and digest of each library that the packages below `root` run with."""
     return {name: one.line() for name, one in installed_libraries.installed(root).items()}
@@ -131,10 +141,12 @@ def libraries(root: Path = ROOT) -> dict[str, str]:
 # ── Comparing ───────────────────────────────────────────────────────────────
 
 
-def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[SealFinding]:
+def differences(
+    manifest: Manifest, settings: Path, root: Path = ROOT, rest: Callable[[], None] = lambda: None
+) -> list[SealFinding]:
     """Return every file that is not as sealed: changed, missing, or not sealed at all.
 
-    `settings` is the file that the table is about to be run with.
+    `settings` is the file that the table is about to be run with. `rest` is called between files.
     """
     found = []
     if str(settings) != manifest.settings:
@@ -143,17 +155,47 @@ def differences(manifest: Manifest, settings: Path, root: Path = ROOT) -> list[S
                 str(settings), f"is not the settings file that was sealed: {manifest.settings}"
             )
         )
+    starting = environment.files(root)
     for name, sealed in manifest.elsewhere.items():
-        found += _compare(name, Path(name), sealed)
+        found += _compare(name, starting.get(name, Path(name)), sealed)
+    for name in starting:
+        if name not in manifest.elsewhere:
+            found.append(SealFinding(name, "is not among the sealed files"))
+    found += _packages_that_differ(manifest, root, rest)
+    found += _libraries_that_differ(manifest, root)
+    for name, file, what in installed_libraries.damage(root, rest=rest):
+        found.append(SealFinding(f"library {name}: {file}", what))
+    for file in installed_libraries.strangers(root, PACKAGES):
+        found.append(SealFinding(file, "belongs to no library"))
+    return found
+
+
+def loaded_anew(manifest: Manifest, root: Path = ROOT) -> list[SealFinding]:
+    """Return what differs among the files that a process of the table loads when it is restarted:
+    the packages, and the libraries that decide. A part of `differences`, and quick."""
+    deciding = (*installed_libraries.DECIDING, *installed_libraries.HEADLESS.values())
+    return [
+        *_packages_that_differ(manifest, root, lambda: None),
+        *(
+            SealFinding(f"library {name}: {file}", what)
+            for name, file, what in installed_libraries.damage(root, deciding)
+        ),
+    ]
+
+
+def _packages_that_differ(
+    manifest: Manifest, root: Path, rest: Callable[[], None]
+) -> Iterator[SealFinding]:
     for name, sealed in manifest.packages.items():
-        found += _compare(name, root / name, sealed)
+        yield from _compare(name, root / name, sealed)
+        rest()
     for path in covered(root):
         name = path.relative_to(root).as_posix()
         if name not in manifest.packages:
-            found.append(SealFinding(name, "is not among the sealed files"))
+            yield SealFinding(name, "is not among the sealed files")
         elif path.suffix == ".py":
-            found += _compiled(path, root)
-    return [*found, *_libraries_that_differ(manifest, root)]
+            yield from _compiled(path, root)
+            rest()
 
 
 def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[SealFinding]:
@@ -168,8 +210,6 @@ def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[SealFindi
             yield SealFinding(
                 f"library {name}", f"is not as sealed: {_short(now)}, not {_short(sealed)}"
             )
-    for name, file, what in installed_libraries.damage(root):
-        yield SealFinding(f"library {name}: {file}", what)
 
 
 def _short(line: str) -> str:

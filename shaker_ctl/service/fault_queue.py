@@ -82,6 +82,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "the journal cannot be written",
         "free or replace the medium (`health`), then restart the service",
     ),
+    "seal": (
+        "a sealed file is not as it was sealed",
+        "the table halts after the round; `shaker-ctl seal check` names every file",
+    ),
     "journal-corrupt": (
         "the journal does not verify",
         "shaker-ctl journal verify names the record; a person decides",

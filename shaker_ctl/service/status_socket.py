@@ -2,12 +2,14 @@
 lines.
 
 The socket is read-only by construction: a client sends only how often it wants a view (`once` or
-`follow HZ`). Nothing in the play path depends on the socket. If there are too many clients, a new
-client gets the line `{"refused": WHY}` instead of a view.
+`follow HZ`), or `picture` for one of the camera now, which the table refuses in play. Nothing in
+the play path depends on the socket. If there are too many clients, a new client gets the line
+`{"refused": WHY}` instead of a view.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import errno
 import json
@@ -20,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.errors import RefusedError, SettingsError
+from shaker_ctl.errors import RefusedError, SettingsError, ShakerError
 
 SOCKET_NAME = "status.sock"
 MAX_ADDRESS = 107
@@ -29,12 +31,24 @@ MAX_CLIENTS = 8
 MAX_HZ = 20.0
 
 
+def _no_picture() -> bytes:
+    raise RefusedError("this table gives no pictures")
+
+
 class StatusSocket:
     """Serve `view()` on `folder/status.sock`; one thread for all clients, none while idle."""
 
-    def __init__(self, folder: Path, view: Callable[[], dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        view: Callable[[], dict[str, Any]],
+        picture: Callable[[], bytes] = _no_picture,
+    ) -> None:
+        """`picture` returns a JPEG of now, or raises ShakerError; it may take a second."""
         self._path = folder / SOCKET_NAME
         self._view = view
+        self._picture = picture
+        self._takes_picture = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="status", daemon=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -114,6 +128,14 @@ class StatusSocket:
         if not words:
             self._drop(client, periods, due)
             return
+        if words[0] == "picture":
+            # In a thread of its own: other screens go on meanwhile.
+            periods.pop(client, None)
+            due.pop(client, None)
+            threading.Thread(
+                target=self._send_picture, args=(client,), name="picture", daemon=True
+            ).start()
+            return
         if words[0] == "follow":
             try:
                 rate_hz = float(words[1]) if len(words) > 1 else 5.0
@@ -130,6 +152,20 @@ class StatusSocket:
             return client.send(line) == len(line)
         except OSError:
             return False
+
+    def _send_picture(self, client: socket.socket) -> None:
+        with client:
+            told: dict[str, str] = {"refused": "another picture is being taken"}
+            if self._takes_picture.acquire(blocking=False):
+                try:
+                    told = {"picture": base64.b64encode(self._picture()).decode()}
+                except ShakerError as error:
+                    told = {"refused": str(error)}
+                finally:
+                    self._takes_picture.release()
+            with contextlib.suppress(OSError):
+                client.settimeout(1.0)
+                client.sendall(json.dumps(told).encode() + b"\n")
 
     @staticmethod
     def _drop(
@@ -177,6 +213,26 @@ def follow_status(
                         remedy="Close one (shaker-ctl status --follow) and ask again",
                     )
                 yield view
+
+
+def read_picture(folder: Path, timeout_s: float = 4.0) -> bytes:
+    """Ask a running service for a JPEG of now.
+
+    Raises `OSError` where none answers, `RefusedError` where it gives none now.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        with _address(folder / SOCKET_NAME) as address:
+            connection.connect(address)
+        connection.sendall(b"picture\n")
+        with connection.makefile("rb") as lines:
+            line = lines.readline()
+    if not line.endswith(b"\n"):
+        raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+    told = json.loads(line)
+    if "picture" not in told:
+        raise RefusedError(told.get("refused", "the table gives no picture"))
+    return base64.b64decode(told["picture"])
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ _TRIED: tuple[Request, ...] = (
     *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
     Request("inspect", {"what": "enter", "values": (1, 2, 3)}),
     Request("decide", {"values": None}),
+    *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
     Request("dice changed", {"serials": ("a", "b", "c")}),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
@@ -40,6 +41,8 @@ def allowed_verbs(
 ) -> frozenset[str]:
     """Return the verbs that the rules would take now from some role."""
     tried = list(_TRIED)
+    if state.named is not None:
+        tried.append(Request("correct", {"values": state.named.values}))
     tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
     actors = [Actor("somebody", role, "trial") for role in Role]

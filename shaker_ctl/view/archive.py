@@ -166,7 +166,7 @@ def round_view(
     details: dict[str, object] = {}
     for record in records:
         event = record["event"]
-        happened.append((_wall(record), _what(event)))
+        happened.append((_wall(record), happened_in(event)))
         if event["type"] == "ReadingMade":
             said = event["verdict"]
             read = tuple(said["values"]) if said["type"] == "Verified" else None
@@ -176,6 +176,8 @@ def round_view(
             details["pictures"] = [kept["file"] for kept in pictures.values()]
         elif event["type"] in ("ValuesEntered", "ValuesConfirmed"):
             entered = tuple(event["values"])
+        elif event["type"] == "CorrectionAgreed":
+            details["corrected_to"] = _result(event["values"])
         elif event["type"] == "LampsShown":
             phase = "lamps lit"
         for command in record["decision"]:
@@ -186,6 +188,8 @@ def round_view(
                 reason = command["cause"] or ""
                 phase = "ended"
                 details["source"] = command["source"]
+                if corrected := command.get("correction"):
+                    details["corrected"] = _corrected(corrected)
             elif command["type"] == "StartToss":
                 details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
     digest = records[0].get("digests", {}).get("profile", "")
@@ -209,7 +213,20 @@ _SAID = ("values", "serials", "area", "kind", "steps")
 """Fields of an event that a reader of the journal wants beside its name and its person."""
 
 
-def _what(event: dict[str, Any]) -> str:
+def _result(values: list[int] | None) -> str:
+    return " ".join(map(str, values)) if values else "no roll"
+
+
+def _corrected(plain: dict[str, Any]) -> dict[str, object]:
+    """What the result was before, and who put another in its place."""
+    return {
+        "from": _result(plain["first"]),
+        "named_by": plain["named_by"]["name"],
+        "agreed_by": plain["agreed_by"]["name"],
+    }
+
+
+def happened_in(event: dict[str, Any]) -> str:
     """An event in words: what, by whom, and what was said."""
     text = words(event["type"])
     if person := event.get("person"):
@@ -223,7 +240,7 @@ def _what(event: dict[str, Any]) -> str:
 def told(record: dict[str, Any]) -> JournalLine:
     """A record in words, for reading."""
     kind, event = record["kind"], record.get("event")
-    text = _what(event) if event else record.get("note") or ""
+    text = happened_in(event) if event else record.get("note") or ""
     if kind == "refused":
         text = f"refused: {text}: {record.get('reason', '')}"
     elif kind == "console":

@@ -96,7 +96,7 @@ class TableDesk:
             elif isinstance(event, events.LidRequested):
                 c.check_lid()
             elif isinstance(event, events.OpenRequested):
-                c.require_proved_journal()
+                c.require_verified()
                 self._require_unbarred()
             elif isinstance(event, events.BetsRequested):
                 self._require_unbarred()

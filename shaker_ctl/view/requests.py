@@ -15,7 +15,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT, Values
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep, WalkStep
+from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep, Role, WalkStep
 
 
 def person(actor: Actor) -> Person:
@@ -58,6 +58,11 @@ def to_event(
         case "decide":
             decided = _values(given) if given.get("values") is not None else None
             return events.DisputeDecided(who, number, decided)
+        case "correct":
+            to_be = _values(given) if given.get("values") is not None else None
+            if actor.role is Role.DEALER:
+                return events.CorrectionNamed(who, number, to_be)
+            return events.CorrectionAgreed(who, number, to_be)
         case "in-view":
             return events.CompartmentWatched(who, number, bool(given["stayed"]))
         case "settled":

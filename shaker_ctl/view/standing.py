@@ -104,6 +104,8 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
     read = read_values(state.reading) if entry is EntryMode.DEALER_CONFIRM else None
     if state.phase is Phase.AWAITING_DEALER:
         kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
+        if state.entered:
+            text = f"typed once: {_seen(state.entered)}; type the same values a second time"
     if state.phase is Phase.INTERRUPTED:
         said = f"{state.witness.name} has said so; " if state.witness else ""
         text = (
@@ -112,6 +114,13 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
         )
     if state.phase is Phase.LAMP_VALUES_AWAITED:
         text += _suggestion(state)
+    if state.named is not None:
+        roles |= IN_CHARGE
+        text = (
+            f"{state.named.by.name} names {_seen(state.named.values)} in the place of "
+            f"{_seen(state.values)}. Floorperson, if you agree: correct "
+            f"{_typed(state.named.values)}; else the dealer settles"
+        )
     if state.inspector is not None and state.phase in ph.INSPECTION:
         roles = frozenset({state.inspector.role})
     if state.phase is Phase.DISPUTED:
@@ -162,6 +171,10 @@ def _suggestion(state: TableState) -> str:
 
 def _seen(values: Values | None) -> str:
     return "no roll" if values is None else " ".join(map(str, values))
+
+
+def _typed(values: Values | None) -> str:
+    return "no-roll" if values is None else _seen(values)
 
 
 def _read(verdict: Verdict | None) -> str:

@@ -87,8 +87,8 @@ class TableFacts:
     post: Callable[[events.Event], None]
     """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
-    require_proved_journal: Callable[[], None] = lambda: None
-    """Raises RefusedError while a closed volume of the journal is not verified."""
+    require_verified: Callable[[], None] = lambda: None
+    """Raises RefusedError while a closed volume of the journal or the seal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)

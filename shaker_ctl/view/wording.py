@@ -20,6 +20,9 @@ _NOTICES = {
     Notice.NO_MULTIPLIERS: "No multipliers are in force this round.",
     Notice.CONFIRM: "Announce and confirm the values.",
     Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
+    Notice.ENTER_AGAIN: "Typed once; type the same values a second time",
+    Notice.CORRECTION: "The dealer names another result; a floorperson repeats it, or it stands",
+    Notice.CORRECTED: "Corrected by two persons",
     Notice.NOT_FLAT: "The reader sees a die that does not lie flat: look at the dice, then call no "
     "roll, or enter the values.",
     Notice.IN_VIEW: "Interrupted after the toss: dealer and floorperson each say whether the "
@@ -87,6 +90,8 @@ def announce(said: Announce) -> str:
     parts = [notice]
     if said.values is not None:
         parts[0] = f"{parts[0].rstrip('.')}: {' '.join(map(str, said.values))}."
+    elif said.notice in (Notice.CORRECTION, Notice.CORRECTED):
+        parts[0] += ": no roll."
     if said.areas:
         parts.append(f"Winning areas: {', '.join(said.areas)}.")
     if said.notice is Notice.CYCLE_SEEN:
@@ -104,8 +109,14 @@ def ended(record: RecordRound) -> str:
     """How a round ended: `settled by hand: 1 5 5`, `void, because the compartment was opened`."""
     words = record.ending.value.replace("_", " ")
     if record.values is not None:
-        return f"{words}: {' '.join(map(str, record.values))}"
-    return f"{words}, because {cause(record.cause)}" if record.cause is not None else words
+        words += f": {' '.join(map(str, record.values))}"
+    elif record.cause is not None:
+        words += f", because {cause(record.cause)}"
+    if (corrected := record.correction) is not None:
+        first = " ".join(map(str, corrected.first)) if corrected.first else "no roll"
+        by = f"{corrected.named_by.name} and {corrected.agreed_by.name}"
+        words += f"; corrected from {first} by {by}"
+    return words
 
 
 def cause(why: Cause) -> str:

@@ -26,6 +26,17 @@ def _lamps_show_the_value(case: Case) -> bool | None:
     )
 
 
+@proves("a corrected result is lit as one, after the first went dark", commands=(do.PushLamps,))
+def _lit_as_a_correction(case: Case) -> bool | None:
+    push = case.first(do.PushLamps)
+    first = case.after.first
+    was_lit = push.occasion.purpose is Purpose.PLAY and bool(first)
+    if not was_lit:
+        return not push.corrects
+    order = [type(each) for each in case.commands if type(each) in (do.ClearLamps, do.PushLamps)]
+    return push.corrects and (case.phase is P.SETTLED_LIT or order == [do.ClearLamps, do.PushLamps])
+
+
 @proves("the lamps lit are those that the values win", commands=(do.PushLamps,))
 def _lamps_are_won(case: Case) -> bool | None:
     push = case.first(do.PushLamps)
@@ -63,7 +74,7 @@ def _lamps_go_out(case: Case) -> bool | None:
 )
 def _dark_after_settling(case: Case) -> bool | None:
     lit = (P.COLLECTING, P.PAYING, P.SETTLED_LIT)
-    if case.phase not in lit or case.on(ev.Restarted, ev.LampFault):
+    if case.phase not in lit or case.on(ev.Restarted, ev.LampFault, ev.CorrectionAgreed):
         return None
     if not case.expected.attended or (case.rules.autonomous and case.rules.demonstration):
         return None

@@ -6,7 +6,16 @@ from hil_tests.proofs.properties.case import IN_CHARGE, SPEAKING_ROLES, Case, pr
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Cause, Ending, NoRoll, Notice, Source, Verified, WagersDo
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    NoRoll,
+    Notice,
+    Role,
+    Source,
+    Verified,
+    WagersDo,
+)
 
 P = Phase
 
@@ -66,12 +75,14 @@ def _dealer_and_reader(case: Case) -> bool | None:
         if case.before.verdict == "verified":
             return case.to is P.DISPUTED
         return case.ending is Ending.NO_ROLL
-    agrees = case.before.verdict == "unreadable" or (
-        read is not None and sorted(case.event.values) == sorted(read)
-    )
-    if agrees:
+    values = tuple(sorted(case.event.values))
+    if case.before.verdict == "unreadable" and case.before.typed != values:
+        return case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER_AGAIN)
+    if case.before.verdict == "unreadable" or (read is not None and list(values) == sorted(read)):
         lit = P.AWAITING_PRESENCE if case.before.lamp_failed else P.PUSHING
-        return case.to is lit and case.next.source is Source.ENTERED
+        alone = case.before.verdict == "unreadable"
+        source = Source.ENTERED if alone else Source.CONFIRMED
+        return case.to is lit and case.next.source is source
     return case.to is P.DISPUTED and case.next.entered == case.event.values
 
 
@@ -87,6 +98,42 @@ def _dispute(case: Case) -> bool | None:
         return case.ending is Ending.NO_ROLL
     stands = case.to in (P.PUSHING, P.AWAITING_PRESENCE)
     return stands and case.next.values == case.event.values and case.next.source is Source.DECIDED
+
+
+UNSETTLED = (P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
+
+
+@proves(
+    "a wrong entry has a way back until wagers are settled, by two persons, once a round",
+    events=(ev.CorrectionNamed, ev.CorrectionAgreed),
+)
+def _corrected(case: Case) -> bool | None:
+    w, who = case.before, case.event.person
+    values = tuple(sorted(case.event.values or ()))
+    if not case.is_current or case.phase not in UNSETTLED:
+        return case.refused
+    if case.on(ev.CorrectionNamed):
+        stands = tuple(sorted(w.stands or ()))
+        may = who.role is Role.DEALER and w.by_person and w.first is None and values != stands
+        return case.accepted == may and (not may or case.tells(Notice.CORRECTION))
+    second = who.role in IN_CHARGE and who.name != Role.DEALER.value
+    if not (second and w.offered is not None and values == w.offered):
+        return case.refused
+    made = case.next.correction
+    if made is None or (made.first, made.agreed_by) != (w.stands, who):
+        return False
+    if not values:
+        return case.accepted and case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
+    return case.to is (P.AWAITING_PRESENCE if w.lamp_failed else P.PUSHING)
+
+
+@proves("the record of a corrected round names the first result", commands=(do.RecordRound,))
+def _first_kept(case: Case) -> bool | None:
+    correction = case.first(do.RecordRound).correction
+    if case.before.first is None:
+        return correction is None
+    kept = correction is not None and bool(correction.first) == bool(case.before.first)
+    return kept and correction.named_by.name != correction.agreed_by.name
 
 
 def _wagers(case: Case, ending: Ending) -> WagersDo:
@@ -130,7 +177,8 @@ def _recorded(case: Case) -> bool | None:
     record = records[0]
     settled = record.ending in (Ending.SETTLED, Ending.SETTLED_BY_HAND)
     values = sorted(record.values or ()) == (sorted(case.before.stands or ()) if settled else [])
-    source = (record.source is not None) == settled
+    named = case.before.by_person and record.ending is Ending.NO_ROLL
+    source = (record.source is not None) == (settled or named)
     paid = case.before.paid or record.ending is not Ending.SETTLED
     return (
         len(records) == 1
@@ -145,8 +193,13 @@ def _recorded(case: Case) -> bool | None:
 @proves("a round leaves nothing behind for the next", commands=(do.RecordRound,))
 def _forgotten(case: Case) -> bool | None:
     y = case.next
-    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause)
-    clean = not any(left) and not y.multipliers and not y.multipliers_shown and not y.retried
+    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named)
+    clean = (
+        not any((*left, y.correction))
+        and not y.multipliers
+        and not y.multipliers_shown
+        and not y.retried
+    )
     return clean and y.after.value == "next_round"
 
 

@@ -31,7 +31,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
-from shaker_ctl.errors import CameraError
+from shaker_ctl.errors import CameraError, SealError
 from shaker_ctl.reading.messages import (
     BeginToss,
     Blind,
@@ -74,6 +74,9 @@ NEVER_RESTARTED = frozenset({"model"})
 """Faults that a restart cannot mend: a person restores the files."""
 
 
+SEAL_REMEDY = "the table halts after the round: shaker-ctl seal check names every file"
+
+
 class DiceCamera:
     """The camera process, supervised. All methods are thread-safe and none of them blocks,
     except `wait_ready` and `snap`, which have deadlines."""
@@ -84,12 +87,15 @@ class DiceCamera:
         listener: Callable[[Message], None],
         *,
         model: Path | None = None,
+        check_files: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; `start` starts. `listener` is called from the adapter's own thread, must not
-        block and must not raise."""
+        block and must not raise. `check_files` is called before a process is started again; where
+        it raises SealError, none is."""
         self._parameters = parameters
         self._hear = listener
         self._model = model
+        self._check_files = check_files
         self._lock = threading.Lock()
         self._link: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -245,6 +251,12 @@ class DiceCamera:
             wait_s = _RESTART_WAITS_S[min(failures, len(_RESTART_WAITS_S) - 1)]
             self._answer_overdue_read()
             self._is_stopping.wait(wait_s)
+            try:
+                self._check_files()
+            except SealError as error:
+                self._report(CameraFault(error.code, str(error), SEAL_REMEDY))
+                self._answer_reads_until_stopped()
+                break
 
     def _launch(self) -> None:
         ours, theirs = socket.socketpair()

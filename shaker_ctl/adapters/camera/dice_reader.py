@@ -54,7 +54,16 @@ STEADY_S = 1.0
 again, and each time gives a picture before it falls silent, is lost all the same."""
 
 LOST = frozenset(
-    {"camera-open", "camera-silent", "camera-process", "model", "frozen", "looped", "camera-moved"}
+    {
+        "camera-open",
+        "camera-silent",
+        "camera-process",
+        "model",
+        "frozen",
+        "looped",
+        "camera-moved",
+        "seal",
+    }
 )
 """Faults without which there is no reader. A poor picture (dark, blocked) is judged when dice are
 read: a cover on its way is no reason to lose the reader. A camera that was bumped stays so, and its
@@ -94,10 +103,12 @@ class CameraReader:
         parameters: CameraParameters,
         outputs: ShakerOutputs,
         post: Callable[[events.Event, Pictures | None], None],
+        check_files: Callable[[], None] = lambda: None,
     ) -> None:
+        """`check_files` is called before a camera process is started again; see `DiceCamera`."""
         self._outputs = outputs
         self._post = post
-        self._camera = DiceCamera(parameters, self._take)
+        self._camera = DiceCamera(parameters, self._take, check_files=check_files)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._number_of: dict[Occasion, int] = {}

@@ -78,6 +78,22 @@ def test_no_card_in_the_picture_is_said_and_nothing_written(config: Path, tmp_pa
     assert config.read_text() == before
 
 
+@pytest.mark.parametrize("how", ["camera", "dice"])
+def test_a_picture_of_another_size_is_asked_about_and_never_taken_unasked(
+    config: Path, tmp_path: Path, how: str
+) -> None:
+    large = tmp_path / "large.png"
+    seen = cv2.imread(str(shoot(tmp_path / "floor.png", 0.3)))
+    assert seen is not None
+    cv2.imwrite(str(large), cv2.resize(seen, (2363, 2363)))
+    before = config.read_text()
+    with pytest.raises(RefusedError, match="2363 x 2363 px, and the settings' image_size is 640"):
+        invoke(how, "--config", config, "--photo", large, "--yes")
+    asked = CliRunner().invoke(app, [how, "--config", str(config), "--photo", str(large)], "n\n")
+    assert "The picture has 2363 x 2363 px, the table's have 640 x 480 px" in asked.output
+    assert config.read_text() == before
+
+
 def test_a_page_is_to_scale(tmp_path: Path) -> None:
     file = tmp_path / "target.pdf"
     invoke("target", "--radius", 50, "--out", file)

@@ -20,7 +20,7 @@ from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.worn import Worn
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, UNREADABLE, Playing
 
 RUNNER = CliRunner()
 
@@ -80,6 +80,23 @@ def test_the_last_day_is_shown_with_its_rounds_persons_and_counters(journal: Pat
     assert "no more bets called" not in told, "what a dealer does in every round"
     assert "compartment opened" in told
     assert "stall" in told
+
+
+def test_a_corrected_round_stands_on_the_sheet_with_both_results_and_both_names(
+    tmp_path: Path,
+) -> None:
+    table = Playing().open().awaiting_dealer(UNREADABLE)
+    table.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 5))])
+    table.do(ev.LampsShown(table.state.occasion, (1, 4, 5)))
+    table.do(ev.CorrectionNamed(DEALER, 1, (1, 4, 4)), ev.CorrectionAgreed(FLOOR, 1, (1, 4, 4)))
+    table.do(ev.LampsShown(table.state.occasion, (1, 4, 4))).cleared()
+    told = run(journal=written(tmp_path / "journal.sqlite", {"2026-03-02": table}))
+    line = next(line for line in told.splitlines() if "round 1: settled" in line)
+    assert "1 4 4" in line
+    assert "corrected from 1 4 5" in line
+    assert DEALER.name in line
+    assert FLOOR.name in line
+    assert "correction agreed" in told
 
 
 def test_the_sheet_is_to_be_signed_and_fits_the_paper(journal: Path) -> None:

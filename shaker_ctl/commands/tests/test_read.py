@@ -59,6 +59,14 @@ def test_photographs_of_one_name_have_an_overlay_each(folder):
     assert load(out / "toss-read-2.jpg").shape[1] >= load(photos[1]).shape[1]
 
 
+def test_a_reading_is_explained_beside_its_overlay(folder):
+    out = folder / "seen"
+    photo = folder / "one" / "toss.jpg"
+    assert read(photo, "--overlay", out, "--explain", out).exit_code == 0
+    assert sorted(file.name for file in out.iterdir()) == ["toss-explained.jpg", "toss-read.jpg"]
+    assert load(out / "toss-explained.jpg").shape[1] > load(out / "toss-read.jpg").shape[1]
+
+
 def test_an_overlay_that_cannot_be_written_is_an_error(folder):
     (folder / "seen" / "toss-read.jpg").mkdir(parents=True)
     result = read(folder / "one" / "toss.jpg", "--overlay", folder / "seen")

@@ -290,6 +290,13 @@ def test_a_seal_by_somebody_else_does_not_count(table: Sealed, tmp_path: Path) -
         table.start()
 
 
+@pytest.mark.parametrize("by", ["", "  ", "two\nlines"])
+def test_a_seal_names_who_approves(table: Sealed, tmp_path: Path, by: str) -> None:
+    words = ["write", "--key", str(tmp_path / "none.key"), "--by", by]
+    with pytest.raises(RefusedError, match="--by"):
+        table.seal(*words, "--config", str(table.config))
+
+
 def test_deleting_the_seal_does_not_unseal_a_table(table: Sealed) -> None:
     table.start()
     for name in (place.PUBLIC_KEY, place.MANIFEST):

@@ -17,6 +17,7 @@ EXAMPLES = {
     "mode": "mode machine",
     "enter": "enter 12 3 4 5",
     "no-roll": "no-roll 12",
+    "correct": "correct 12 no-roll",
     "decide": "decide 12 no-roll",
     "in-view": "in-view 12 yes",
     "inspect": "inspect all",

@@ -23,8 +23,8 @@ NOT_HERE = {"login", "logout", "mode"}
 
 # Who may do what, written down a second time, from the task a person has at a table.
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
-          "lamps-off", "in-view"}  # fmt: skip
-FLOOR = {"presence", "in-view", "lid", "sign", "decide", "inspect", "open", "close",
+          "lamps-off", "in-view", "correct"}  # fmt: skip
+FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
          "shift start", "time confirm", "dice changed", "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
               "light", "calibrate camera", "selftest", "log bundle", "export",
@@ -112,13 +112,13 @@ def test_a_port_refuses_the_roles_of_the_other_even_to_those_logged_in() -> None
 def test_no_command_can_name_a_result_a_shake_or_an_interlock() -> None:
     """O-16: values are only ever a person's word on a round; nothing else names an outcome."""
     with_values = {f.name for f in FORMS if "values" in f.read(_words(f))}
-    assert with_values == {"enter", "decide"}
+    assert with_values == {"enter", "correct", "decide"}
     words = {word for form in FORMS for word in form.words}
     assert not words & {"set", "force", "seed", "shake", "profile-set", "bypass", "override"}
 
 
 def _words(form: grammar.Form) -> list[str]:
     line = EXAMPLES.get(form.name, form.name)
-    if form.name == "decide":
-        line = "decide 1 3 4 5"
+    if form.name in ("correct", "decide"):
+        line = f"{form.name} 1 3 4 5"
     return line.split()[len(form.words) :]

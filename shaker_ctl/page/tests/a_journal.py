@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,16 @@ from shaker_ctl.journal.record import Entry, link
 
 BEGAN = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 Values = tuple[int, int, int]
+
+
+def picture(number: int) -> bytes:
+    """The picture of a round's decision."""
+    return b"\xff\xd8picture %d" % number
+
+
+def digest(number: int) -> str:
+    """The SHA-256 of that picture."""
+    return hashlib.sha256(picture(number)).hexdigest()
 
 
 class Scribe:
@@ -87,8 +98,8 @@ class Scribe:
 
     def _picture(self, number: int) -> dict[str, Any]:
         name = f"{number:08d}-0000000001-overlay.jpg"
-        (self.pictures / name).write_bytes(b"\xff\xd8picture %d" % number)
-        return {"overlay": {"file": name, "sha256": f"{number:064x}"}}
+        (self.pictures / name).write_bytes(picture(number))
+        return {"overlay": {"file": name, "sha256": digest(number)}}
 
     def close(self) -> None:
         self.book.close()

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import sqlite3
+import subprocess
+import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +17,12 @@ import pytest
 
 from hil_tests.waiting import until
 from shaker_ctl.console import accounts
+from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.page.app import Page, TablePlaces
+from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.tests.a_journal import Scribe
+from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.tests.a_journal import Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
 
 WORD = "correct horse"
@@ -46,6 +54,9 @@ def _page(folder: Path, **told: Any) -> Page:
         runtime_dir=folder / "run",
         journal=JournalParameters(path=folder / "journal.sqlite", pictures=folder / "pictures"),
         users_file=folder / "users.toml",
+        profile="pa-625a",
+        settings=folder / "settings.toml",
+        documents=Path(__file__).parents[3] / "systemd",
     )
     made = Page(PageParameters(state_dir=folder / "page", **told), places)
     made.book.start()
@@ -89,7 +100,7 @@ class TestWithoutALogin:
         assert answer.status == 303
         assert answer.headers["location"] == "/login?next=%2F"
 
-    @pytest.mark.parametrize("path", ["/stream/wall", f"/picture/{1:064x}"])
+    @pytest.mark.parametrize("path", ["/stream/wall", f"/picture/{digest(1)}"])
     def test_what_is_no_page_is_refused_without_a_word(self, page, path):
         answer = Browser(page.app).get(path, accept="*/*")
 
@@ -205,14 +216,14 @@ class TestPictures:
     def test_a_viewer_gets_the_picture_on_the_wall_and_no_other(self, page):
         browser = _logged_in(page, "vic", "viewer")
 
-        assert browser.get(f"/picture/{3:064x}", accept="*/*").body == b"\xff\xd8picture 3"
-        assert browser.get(f"/picture/{1:064x}", accept="*/*").status == 403
+        assert browser.get(f"/picture/{digest(3)}", accept="*/*").body == b"\xff\xd8picture 3"
+        assert browser.get(f"/picture/{digest(1)}", accept="*/*").status == 403
 
     def test_a_look_at_an_older_one_is_on_record(self, page):
-        assert _logged_in(page, "sam", "surveillance").get(f"/picture/{1:064x}").status == 200
+        assert _logged_in(page, "sam", "surveillance").get(f"/picture/{digest(1)}").status == 200
 
         newest = next(page.looked.last(1))
-        assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", f"{1:064x}")
+        assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", digest(1))
 
     @pytest.mark.parametrize(
         "path", ["..%2f..%2fetc%2fpasswd", "../../etc/passwd", "0" * 64, "x", "%00", "a" * 5000]
@@ -254,3 +265,142 @@ def _first_event(page: Page, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     text = browser.get("/stream/wall", accept="text/event-stream").text
     data = next(line for line in text.splitlines() if line.startswith("data: "))
     return json.loads(data.removeprefix("data: "))
+
+
+class TestRounds:
+    def test_they_are_found_by_number_ending_cause_and_person(self, page):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        def numbers(query: str) -> list[str]:
+            return re.findall(r'href="/rounds/(\d+)"', browser.get(f"/rounds?{query}").text)
+
+        assert numbers("") == ["3", "2", "1"]
+        assert numbers("number=2") == ["2"]
+        assert numbers("ending=no_roll") == ["2"]
+        assert numbers("cause=not_flat") == ["2"]
+        assert numbers("person=eve") == ["3"]
+        assert numbers("from=2026-11-24T00:00") == []
+
+    @pytest.mark.parametrize("query", ["number=x", "number=99999999999999999999", "from=soon"])
+    def test_what_is_not_understood_is_said(self, page, query):
+        answer = _logged_in(page, "sam", "surveillance").get(f"/rounds?{query}")
+
+        assert answer.status == 200
+        assert "not understood" in answer.words
+
+    def test_one_shows_its_events_people_and_that_the_chain_holds(self, page):
+        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
+
+        assert "bets requested by dan, dealer" in words
+        assert "625a.5(d)" in words
+        assert "✓ holds" in words
+
+    def test_one_with_a_forged_record_says_so(self, page, tmp_path):
+        db = sqlite3.connect(tmp_path / "journal.sqlite")
+        db.execute("DROP TRIGGER record_stays")
+        forged = "CAST(replace(CAST(body AS TEXT), 'dan', 'eve') AS BLOB)"
+        db.execute(f"UPDATE record SET body = {forged} WHERE sequence = 1")
+        db.commit()
+        db.close()
+
+        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
+
+        assert "✗ does not hold" in words
+
+    @pytest.mark.parametrize("number", ["0", "4", "99999999999999999999"])
+    def test_one_that_was_never_played_is_not_there(self, page, number):
+        assert _logged_in(page, "sam", "surveillance").get(f"/rounds/{number}").status == 404
+
+    def test_a_viewer_sees_none(self, page):
+        assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
+
+
+class TestCase:
+    @pytest.fixture
+    def case(self, page, tmp_path):
+        browser = _logged_in(page, "sam", "surveillance")
+        answer = browser.post("/rounds/1/case", {"reason": "a guest disagrees"})
+        assert answer.status == 200
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
+            packed.extractall(tmp_path / "case")
+        return tmp_path / "case" / "round-1"
+
+    def _verify(self, case: Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-I", str(case / "verify.py")]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_it_verifies_by_itself(self, case):
+        done = self._verify(case)
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "7 records, 1 pictures: all fits" in done.stdout
+
+    def test_a_changed_record_is_found(self, case):
+        records = case / "records.jsonl"
+        records.write_bytes(records.read_bytes().replace(b'"values":[1,6,6]', b'"values":[6,6,6]'))
+
+        assert self._verify(case).returncode == 1
+
+    def test_a_changed_picture_is_found(self, case):
+        picture = next((case / "pictures").iterdir())
+        picture.write_bytes(b"another picture")
+
+        assert self._verify(case).returncode == 1
+
+    def test_who_took_it_and_why_is_on_record(self, page, case):
+        newest = next(page.looked.last(1))
+
+        assert (newest["name"], newest["what"]) == ("sam", "round 1: a guest disagrees")
+
+    def test_without_a_reason_there_is_none(self, page):
+        answer = _logged_in(page, "sam", "surveillance").post("/rounds/1/case", {"reason": " "})
+
+        assert answer.status == 400
+
+
+class TestDay:
+    def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        assert "3 rounds" in browser.get("/day").words
+        rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
+        assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
+
+    def test_a_day_without_records_is_not_there(self, page):
+        assert _logged_in(page, "sam", "surveillance").get("/day?day=1999-01-01").status == 404
+
+
+class TestOthers:
+    def test_statistics_say_that_they_are_still_counted(self, page):
+        words = _logged_in(page, "sam", "surveillance").get("/statistics").words
+
+        assert "still being counted" in words
+        assert "fair" not in words
+
+    @pytest.mark.parametrize("path", ["/technician", "/technician/wiring"])
+    def test_the_technician_has_pages_that_surveillance_has_not(self, page, path):
+        assert _logged_in(page, "tom", "technician").get(path).status == 200
+        assert _logged_in(page, "sam", "surveillance").get(path).status == 403
+
+    def test_no_live_picture_comes_without_a_table(self, page):
+        assert _logged_in(page, "tom", "technician").get("/technician/picture").status == 409
+
+    def test_who_looked_is_for_surveillance(self, page):
+        sam = _logged_in(page, "sam", "surveillance")
+        sam.get("/rounds/2")
+
+        assert "sam, surveillance round 2" in sam.get("/looked").words
+        assert _logged_in(page, "tom", "technician").get("/looked").status == 403
+
+    def test_what_cannot_be_recorded_is_not_shown(self, page, monkeypatch):
+        browser = _logged_in(page, "sam", "surveillance")
+
+        def full(_records):
+            raise JournalWriteError("the disk is full")
+
+        monkeypatch.setattr(page.looked._book, "write", full)
+
+        answer = browser.get("/rounds/1")
+        assert answer.status == 503
+        assert "bets requested" not in answer.words
+        assert browser.get("/").status == 200

@@ -119,6 +119,31 @@ def test_a_round_says_who_did_what_and_with_which_values() -> None:
     assert found.entered == (6, 6, 2)
 
 
+def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_the_other() -> None:
+    fay = {"type": "Person", "name": "fay", "role": "floorperson"}
+    dan = {"type": "Person", "name": "dan", "role": "dealer"}
+    agreed = {"type": "CorrectionAgreed", "person": fay, "round": 4, "values": [1, 4, 4]}
+    ended = {
+        "type": "RecordRound",
+        "round": 4,
+        "ending": "settled",
+        "wagers": "settled",
+        "cause": None,
+        "values": [1, 4, 4],
+        "source": "entered",
+        "multipliers": [],
+        "correction": {"first": [1, 4, 5], "named_by": dan, "agreed_by": fay},
+    }
+    found = made(
+        record(1, kind="step", round=4, event=agreed, decision=[]),
+        record(2, kind="step", round=4, event={"type": "LampsDark"}, decision=[ended]),
+    ).round(4)
+    assert found is not None
+    assert found.details["corrected_to"] == "1 4 4"
+    assert found.details["corrected"] == {"from": "1 4 5", "named_by": "dan", "agreed_by": "fay"}
+    assert found.events[0][1] == "correction agreed by fay, floorperson: 1 4 4"
+
+
 def test_statistics_come_from_the_tables_and_say_how_far_they_reach() -> None:
     """No record is read: a journal of years costs what a journal of a day does."""
     shown = made(counted=(tally_of([(1, 2, 3), (6, 6, 6)]), 40)).statistics()

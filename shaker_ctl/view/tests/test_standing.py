@@ -15,6 +15,7 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
+    Named,
     NoRoll,
     NoRollKind,
     Part,
@@ -22,6 +23,7 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     Shown,
+    Source,
     Unreadable,
     Verdict,
     Verified,
@@ -200,6 +202,33 @@ def test_who_decides_sees_what_dealer_and_reader_said(
     waits = standing.pending(state)
     assert waits is not None
     assert waits.text == said
+
+
+def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("glare"))
+    typed = replace(state, entered=(1, 4, 5))
+    waits = standing.pending(typed)
+    assert waits is not None
+    assert waits.text == "typed once: 1 4 5; type the same values a second time"
+    first = standing.pending(state)
+    assert first is not None
+    assert "typed once" not in first.text
+
+
+def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
+    state = TableState(
+        Phase.COLLECTING,
+        round=4,
+        values=(1, 4, 5),
+        source=Source.ENTERED,
+        named=Named((1, 4, 4), Person("dan", Role.DEALER)),
+    )
+    waits = standing.pending(state)
+    assert waits is not None
+    assert "dan names 1 4 4 in the place of 1 4 5" in waits.text
+    assert "correct 1 4 4" in waits.text
+    assert Role.FLOORPERSON in waits.roles
+    assert "correct" in verbs(state)
 
 
 def test_only_contacts_that_stop_motion_are_told_as_such() -> None:

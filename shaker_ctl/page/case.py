@@ -1,0 +1,85 @@
+"""A case: everything on one round in one folder, packed, that anybody can verify with Python alone.
+
+Owns the folder's form. `verify.py` in it walks the chain over the records as they were hashed, and
+holds each picture against the digest that its record names.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from shaker_ctl.page.journal import RoundRecord
+
+VERIFY = Path(__file__).with_name("verify_case.py")
+
+ABOUT = """\
+A case of one round of a Sic Bo table, exported for whoever has to judge it.
+
+records.jsonl   every record from the round's first to its last, as it was hashed, with its hash
+chain.json      where the chain of these records begins and ends
+case.json       the table, the round, who exported it, when and why
+pictures/       the pictures that the decisions rest on
+verify.py       python3 verify.py      says whether records and pictures fit together
+
+That the chain is the table's own: the hash of a later record stands on the table's signed day
+sheet, in its lamp box, and in its second copy. `shaker-ctl journal verify` at the table holds them
+against each other; `shaker-ctl journal verify --export FOLDER` verifies these records, too.
+"""
+
+
+def pack(
+    found: RoundRecord, pictures: Path, *, table: str, by: str, role: str, reason: str, at: datetime
+) -> bytes:
+    """Return the case as a ZIP archive of one folder. `pictures`: the folder of all pictures."""
+    folder = f"round-{found.number}"
+    stamp = at.timetuple()[:6]
+    files: list[dict[str, Any]] = []
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def put(name: str, content: bytes) -> None:
+            info = zipfile.ZipInfo(f"{folder}/{name}", stamp)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+
+        for what, name, digest in found.pictures:
+            try:
+                content = (pictures / Path(name).name).read_bytes()
+            except OSError:
+                files.append({"file": None, "sha256": digest, "what": what})
+                continue
+            put(f"pictures/{Path(name).name}", content)
+            files.append({"file": f"pictures/{Path(name).name}", "sha256": digest, "what": what})
+        put("records.jsonl", b"".join(_line(one.hash, one.body) for one in found.records))
+        chain = {
+            "first": found.before.sequence + 1,
+            "before": found.before.hash.hex(),
+            "head": found.head,
+        }
+        put("chain.json", json.dumps(chain).encode() + b"\n")
+        told = {
+            "table": table,
+            "round": found.number,
+            "journal": found.identity,
+            "damage": found.damage or None,
+            "exported": {
+                "by": by,
+                "role": role,
+                "reason": reason,
+                "at": at.isoformat(timespec="seconds"),
+            },
+            "pictures": files,
+        }
+        put("case.json", json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")
+        put("verify.py", VERIFY.read_bytes())
+        put("README.txt", ABOUT.encode())
+    return buffer.getvalue()
+
+
+def _line(chain: bytes, body: bytes) -> bytes:
+    return b'{"hash":"%s","record":%s}\n' % (chain.hex().encode(), body)

@@ -1,0 +1,269 @@
+"""What the table did: rounds, one round, its export, days, figures over all of them.
+
+Owns the addresses of the past and what each shows. Every look at a round or a day is on record
+before it is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, words_of
+from shaker_ctl.journal.statistics import figures_of
+from shaker_ctl.page import case
+from shaker_ctl.page.book import Book, Wanted
+from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
+from shaker_ctl.page.people import Right
+from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.site import Site
+from shaker_ctl.rules.machine import words
+
+PER_PAGE = 50
+LARGEST = 2**53
+"""Round numbers above are none that a person means."""
+
+ASKED = ("number", "from", "to", "ending", "cause", "person", "before")
+"""What a person may look for."""
+
+ENDINGS = ("settled", "settled_by_hand", "no_roll", "void", "not_started")
+LIT_ROUNDS = 2000
+"""Newest rounds in the histograms."""
+
+BINS = 24
+WAYS = {n: sum(a + b + c == n for a in range(1, 7) for b in range(1, 7) for c in range(1, 7))
+        for n in range(3, 19)}  # fmt: skip
+"""In how many of 216 ways three dice give a total."""
+
+
+class History:
+    """The past's pages."""
+
+    def __init__(self, site: Site, book: Book, places: TablePlaces) -> None:
+        self._site, self._book, self._places = site, book, places
+        self._days: dict[tuple[str, int], Day] = {}
+
+    def routes(self) -> list[Route]:
+        """Addresses, each with the right that it needs."""
+        guarded = self._site.guarded
+        return [
+            Route("/rounds", guarded(Right.ROUNDS, self._rounds)),
+            Route("/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
+            Route("/rounds/{number:int}/case", guarded(Right.EXPORT, self._case), methods=["POST"]),
+            Route("/day", guarded(Right.DAY, self._day)),
+            Route("/day.csv", guarded(Right.DAY, self._day_csv)),
+            Route("/statistics", guarded(Right.STATISTICS, self._statistics)),
+        ]
+
+    # ── Rounds ──────────────────────────────────────────────────────────────
+
+    async def _rounds(self, request: Request) -> Response:
+        asked = {key: request.query_params.get(key, "").strip()[:64] for key in ASKED}
+        wrong: list[str] = []
+        wanted = Wanted(
+            number=_number(asked, "number", wrong),
+            since=_time(asked, "from", wrong),
+            until=_time(asked, "to", wrong),
+            ending=asked.get("ending", ""),
+            cause=asked.get("cause", ""),
+            person=asked.get("person", ""),
+            before=_number(asked, "before", wrong),
+        )
+        found = [] if wrong else await asyncio.to_thread(self._book.find, wanted, PER_PAGE + 1)
+        more = ""
+        if len(found) > PER_PAGE:
+            found = found[:PER_PAGE]
+            more = urlencode({**asked, "before": str(found[-1].number)})
+        return self._site.page(
+            request,
+            "rounds.html",
+            rounds=found,
+            asked=asked,
+            wrong=wrong,
+            more=more,
+            endings=ENDINGS,
+            causes=self._book.causes(),
+            names=self._book.names(),
+            trouble=self._book.trouble,
+            is_behind=self._book.is_behind,
+        )
+
+    async def _found(self, number: int) -> RoundRecord:
+        if not 0 < number < LARGEST:
+            raise HTTPException(404)
+        journal = self._places.journal
+        found = await asyncio.to_thread(read_round, journal.path, journal.pictures, number)
+        if found is None:
+            raise HTTPException(404)
+        return found
+
+    async def _round(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        found = await self._found(number)
+        self._site.noted(request, "round", str(number))
+        session = self._site.session(request, keeps=False)
+        kept = {
+            name for _, name, _ in found.pictures if (self._places.journal.pictures / name).exists()
+        }
+        return self._site.page(
+            request,
+            "round.html",
+            found=found,
+            told=self._book.round(number),
+            people=self._book.people_of(number),
+            kept=kept,
+            may_export=Right.EXPORT in session.rights,
+            whole_s=sum(seconds for _, seconds in found.stages),
+        )
+
+    async def _case(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        found = await self._found(number)
+        form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=4)
+        reason = " ".join(form.get("reason", [""])[0].split())[:200]
+        if not reason:
+            raise HTTPException(400)
+        session = self._site.session(request, keeps=False)
+        self._site.noted(request, "export", f"round {number}: {reason}")
+        content = await asyncio.to_thread(
+            case.pack,
+            found,
+            self._places.journal.pictures,
+            table=self._places.name,
+            by=session.name,
+            role=session.role,
+            reason=reason,
+            at=datetime.now(UTC),
+        )
+        return download(content, f"round-{number}.zip", "application/zip")
+
+    # ── Days ────────────────────────────────────────────────────────────────
+
+    async def _day_of(self, request: Request) -> tuple[str, Day | None, list[str]]:
+        days = self._book.days()
+        day = request.query_params.get("day") or next(iter(days), "")
+        if day not in days:
+            return day, None, list(days)
+        first, last = days[day]
+        known = self._days.get((day, last))
+        if known is None:
+            known = await asyncio.to_thread(read_day, self._places.journal.path, day, first, last)
+            self._days = dict([*self._days.items(), ((day, last), known)][-4:])
+        return day, known, list(days)
+
+    async def _day(self, request: Request) -> Response:
+        day, found, days = await self._day_of(request)
+        if found is None and "day" in request.query_params:
+            raise HTTPException(404)
+        self._site.noted(request, "day", day)
+        return self._site.page(
+            request,
+            "day.html",
+            day=day,
+            days=days,
+            found=found,
+            sheet=None if found is None else found.sheet,
+            closing=CLOSING_INSPECTION,
+            words_of=words_of,
+            profile=self._places.profile,
+        )
+
+    async def _day_csv(self, request: Request) -> Response:
+        day, found, _ = await self._day_of(request)
+        if found is None:
+            raise HTTPException(404)
+        self._site.noted(request, "day.csv", day)
+        text = io.StringIO()
+        rows = csv.writer(text)
+        rows.writerow(("round", "began", "ended", "values", "source", "ending", "wagers", "cause"))
+        numbers = found.sheet.rounds
+        wanted = set(numbers)
+        for one in reversed(self._book.find(Wanted(before=max(numbers, default=0) + 1), 100_000)):
+            if one.number in wanted:
+                values = " ".join(map(str, one.values or ()))
+                told = (one.source, one.ending, one.wagers, one.cause)
+                rows.writerow((one.number, one.began, one.ended, values, *told))
+        return download(text.getvalue().encode(), f"rounds-{day}.csv", "text/csv; charset=utf-8")
+
+    # ── Figures ─────────────────────────────────────────────────────────────
+
+    async def _statistics(self, request: Request) -> Response:
+        counted = TablesReader(place(self._places.journal.path)).counted()
+        figures: dict[str, Any] = {}
+        if counted is not None:
+            figures = await asyncio.to_thread(figures_of, counted[0])
+            figures["totals"] = _totals(counted[0].tosses)
+        return self._site.page(
+            request,
+            "statistics.html",
+            figures=figures,
+            until=counted[1] if counted else None,
+            readings={words(name): n for name, n in self._book.counted("reading").items()},
+            reasons=self._book.counted("reason"),
+            causes=self._book.counted("cause"),
+            histograms=[
+                (name, *_histogram(self._book.figures(column, LIT_ROUNDS)))
+                for name, column in (
+                    ("from rest to lamps read back lit", "lit_ms"),
+                    ("from rest to the decision", "read_ms"),
+                )
+            ],
+        )
+
+
+def _totals(tosses: Any) -> list[tuple[int, int, float]]:
+    """(total, how often it came, how often of perfect dice)."""
+    seen: dict[int, int] = {}
+    for values, count in tosses.items():
+        seen[sum(values)] = seen.get(sum(values), 0) + count
+    whole = sum(seen.values())
+    return [(total, seen.get(total, 0), whole * WAYS[total] / 216) for total in WAYS]
+
+
+def _histogram(values: list[float]) -> tuple[list[int], float, float, float, float]:
+    """Counts of `BINS` bins from 0 to the widest of 99 %, its end, median, p99, and how many."""
+    if not values:
+        return [], 0.0, 0.0, 0.0, 0
+    ordered = sorted(values)
+    p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+    end = max(p99 * 1.15, 1.0)
+    counts = [0] * BINS
+    for value in values:
+        counts[min(BINS - 1, max(0, int(BINS * value / end)))] += 1
+    return counts, end, ordered[len(ordered) // 2], p99, len(values)
+
+
+def _number(asked: dict[str, str], key: str, wrong: list[str]) -> int | None:
+    text = asked.get(key, "")
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and int(text) < LARGEST:
+        return int(text)
+    wrong.append(key)
+    return None
+
+
+def _time(asked: dict[str, str], key: str, wrong: list[str]) -> str:
+    """What a person typed as the house's time, as records have it."""
+    text = asked.get(key, "")
+    try:
+        when = datetime.fromisoformat(text) if text else None
+        return "" if when is None else when.astimezone(UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        wrong.append(key)
+        return ""
+
+
+def download(content: bytes, name: str, kind: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)

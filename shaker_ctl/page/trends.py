@@ -1,0 +1,145 @@
+"""How the table does over weeks: figures of its view now and then, and the curve of each toss.
+
+Owns one SQLite file in the page's folder. What was not seen, because the page did not run, is not
+there; nothing of it proves anything.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 300.0
+"""Between two samples: a year of them is 8 MB."""
+
+KEPT_S = 400 * 86_400.0
+CURVES = 100
+"""Tosses whose curve is kept."""
+
+COLUMNS = (
+    *("sharpness", "brightness", "fps", "late_frames", "temperature_c", "disk_free_b"),
+    *("memory_free_b", "lamp_age_s", "second_behind"),
+)
+
+_SCHEMA = (
+    f"CREATE TABLE IF NOT EXISTS sample (at_s REAL PRIMARY KEY, {', '.join(COLUMNS)})",
+    "CREATE TABLE IF NOT EXISTS curve (at_s REAL PRIMARY KEY, round INTEGER, seconds REAL, "
+    "speeds TEXT NOT NULL, verdict TEXT)",
+)
+
+
+class Trends:
+    """The figures. `hear` from one thread; everything that asks, from any."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._sampled_s = float("-inf")
+        self._curve: tuple[Any, ...] = ()
+        self.trouble = ""
+        """Why nothing is kept now; empty while it is."""
+
+    def hear(self, view: Mapping[str, Any]) -> None:
+        """Take what is worth keeping from a view. Never raises: play is not concerned."""
+        now_s = self._clock()
+        motor = view["motor"]
+        curve = (motor["last_toss_s"], *motor["last_toss_rpm"])
+        is_new = bool(motor["last_toss_rpm"]) and curve != self._curve
+        is_turning = (motor["rpm"] or 0.0) > 1.0
+        is_due = not 0.0 <= now_s - self._sampled_s < EVERY_S
+        try:
+            if is_new and not is_turning:
+                is_first, self._curve = not self._curve, curve
+                # The first one of a view may be an old toss that was kept before a restart.
+                if not (is_first and self._has(motor["last_toss_rpm"])):
+                    self._keep_curve(now_s, view["round_id"], motor)
+            if is_due:
+                self._sampled_s = now_s
+                self._keep_sample(now_s, view)
+            self.trouble = ""
+        except (sqlite3.Error, OSError) as error:
+            if str(error) != self.trouble:
+                log.warning("trends are not kept: %s", error)
+            self.trouble = str(error)
+
+    def _has(self, speeds: list[float]) -> bool:
+        with self._lock, self._opened() as db:
+            row = db.execute("SELECT speeds FROM curve ORDER BY at_s DESC LIMIT 1").fetchone()
+        return row is not None and json.loads(row[0]) == list(speeds)
+
+    def _keep_curve(self, now_s: float, number: int | None, motor: Mapping[str, Any]) -> None:
+        speeds = json.dumps(list(motor["last_toss_rpm"]))
+        with self._lock, self._opened() as db:
+            row = (now_s, number, motor["last_toss_s"], speeds, motor["last_toss_verdict"])
+            db.execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?, ?)", row)
+            db.execute(
+                "DELETE FROM curve WHERE at_s NOT IN "
+                "(SELECT at_s FROM curve ORDER BY at_s DESC LIMIT ?)",
+                (CURVES,),
+            )
+
+    def _keep_sample(self, now_s: float, view: Mapping[str, Any]) -> None:
+        camera, health = view["camera"], view["health"]
+        behind = view["journal"]["second_copy"].partition(" behind")[0]
+        told = (
+            *(camera["sharpness"], camera["brightness"], camera["fps"], camera["late_frames"]),
+            *(health["temperature_c"], health["disk_free_b"], health["memory_free_b"]),
+            view["lamps"]["age_s"],
+            int(behind) if behind.isdigit() else 0,
+        )
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        with self._lock, self._opened() as db:
+            db.execute(f"INSERT OR REPLACE INTO sample VALUES ({marks})", (now_s, *told))
+            db.execute("DELETE FROM sample WHERE at_s < ?", (now_s - KEPT_S,))
+
+    def _opened(self) -> _Closing:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(self._path, timeout=1.0)
+        db.execute("PRAGMA synchronous=OFF")
+        for statement in _SCHEMA:
+            db.execute(statement)
+        return _Closing(db)
+
+    def curves(self) -> list[dict[str, Any]]:
+        """The last tosses, oldest first: time, round, length in s, speeds in rpm evenly spaced."""
+        rows = self._asked("SELECT at_s, round, seconds, speeds, verdict FROM curve ORDER BY at_s")
+        names = ("at_s", "round", "seconds", "speeds", "verdict")
+        return [
+            {**dict(zip(names, row, strict=True)), "speeds": json.loads(row[3])} for row in rows
+        ]
+
+    def samples(self, since_s: float) -> dict[str, list[Any]]:
+        """Each figure's series from `since_s` on, with their times as `at_s`."""
+        rows = self._asked("SELECT * FROM sample WHERE at_s >= ? ORDER BY at_s", since_s)
+        names = ("at_s", *COLUMNS)
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def _asked(self, sql: str, *values: object) -> list[Any]:
+        try:
+            with self._lock, self._opened() as db:
+                return db.execute(sql, values).fetchall()
+        except (sqlite3.Error, OSError):
+            return []
+
+
+class _Closing:
+    """A connection that commits and closes at the end of its block."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._db
+
+    def __exit__(self, *_: object) -> None:
+        self._db.commit()
+        self._db.close()

@@ -1,0 +1,69 @@
+"""The files beside the packages that decide as well: what starts the program, and with which pins.
+
+Owns where they lie on an installed table: the environment's start script, the units with all their
+drop-ins, the scripts of the units, and `pins.conf`. A source tree has none of them. Must not know
+their contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+OF_TABLE = Path("/etc/shaker-ctl/pins.conf")
+UNITS = ("shaker-ctl.service", "pigpiod.service", "shaker-pigpiod.service")
+BROUGHT = ("/usr/lib/systemd/system", "/usr/libexec/shaker-ctl")
+"""Folders of a package: a version that is only unpacked has its own."""
+OF_HOUSE = (
+    *("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system"),
+    *("/usr/local/libexec/shaker-ctl", "/etc/systemd/system.control", "/run/systemd/transient"),
+)
+STARTED_FROM = ("pyvenv.cfg", "bin/shaker-ctl")
+"""Of the environment."""
+
+PACKAGED, BY_HAND = Path("usr/lib/shaker-ctl"), Path("opt/shaker-ctl")
+"""Below the root of a system: the environment of the package, and the one made from the wheel."""
+
+
+def files(packages: Path) -> Mapping[str, Path]:
+    """Return where each such file lies, by the absolute path that it has on the table.
+
+    `packages`: the folder of the installed packages, of this system or of one that is mounted below
+    a folder. Of a Debian package that was only unpacked, what the package brings is taken from
+    there, and the house's own files from this system. Empty for every other folder.
+    """
+    try:
+        prefix = packages.resolve().parents[2]
+    except IndexError:
+        return {}
+    for place in (PACKAGED, BY_HAND):
+        if prefix.parts[-len(place.parts) :] == place.parts and (prefix / "pyvenv.cfg").exists():
+            root = prefix.parents[len(place.parts) - 1]
+            return dict(_files(root, Path("/") / place))
+    return {}
+
+
+def _files(root: Path, prefix: Path) -> Iterator[tuple[str, Path]]:
+    def below(root: Path, path: str | Path) -> Path:
+        return root / Path(path).relative_to("/")
+
+    for name in STARTED_FROM:
+        yield str(prefix / name), below(root, prefix) / name
+    house = root if (root / "etc/shaker-ctl").is_dir() else Path("/")
+    for folders, where in ((BROUGHT, root), (OF_HOUSE, house)):
+        for folder in folders:
+            for path in sorted(below(where, folder).rglob("*")):
+                inside = path.relative_to(below(where, folder))
+                if path.is_file() and _decides(folder, inside):
+                    yield str(Path(folder) / inside), path
+    if (pins := below(house, OF_TABLE)).exists():
+        yield str(OF_TABLE), pins
+
+
+def _decides(folder: str, inside: Path) -> bool:
+    if folder.endswith("libexec/shaker-ctl"):
+        return True
+    first = inside.parts[0]
+    if len(inside.parts) == 1:
+        return first in UNITS
+    return first in {f"{unit}.d" for unit in UNITS} or first == "service.d"

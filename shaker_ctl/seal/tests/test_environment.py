@@ -1,0 +1,103 @@
+"""What starts the program is sealed too: start script, units, drop-ins, pins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl import libraries
+from shaker_ctl.seal import environment
+from shaker_ctl.seal.manifest import PACKAGES, Manifest, differences, digests_of_environment
+from shaker_ctl.tests.installed_library import install_library
+
+UNIT = "usr/lib/systemd/system/shaker-ctl.service"
+DROP_IN = "etc/systemd/system/shaker-ctl.service.d/bench.conf"
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n")
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """The packages of an installed table below a folder."""
+    folder = tmp_path / "usr/lib/shaker-ctl/lib/python3.11/site-packages"
+    folder.mkdir(parents=True)
+    write(
+        tmp_path,
+        *("usr/lib/shaker-ctl/pyvenv.cfg", "usr/lib/shaker-ctl/bin/shaker-ctl", UNIT),
+        *("usr/libexec/shaker-ctl/motor-off", "etc/shaker-ctl/pins.conf"),
+        *("usr/lib/systemd/system/other.service", "etc/systemd/system/other.service.d/x.conf"),
+    )
+    return folder
+
+
+def sealed(packages: Path) -> Manifest:
+    empty: dict[str, str] = {}
+    elsewhere = digests_of_environment(packages)
+    return Manifest("now", "Ann", empty, empty, elsewhere, "/settings", "/journal", "")
+
+
+def found(manifest: Manifest, packages: Path) -> set[str]:
+    """Files that differ by their absolute path: the libraries here are not this test's."""
+    found = differences(manifest, Path("/settings"), packages)
+    return {one.file for one in found if one.file.startswith("/")}
+
+
+def test_everything_that_starts_the_program_is_sealed_and_nothing_else(packages: Path) -> None:
+    manifest = sealed(packages)
+    assert set(manifest.elsewhere) == {
+        *("/usr/lib/shaker-ctl/pyvenv.cfg", "/usr/lib/shaker-ctl/bin/shaker-ctl", f"/{UNIT}"),
+        *("/usr/libexec/shaker-ctl/motor-off", "/etc/shaker-ctl/pins.conf"),
+    }
+    assert found(manifest, packages) == set()
+
+
+@pytest.mark.parametrize("name", [UNIT, "etc/shaker-ctl/pins.conf"])
+def test_a_changed_one_is_named(packages: Path, tmp_path: Path, name: str) -> None:
+    manifest = sealed(packages)
+    (tmp_path / name).write_text("other")
+    assert found(manifest, packages) == {f"/{name}"}
+    (tmp_path / name).unlink()
+    assert found(manifest, packages) == {f"/{name}"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [DROP_IN, "run/systemd/system/shaker-ctl.service.d/x.conf", "etc/systemd/system/service.d/x"],
+)
+def test_a_drop_in_that_was_never_sealed_is_named(
+    packages: Path, tmp_path: Path, name: str
+) -> None:
+    manifest = sealed(packages)
+    write(tmp_path, name)
+    assert found(manifest, packages) == {f"/{name}"}
+
+
+def test_a_package_that_is_only_unpacked_is_sealed_for_its_place_to_be(
+    packages: Path, tmp_path: Path
+) -> None:
+    """Its own files are in its folder; the house's are this system's."""
+    (tmp_path / "etc/shaker-ctl/pins.conf").unlink()
+    (tmp_path / "etc/shaker-ctl").rmdir()
+    assert environment.files(packages)[f"/{UNIT}"] == tmp_path / UNIT
+
+
+def test_a_source_tree_has_none(tmp_path: Path) -> None:
+    assert environment.files(tmp_path) == {}
+    assert environment.files(Path("/")) == {}
+
+
+@pytest.mark.parametrize("name", ["hook.pth", "numpy/core.so", "stray.py"])
+def test_a_file_that_no_installer_has_put_beside_the_libraries_is_named(
+    packages: Path, name: str
+) -> None:
+    install_library(packages, "numpy", "numpy.py", b"x = 1\n")
+    write(packages, "shaker_ctl/is_looked_at_otherwise.py", "__pycache__/numpy.cpython-311.pyc")
+    assert list(libraries.strangers(packages, PACKAGES)) == []
+    write(packages, name)
+    assert list(libraries.strangers(packages, PACKAGES)) == [name]

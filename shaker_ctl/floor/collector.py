@@ -11,8 +11,9 @@ import hashlib
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +51,8 @@ class Counts:
     stale: int = 0
     commits: int = 0
     store_failures: int = 0
+    rounds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Rounds that ended, by table, ending and source of their values."""
     heard_s: float = 0.0
     """When a message last came, by the monotonic clock."""
     observe: Callable[[float], None] = lambda _: None
@@ -255,7 +258,10 @@ class Collector:
                     kept.line = Line(line.identity, Head(last.sequence, last.hash))
                     answered[place] = kept.line
                     count += len(verdict.records)
-            self._store.add(db, list(added.values()))
+            ended = self._store.add(db, list(added.values()))
+        names = {id_: place.table for place, (id_, _, _) in added.items()}
+        for row in ended:
+            self.counts.rounds[names[row["line"]], row["ending"], row["source"] or ""] += 1
         self.counts.records += count
         self.counts.repeats += repeats
         self._kept.update(stands)

@@ -256,10 +256,13 @@ class Store:
         ).scalar()
         return None if found is None else bytes(found)
 
-    def add(self, db: Connection, parts: Sequence[tuple[int, Head, Sequence[Record]]]) -> None:
+    def add(
+        self, db: Connection, parts: Sequence[tuple[int, Head, Sequence[Record]]]
+    ) -> list[dict[str, Any]]:
         """Add records behind each line's head. `parts`: line's id, its head before, what follows.
 
-        Raises StoreError where another collector has moved a line meanwhile: nothing is kept then.
+        Returns the rows of the rounds that ended. Raises StoreError where another collector has
+        moved a line meanwhile: nothing is kept then.
         """
         rows: list[dict[str, Any]] = []
         rounds: list[dict[str, Any]] = []
@@ -280,12 +283,13 @@ class Store:
                     remedy="Give each collector a number of its own",
                 )
         if not rows:
-            return
+            return []
         if not self.is_sqlite:
             self._have_partitions(db, {row["month"] for row in rows})
         db.execute(insert(record), rows)
         if rounds:
             db.execute(insert(ended_round), rounds)
+        return rounds
 
     def _have_partitions(self, db: Connection, months: Iterable[int]) -> None:
         """Months near now get a partition; what a wrong clock wrote goes to the default one."""

@@ -25,7 +25,26 @@ def main(arguments: list[str] | None = None) -> int:
     chaos.add_argument("--every", type=float, default=3.0, help="seconds between two kills")
     chaos.add_argument("--sqlite", action="store_true", help="SQLite instead of PostgreSQL")
     chaos.add_argument("--seed", type=int, default=1)
+    look = commands.add_parser("show", help="a floor to look at, until Ctrl-C")
+    look.add_argument("--rigs", type=int, default=2, help="tables that play on the virtual rig")
+    look.add_argument("--recorded", type=int, default=50, help="tables that only remember")
+    look.add_argument("--pace", type=float, default=2.0, help="their rounds a minute")
+    look.add_argument("--seconds", type=float, default=0.0, help="0: until Ctrl-C")
     options = parser.parse_args(arguments)
+    if options.command == "show":
+        from hil_tests.floor.show import show
+
+        return (
+            0
+            if show(
+                rigs=options.rigs,
+                recorded=options.recorded,
+                pace=options.pace,
+                seconds=options.seconds,
+                tell=lambda line: print(line, flush=True),  # noqa: T201 - a program for a terminal
+            )
+            else 1
+        )
     if options.command == "load":
         from hil_tests.floor.load import measured
 

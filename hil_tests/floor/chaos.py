@@ -50,13 +50,14 @@ def broken_at_random(
             crowd.run(5.0)
             done: Counter[str] = Counter()
             back: list[tuple[float, Part]] = []
+            candidates: list[Part | None]
             for _ in range(kills):
-                candidates = [house.broker, house.collector, "tables", chance.choice(links)]
+                candidates = [house.broker, house.collector, chance.choice(links), None]
                 candidates += [house.database] if postgres else []
                 victim = chance.choice(candidates)
-                if isinstance(victim, str):
-                    for table in chance.sample(crowd.tables, len(crowd.tables) // 4):
-                        table.drop()
+                if victim is None:
+                    for simulated in chance.sample(crowd.tables, len(crowd.tables) // 4):
+                        simulated.drop()
                     done["a quarter of the tables' links"] += 1
                 elif victim.process is not None:
                     victim.kill()

@@ -86,7 +86,9 @@ class Collector:
             will=lambda _: Will(here, packing.to_json({"is": "offline", "run": self.run_id})),
             connected=self._connected,
             received=self._received,
-            subscriptions=[(everything + kind, 1) for kind in topics.SHOWN],
+            # Neither this nor the journal needs more than QoS 0: what is lost is sent again, and
+            # each message is one packet less.
+            subscriptions=[(everything + kind, 0) for kind in topics.SHOWN],
         )
         self._here = here
 
@@ -178,7 +180,7 @@ class Collector:
         if place not in self._listening:
             self._listening.add(place)
             for kind in (topics.JOURNAL, topics.ANSWER, topics.ASK):
-                self._connection.subscribe(place.topic(kind), 1)
+                self._connection.subscribe(place.topic(kind), 0)
         self._kept.pop(place, None)
         try:
             kept = self._stands(place)

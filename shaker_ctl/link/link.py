@@ -37,8 +37,8 @@ from shaker_ctl.service.status_socket import follow_status
 log = logging.getLogger(__name__)
 
 TURN_S = 0.1
-LOOK_S = 0.25
-"""Between two looks at the journal and at the view: at most four records' batches a second."""
+LOOK_S = 0.5
+"""Between two looks at the journal and at the view. A round comes in some ten batches."""
 STATE_S = 0.5
 """Between two messages of state."""
 ALIVE_S = 10.0

@@ -64,6 +64,8 @@ def as_floor(house: House, name: str = "collector") -> BrokerParameters:
     )
 
 
+# paho leaves the socket of a failed handshake to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_certificate_of_another_authority_gets_no_connection(
     house: House, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 .PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults faults-all mutations crash crash-all replay soak motor-off foreign \
-        lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        test-page words bench-page lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -35,10 +35,16 @@ contracts: $(VENV)/.test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -m "not rig" $(PYTEST)
+	$(BIN)/pytest -m "not rig and not browser" $(PYTEST)
 
 test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
 	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)
+
+test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
+	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
+
+words: $(VENV)/.browser  ## compile the page's catalogues of words
+	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
 faults: $(VENV)/.rig  ## every fault at its worst moment, the real service (30 min): FAULTS=--resume
 	$(BIN)/python -m hil_tests.reliability faults $(FAULTS)

@@ -7,6 +7,7 @@ skipped with that reason.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import ReportPlugin, TestRecord
 from hil_tests.report.story import Story
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
+
+Operator = Callable[[str], bool]
 
 PLUGIN = pytest.StashKey[ReportPlugin]()
 RIG = pytest.StashKey[RigFile]()
@@ -32,6 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="keep report.html, report.json and junit.xml there, for `shaker-rig compare`",
     )
     group.addoption("--rig-operator", metavar="NAME", help="who runs it, for the report")
+    group.addoption(
+        "--rig-prompt",
+        action="store_true",
+        help="ask the operator to do what this rig cannot do by itself, instead of skipping",
+    )
     group.addoption("--rig-station", metavar="NAME", help="which bench it is, for the report")
 
 
@@ -79,6 +87,24 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def rig_file(pytestconfig: pytest.Config) -> Path | None:
     """The file of `--rig`; None where everything is virtual."""
     return Path(pytestconfig.option.rig).resolve() if pytestconfig.option.rig else None
+
+
+@pytest.fixture(scope="session")
+def operator(pytestconfig: pytest.Config) -> Operator | None:
+    """Asks the person at the bench to do something by hand; None without --rig-prompt.
+
+    It returns whether they could.
+    """
+    if not pytestconfig.option.rig_prompt:
+        return None
+    shown = pytestconfig.pluginmanager.getplugin("capturemanager")
+
+    def ask(what: str) -> bool:
+        with shown.global_and_fixture_disabled():
+            answer = input(f"\n    {what}\n    Enter when it is done, s where it cannot be: ")
+        return not answer.strip().lower().startswith("s")
+
+    return ask
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,8 @@ from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
-from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins import daemon_network
+from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import (
@@ -42,6 +43,7 @@ from shaker_ctl.errors import (
     SealError,
     ShakerError,
 )
+from shaker_ctl.installation import real_table
 from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Anchor, Entry, table_mark
 from shaker_ctl.motion.reports import (
@@ -113,7 +115,9 @@ class Table:
         self._clock = SystemClock()
         self._started_s = self._clock.monotonic()
         self._self_watch = SelfWatch(self._clock, settings.service, settings.journal.path)
-        self._rulebook = rulebook.rulebook(settings.table)
+        self._rulebook = dataclasses.replace(
+            rulebook.rulebook(settings.table), own_marks=_own_marks(settings)
+        )
         self._faults = FaultQueue(self._tell_fault)
         self._last_run: MotionReport | None = None
         self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
@@ -560,6 +564,16 @@ class Table:
         plain["reading"] = _plain(self._reader.last)
         plain["monotonic_s"] = time.monotonic()
         return plain
+
+
+BENCH = "BENCH: other programs reach the motor"
+
+
+def _own_marks(settings: Settings) -> tuple[str, ...]:
+    """Say on every screen and record that a real table's GPIO daemon is open to other programs."""
+    by_daemon = choose(settings.gpio.backend, read_model()) == "pigpio"
+    is_open = by_daemon and real_table.mark() is not None and not daemon_network.is_private()
+    return (BENCH,) if is_open else ()
 
 
 def _log_motion(report: MotionReport) -> None:

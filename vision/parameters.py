@@ -47,6 +47,20 @@ class Limits:
     contact_below: float = 2.3
     """Largest distance of a witness below its `usual`, in odds, at which contact still counts. So
     contact never outvotes a witness against flat. One flat die of a hundred is further below."""
+    lean_gap: float = -4.0
+    """Odds of a die with a neighbour or the wall just where it would hold up one side at 6° to 12°:
+    the side face that shows such a lean is then hidden in the gap. Source: 160 dice of the rig set
+    up to lean (seed 4200); 12 of 21 that leaned on a neighbour by 6° to 8° passed without this, 2
+    with it, and 1 of 360 flat dice less."""
+    lean_gap_mm: tuple[float, float] = (0.3, 2.9)
+    lean_wall_mm: tuple[float, float] = (1.2, 2.9)
+    """Min and max gap, mm, between the top face and that neighbour's, or the wall. A die of 16 mm
+    that leans by 6° to 10° leaves 1.7 to 2.8; a neighbour's flat side hides part of its own gap."""
+    lean_gap_deg: float = 4.0
+    """Largest angle between the sides that face each other, degrees: a support along a whole edge.
+    Source: the same dice; the largest angle was 3.5."""
+    lean_gap_share: float = 0.4
+    """Smallest share of the side that the neighbour stands beside."""
     usual: tuple[float, float, float, float, float] = (4.3, 0.0, -0.5, 1.8, 2.7)
     """Median odds of looks, top face, outline, pips and side faces on 2,000 flat dice of the rig.
     The witness that is farthest below its median names a refusal."""

@@ -213,6 +213,9 @@ class DieEvidence:
     is_free: bool = False
     """It touches no other die, its outline is seen against the floor, and no foreign thing is in
     sight that could support it."""
+    may_rest_on: str = ""
+    """`a neighbour` or `the wall`, if it stands where it would hold up one side of a die that leans
+    a little, and would hide that side; empty: nothing does."""
     beside: tuple[int, ...] = ()
     """The dice of the same frame that it touches, counted from 0."""
     witnesses: tuple[Witness, ...] = ()
@@ -237,6 +240,8 @@ class Scene:
     unexplained: float
     unexplained_at_wall: float
     """See `cube_outlines.reader.SecondReading`."""
+    wall_mm: float = 0.0
+    """Radius of the compartment; 0: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,6 +69,10 @@ class Plan:
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
+    installed: bool = False
+    """Plays on the settings that are installed: nothing of `settings_page.FOR_RIG` is relaxed."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ, by section."""
 
     @property
     def plays_by_itself(self) -> bool:
@@ -259,10 +264,10 @@ class Session:
             },
             "page": {"port": 0, "login": False, "state_dir": str(self.folder / "page")},
         }
-        for name, (value, _) in FOR_RIG.items():
+        for name, (value, _) in () if self.plan.installed else FOR_RIG.items():
             section, key = name.split(".")
             settings[section][key] = value
-        return settings
+        return merged(settings, self.plan.changes)
 
     def _hands(self, action: str) -> None:
         answer = ask(Path(self.rig["control"]), f"hands {action}")
@@ -327,6 +332,15 @@ class Session:
         self._rig_process = None
         while self._logs:
             self._logs.pop().close()
+
+
+def merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of nested tables in which `changes` stand."""
+    whole = dict(base)
+    for key, value in changes.items():
+        old = whole.get(key)
+        whole[key] = merged(old, value) if isinstance(old, dict) else value
+    return whole
 
 
 def _end_with_parent() -> None:

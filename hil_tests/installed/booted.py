@@ -7,7 +7,8 @@ the page says, by `shaker-ctl install`. The machine with its motor, lamps and ca
 rig, outside the container, as a machine is outside its computer.
 
 What is simulated: the container shares this machine's kernel and loopback; `pigpiod` inside is a
-relay to the rig's virtual daemon, since a real one needs a Raspberry Pi's memory; and `pinctrl`
+relay to the rig's virtual daemon, since a real one needs a Raspberry Pi's memory, and to the rig's
+camera, which is no device; daemon and table have a loopback that they share with nobody. `pinctrl`
 writes down what it was asked for, since there are no pins. The rig's motor is stopped by the
 dead-man and its monostable before either is asked.
 """
@@ -29,6 +30,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from hil_tests.demo import people
 from hil_tests.demo.people import bring_back
@@ -53,7 +55,7 @@ PREFIX = "/opt/shaker-ctl"
 PORT = 8888
 STICK = "/media/shaker-journal"
 """Where the second journal's medium is mounted; here, memory."""
-EXPOSURE = 1.5
+EXPOSURE = 1.0
 """Most that `systemd-analyze security` may find of the table's unit, of 10."""
 
 BULBS_S = 0.3
@@ -66,9 +68,18 @@ DIALOUT = 20
 """Debian's group of serial lines."""
 
 PIGPIOD = f"""#!/bin/sh
-# A relay to the rig's daemon, at the port where a real one listens.
-exec socat TCP-LISTEN:{PORT},bind=127.0.0.1,fork,reuseaddr TCP:127.0.0.1:%d
+# A relay to the rig's daemon, at the port where a real one listens, and to the rig's camera.
+socat TCP-LISTEN:%(camera)d,bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-camera &
+exec socat TCP-LISTEN:{PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-pins
 """
+
+RELAY = """[Service]
+ExecStart=socat UNIX-LISTEN:/run/rig-%(name)s,fork,unlink-early,mode=666 TCP:127.0.0.1:%(port)d
+
+[Install]
+WantedBy=multi-user.target
+"""
+"""The outer half: a socket in the file system is reached from every network."""
 
 PINCTRL = """#!/bin/sh
 echo "$*" >> /run/pinctrl.log
@@ -349,6 +360,56 @@ def open_table(machine: BootedDebian) -> None:
     console.close()
 
 
+STRANGERS = {
+    "the GPIO daemon": f"socat -u OPEN:/dev/null TCP:127.0.0.1:{PORT}",
+    "the status socket": "socat -u OPEN:/dev/null UNIX-CONNECT:/run/shaker-ctl/status.sock",
+    "the journal": "cat /var/lib/shaker-ctl/journal.sqlite",
+    "people and passphrases": "cat /etc/shaker-ctl/users.toml",
+    "the settings": "sh -c 'echo >>/etc/shaker-ctl/settings.toml'",
+    "the lamp line": "sh -c 'echo >/dev/shaker-lamps'",
+}
+"""What another user of this computer tries."""
+
+
+def check_strangers(computer: Computer, say: Teller) -> None:
+    """Another local user, and a foreign process of root's, reach nothing of a running table."""
+    for what, words in STRANGERS.items():
+        tried = computer.try_("runuser", "-u", "nobody", "--", "sh", "-c", words)
+        say(f"another user at {what}: {tried.stdout.strip()[-70:]}", tried.returncode != 0)
+    foreign = computer.try_("sh", "-c", STRANGERS["the GPIO daemon"])
+    said = foreign.stdout.strip()[-60:]
+    say(f"root's own process at the GPIO daemon: {said}", foreign.returncode != 0)
+
+
+def marks(computer: Computer) -> list[str]:
+    """Return what every screen of the running table carries."""
+    said = computer.try_(f"{PREFIX}/bin/shaker-ctl", "status", "--json")
+    found: list[str] = json.loads(said.stdout)["marks"] if said.returncode == 0 else ["no answer"]
+    return found
+
+
+def check_bench(computer: Computer, say: Teller) -> None:
+    """The shipped drop-in opens the daemon to the computer, and every screen says so."""
+    say(f"a table's marks: {marks(computer)}", not any("BENCH" in mark for mark in marks(computer)))
+    for unit in ("shaker-ctl", "pigpiod"):
+        folder = f"/etc/systemd/system/{unit}.service.d"
+        computer.run("mkdir", "-p", folder)
+        computer.run("cp", "/usr/local/share/doc/shaker-ctl/bench.conf", folder)
+    _restarted(computer)
+    foreign = computer.try_("sh", "-c", STRANGERS["the GPIO daemon"])
+    say(f"on a bench: {marks(computer)}", any("BENCH" in mark for mark in marks(computer)))
+    say("on a bench another program reaches the daemon", foreign.returncode == 0)
+    for unit in ("shaker-ctl", "pigpiod"):
+        computer.run("rm", "-r", f"/etc/systemd/system/{unit}.service.d")
+    _restarted(computer)
+
+
+def _restarted(computer: Computer) -> None:
+    computer.run("systemctl", "stop", "shaker-ctl", "pigpiod")
+    computer.run("systemctl", "daemon-reload")
+    computer.run("systemctl", "start", "shaker-ctl")
+
+
 def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Killed while a technician jogs."""
     low_before = computer.pins_taken_low()
@@ -549,11 +610,18 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
 
 def put_stand_ins(root: Path, machine: BootedDebian) -> None:
     """The two programs of a Raspberry Pi that stand in for its pins."""
-    relay = PIGPIOD % machine.session.rig["pigpiod"]["port"]
-    for name, text in (("pinctrl", PINCTRL), ("pigpiod", relay)):
+    rig = machine.session.rig
+    ports = {"pins": rig["pigpiod"]["port"], "camera": urlsplit(rig["camera"]["url"]).port}
+    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD % ports)):
         program = root / "usr/bin" / name
         program.write_text(text)
         program.chmod(0o755)
+    for name, port in ports.items():
+        unit = root / f"etc/systemd/system/rig-{name}.service"
+        unit.write_text(RELAY % {"name": name, "port": port})
+        wanted = unit.parent / "multi-user.target.wants" / unit.name
+        wanted.parent.mkdir(exist_ok=True)
+        wanted.symlink_to(f"/{unit.relative_to(root)}")
 
 
 def furnish(computer: Computer, machine: BootedDebian) -> None:
@@ -581,6 +649,8 @@ def run(root: Path) -> bool:
         check_installation(computer, say)
         furnish(computer, machine)
         check_start(computer, say)
+        check_strangers(computer, say)
+        check_bench(computer, say)
         check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)
         check_hang(computer, machine, say)

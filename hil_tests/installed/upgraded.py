@@ -36,7 +36,9 @@ from hil_tests.installed.booted import (
 )
 from hil_tests.installed.debian import Teller
 from hil_tests.waiting import until
+from shaker_ctl.console.client import ConsoleRefusedError
 from shaker_ctl.console.scripted import ScriptedPersonError
+from shaker_ctl.errors import ConsoleLineError
 
 PLAYED_S = 900.0
 """Longest that five rounds may take on a machine that does other work too."""
@@ -192,7 +194,7 @@ def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Tell
     ends_s = time.monotonic() + PLAYED_S
     while len(ended := rounds_ended(computer)) < rounds and time.monotonic() < ends_s:
         if shown(computer).get("life") != "open":  # a busy machine may be late, which is a fault
-            with suppress(ScriptedPersonError):
+            with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
                 open_table(machine)
         time.sleep(1.0)
     say(f"{len(ended)} rounds: {', '.join(ended)}", len(ended) >= rounds)

@@ -7,6 +7,7 @@ import typer
 
 from hil_tests.reader import (
     flatness,
+    leaning,
     refusals,
     replay,
     robustness,
@@ -31,6 +32,7 @@ app.command("refusals")(refusals.main)
 app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
+app.command("leaning")(leaning.main)
 app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("speed")(speed.main)

@@ -116,7 +116,7 @@ def play_mutations(
             kept.forget(one)
     until_s = time.monotonic() + 60.0 * minutes
     for one in chosen:
-        if kept.find(one) is None and time.monotonic() < until_s:
+        if not kept.has_caught(one) and time.monotonic() < until_s:
             result = _with(one, folder)
             kept.keep(one, result)
             seen = mutations.judged(one, result.differences)
@@ -126,14 +126,12 @@ def play_mutations(
         told = "as required" if result.is_as_required else "; ".join(result.differences)
         console.print(f"without any: {row[0].name:29} {told}", markup=False)
     page = kept.write_page(lambda one: sound.find(one.row))
-    played = [(one, found) for one in chosen if (found := kept.find(one))]
-    caught = sum(
-        mutations.judged(one, found.differences) is mutations.Seen.CAUGHT for one, found in played
-    )
+    played = sum(kept.find(one) is not None for one in chosen)
+    caught = sum(map(kept.has_caught, chosen))
     differ, missing = sound.count(rows)
     console.print(
         f"{caught} of {len(chosen)} mutations caught for the right reason, "
-        f"{len(chosen) - len(played)} not run; without any, {differ} of {len(rows)} rows differ, "
+        f"{len(chosen) - played} not run; without any, {differ} of {len(rows)} rows differ, "
         f"{missing} not run: {page}"
     )
     if caught < len(chosen) or differ or missing:
@@ -427,6 +425,7 @@ def _not_played(row: Row, error: Exception) -> Result:
 def _report(rows: list[Row], whole: list[Row], kept: Results, console: Console) -> None:
     """Show and judge the rows of this run; the matrix on file is over the whole catalogue."""
     kept.write_matrix(whole)
+    kept.write_report(whole)
     differ, missing = kept.count(rows)
     table = Table(*results.HEAD, title="Faults", show_lines=True)
     for row in rows:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.demo.people import SERIALS
-from hil_tests.demo.session import Session
+from hil_tests.demo.session import Session, merged
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.control import ask
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {
 default; and a second copy that is missed soon."""
 
 REPLY_S = 3.0
-READY_S = 90.0
+READY_S = 150.0
 """Longest time from whatever a fault left to a table that is open again, one failed inspection
 included."""
 
@@ -80,8 +80,8 @@ class TestedSession(Session):
     starts: int = 0
 
     def settings(self) -> dict[str, Any]:
-        settings = _merged(super().settings(), self.changes)
-        return _merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
+        settings = merged(super().settings(), self.changes)
+        return merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
 
     def start_service(self) -> None:
         """Start it, its clock as it stands; the log of each start is kept."""
@@ -162,14 +162,6 @@ def _may_show_memory() -> bool:
         return subprocess.run(test, capture_output=True, check=False).returncode == 0
     except OSError:
         return False
-
-
-def _merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    whole = dict(base)
-    for key, value in changes.items():
-        old = whole.get(key)
-        whole[key] = _merged(old, value) if isinstance(old, dict) else value
-    return whole
 
 
 class Bench:

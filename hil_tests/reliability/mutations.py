@@ -336,6 +336,11 @@ class Kept:
         is_its = (result.fault, result.moment) == (mutation.fault, mutation.moment.value)
         return result if is_its else None
 
+    def has_caught(self, mutation: Mutation) -> bool:
+        """Whether its row noticed it, for the right reason. A resumed run plays all others."""
+        result = self.find(mutation)
+        return result is not None and judged(mutation, result.differences) is Seen.CAUGHT
+
     def forget(self, mutation: Mutation) -> None:
         self._path(mutation).unlink(missing_ok=True)
 

@@ -7,8 +7,10 @@ up from the rows that are there. Must not know how a row is played.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Required, Seen
 from hil_tests.reliability.trial import Result
+from hil_tests.report import files
+from hil_tests.report.header import header
+from hil_tests.report.measurement import Measure
 
 Row = tuple[CatalogueFault, Moment]
 MATRIX_JSON = "matrix.json"
@@ -88,6 +93,50 @@ class Results:
         text = json.dumps(table, indent=1, default=str)
         (self.folder / MATRIX_JSON).write_text(text + "\n", "utf-8")
         (self.folder / MATRIX_PAGE).write_text(page(lines), "utf-8")
+
+    def write_report(self, rows: Iterable[Row]) -> None:
+        """Write the rows that were played in the form of the stories' report, beside the matrix."""
+        played = [(row, result) for row in rows if (result := self.find(row)) is not None]
+        files.write(
+            self.folder,
+            rig="virtual, faults",
+            at=datetime.now().astimezone().isoformat(timespec="seconds"),
+            began_s=time.monotonic(),
+            about=header(None, None),
+            tests=[as_test(row, result) for row, result in played],
+        )
+
+
+def as_test(row: Row, result: Result) -> dict[str, Any]:
+    """One row as a test of the stories' report; its times are limits of what is required."""
+    fault, moment = row
+    required = fault.required[moment]
+    measure = Measure(lambda taken: None)
+    for name, seen_s, limits in (
+        ("EN low", result.seen["motor_after_s"], [one.motor_within_s for one in required]),
+        ("cam still", result.seen["still_after_s"], [one.still_within_s for one in required]),
+        ("lamps dark", result.seen["dark_after_s"], [one.dark_within_s for one in required]),
+        ("detected", result.seen["detected_after_s"], [one.within_s for one in required]),
+    ):
+        known = [limit for limit in limits if limit is not None]
+        if seen_s is not None and known:
+            measure(f"fault to {name}", seen_s, "s", upper=max(known))
+    what = " or ".join(words(one) for one in required)
+    found = "; ".join(result.differences)
+    return {
+        "node": f"faults::{fault.name}@{moment.name.lower()}",
+        "title": f"{fault.name.replace('-', ' ')}, {moment.value}",
+        "promise": f"Required: {what}.",
+        "outcome": "passed" if result.is_as_required else "failed",
+        "reason": f"expected: {what} - but found: {found}" if found else "",
+        "trace": "",
+        "t0": time.monotonic(),
+        "seconds": result.took_s,
+        "measurements": [taken.as_dict() for taken in measure.taken],
+        "story": [],
+        "evidence": {},
+        "attached": [],
+    }
 
 
 def _read(path: Path, row: Row) -> Result:

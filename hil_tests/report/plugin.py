@@ -6,7 +6,6 @@ attaches it.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import signal
@@ -24,11 +23,10 @@ from urllib.parse import quote
 import pytest
 from _pytest.junitxml import xml_key  # pytest's own file, which it writes at the end alone
 
-from hil_tests.report import page
+from hil_tests.report import files
 from hil_tests.report.measurement import Measure, Measurement
 from hil_tests.report.story import Line, Story
 
-FORMAT = 1
 UNFINISHED = "not finished"
 """Outcome of a test that the run's end cut short."""
 
@@ -110,6 +108,7 @@ class ReportPlugin:
         self._about = about
         self.folder = folder
         self._began = datetime.now().astimezone()
+        self._began_s = time.monotonic()
         self._records: dict[str, TestRecord] = {}
 
     def record_of(self, item: pytest.Item) -> TestRecord:
@@ -183,25 +182,17 @@ class ReportPlugin:
         self._write()
 
     def _write(self) -> None:
-        """Write `report.json` and `report.html`, each whole or not at all; `junit.xml` is pytest's
-        own."""
+        """Write what there is; `junit.xml` is pytest's own."""
         if self.folder is None or not self._records:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        whole = {
-            "format": FORMAT,
-            "rig": self._rig_name,
-            "at": self._began.isoformat(timespec="seconds"),
-            "about": self._about,
-            "tests": [record.as_dict() for record in self.records],
-        }
-        for name, text in (
-            ("report.json", json.dumps(whole)),
-            ("report.html", page.draw(whole)),
-        ):
-            fresh = self.folder / f"{name}.new"
-            fresh.write_text(text, "utf-8")
-            fresh.replace(self.folder / name)
+        files.write(
+            self.folder,
+            rig=self._rig_name,
+            at=self._began.isoformat(timespec="seconds"),
+            began_s=self._began_s,
+            about=self._about,
+            tests=[record.as_dict() for record in self.records],
+        )
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.folder is not None and self._records:

@@ -435,6 +435,7 @@ class LampBox:
         if any(odds > 9999 for odds in words[2:]):
             raise self._refuse(ARGUMENT)
         self._odds = words if any(words[2:]) else [0] * ODDS_LENGTH
+        self.noted("odds", {"round": _join(words[:2]), "places": sum(map(bool, words[2:]))})
         return "odds"
 
     def _odds_shown(self) -> list[int]:

@@ -9,6 +9,7 @@ reads it. Must not know what follows from a fact.
 | --- | --- |
 | `enable` | `level`: EN behind its filter, before the monostable |
 | `stage`, `commit` | `round`, `values` |
+| `odds` | `round`, and how many `places` show a multiplier |
 | `clear`, `dark`, `phase`, `test` | `round`, `argument` |
 | `fault`, `healed` | `name` |
 """

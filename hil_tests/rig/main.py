@@ -256,6 +256,26 @@ def compare(
         raise typer.Exit(1)
 
 
+@app.command()
+def trend(
+    reports: Annotated[list[Path], typer.Argument(help="Folders of --rig-report, oldest first.")],
+) -> None:
+    """Follow every measured value over many reports: where it went, and which nears its limit.
+
+    Ends with status 1 where one reaches its limit within as many runs again.
+    """
+    from hil_tests.report import compare as comparing
+    from hil_tests.report import trend as following
+
+    try:
+        found = following.trends([comparing.load(report) for report in reports])
+    except comparing.ReportError as error:
+        _fail(str(error))
+    Console(markup=False, emoji=False).print(following.table(found, len(reports)))
+    if any(one.is_near for one in found):
+        raise typer.Exit(1)
+
+
 def _ask(folder: Path, command: str) -> Any:
     """Return a running rig's answer, or leave with a line that says what to do."""
     try:

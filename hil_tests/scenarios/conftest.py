@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.conftest import Operator
 from hil_tests.demo.session import Plan
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.table import Table
@@ -21,11 +22,13 @@ def shared_table(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     rig_file: Path | None,
+    operator: Operator | None,
 ) -> Iterator[Table]:
     """The module's table, after its own `PLAN` and `ATTENDED` where it has them."""
     plan = getattr(request.module, "PLAN", Plan(pace="brisk", seed=5))
     attended = getattr(request.module, "ATTENDED", False)
-    with Table(plan, tmp_path_factory.mktemp("table"), rig_file, attended=attended) as table:
+    folder = tmp_path_factory.mktemp("table")
+    with Table(plan, folder, rig_file, attended=attended, operator=operator) as table:
         yield table
 
 
@@ -36,12 +39,17 @@ def table(shared_table: Table, record: TestRecord) -> Iterator[Table]:
 
 
 @pytest.fixture
-def make_table(tmp_path: Path, rig_file: Path | None, record: TestRecord) -> Iterator[MakeTable]:
+def make_table(
+    tmp_path: Path, rig_file: Path | None, operator: Operator | None, record: TestRecord
+) -> Iterator[MakeTable]:
     """Make a table for this test alone."""
     with ExitStack() as made:
 
         def make(plan: Plan, *, attended: bool = False) -> Table:
-            table = made.enter_context(Table(plan, tmp_path / "table", rig_file, attended=attended))
+            made_of = Table(
+                plan, tmp_path / "table", rig_file, attended=attended, operator=operator
+            )
+            table = made.enter_context(made_of)
             made.enter_context(_told(table, record))
             return table
 

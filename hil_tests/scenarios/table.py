@@ -33,6 +33,8 @@ from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
+EVEN_ODD = {"pa-625b"}
+"""Profiles whose layout has `even` and `odd`."""
 ATTEMPTS = 3
 """How often people try to open a table before they give up."""
 REST_S = 20.0
@@ -46,12 +48,23 @@ ROUND_S = 60.0
 class Table:
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
-    def __init__(self, plan: Plan, folder: Path, rig_file: Path | None, *, attended: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        rig_file: Path | None,
+        *,
+        attended: bool,
+        operator: Callable[[str], bool] | None = None,
+    ) -> None:
+        """`operator` asks a person at the bench to do something; False where they cannot."""
         self.session = Session(replace(plan, by_hand=attended), folder, rig_file=rig_file)
         self.story = Story()
         self._consoles: dict[str, Console] = {}
         self._witness: Witness | None = None
         self._seen_round = 0
+        self.operator = operator
+        self._broken_by_hand: list[str] = []
 
     def __enter__(self) -> Table:
         self.session.__enter__()
@@ -228,24 +241,44 @@ class Table:
 
     def ask_rig(self, command: str) -> Any:
         """One command at the rig's own door. What this rig cannot do skips the test."""
-        answer = ask(Path(self.rig["control"]), command)
+        answer = self._done(ask(Path(self.rig["control"]), command))
+        return answer[command.partition(" ")[0]]
+
+    @staticmethod
+    def _done(answer: Mapping[str, Any]) -> Mapping[str, Any]:
         if not answer["ok"]:
             if str(answer["error"]).startswith(CANNOT):
                 pytest.skip(answer["error"])
             raise ValueError(answer["error"])
-        return answer[command.partition(" ")[0]]
+        return answer
 
     def inject(self, fault: str) -> None:
-        """Break something, now or after an event."""
-        self.ask_rig(f"inject {fault}")
+        """Break something, now or after an event.
+
+        Where a part is a real one, the operator is asked to; nobody can be as quick as an event.
+        """
         name = fault.split()[0]
         what = next(one["summary"] for one in self.ask_rig("faults") if one["name"] == name)
+        answer = ask(Path(self.rig["control"]), f"inject {fault}")
+        is_real = str(answer.get("error", "")).startswith(CANNOT)
+        if is_real and self.operator is not None and " after " not in fault:
+            if not self.operator(f"Break it now: {fault} ({what})"):
+                pytest.skip(f"the operator cannot do that: {fault}")
+            self._broken_by_hand.append(fault)
+            self.story.did("operator", f"breaks: {fault} - {what}")
+            return
+        self._done(answer)
         self.story.did("rig", f"breaks: {fault} - {what}")
 
     def heal(self, fault: str = "all") -> None:
-        """Mend it."""
+        """Mend it, also what the operator has broken."""
         self.ask_rig(f"heal {fault}")
         self.story.did("rig", f"mends: {fault}")
+        for one in [one for one in self._broken_by_hand if fault in ("all", one.split()[0])]:
+            assert self.operator is not None
+            self.operator(f"Mend it now: {one}")
+            self._broken_by_hand.remove(one)
+            self.story.did("operator", f"mends: {one}")
 
     def hands(self, action: str) -> None:
         """Do what hands do at the machine."""
@@ -336,7 +369,7 @@ class Table:
         self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
         if played["verdict"] in ("settled", "settled_by_hand"):
             self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
-            right = winning_areas(values, even_odd=False)
+            right = winning_areas(values, even_odd=self.session.plan.profile in EVEN_ODD)
         what = f"round {number}, {played['verdict']}, its dice show {values}"
         self.story.expect(f"{what}: no other lamp burnt", lit <= right, sorted(lit - right))
         is_whole = lit == right or played["verdict"] == "settled_by_hand"

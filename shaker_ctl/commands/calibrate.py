@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from shaker_ctl import settings
+from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
@@ -293,6 +294,7 @@ def _lit(gpio: GpioParameters) -> Iterator[None]:
     """Have the ring light as in play, where the pins can be reached."""
     with contextlib.ExitStack() as held:
         try:
+            daemon_network.enter()
             pins = make_pins(gpio)
             pins.link.open()
             held.callback(pins.link.close)

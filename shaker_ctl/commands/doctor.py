@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shaker_ctl import settings
+from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.doctor.computer import Computer
@@ -51,6 +52,7 @@ def doctor(
     """
     from shaker_ctl.doctor.examination import examine  # and with it every device's library
 
+    daemon_network.enter()
     become_the_service()
     found = settings.load(config)
     if jog and not yes and not typer.confirm("The shaker turns for one second. Is it closed?"):

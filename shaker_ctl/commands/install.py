@@ -47,6 +47,12 @@ def install(
     lamps: DeviceOption = None,
     technician: DeviceOption = None,
     dealer: DeviceOption = None,
+    page: Annotated[
+        bool,
+        typer.Option(
+            "--page", help="Start the page for browsers at power-on; make its certificate."
+        ),
+    ] = False,
     public_key: Annotated[
         Path | None, typer.Option(help="The approver's seal.pub; never replaces another one.")
     ] = None,
@@ -59,6 +65,9 @@ def install(
 
     With --camera, --lamps, --technician or --dealer the USB socket of that device gets the name
     /dev/shaker-camera, /dev/shaker-lamps, ... for whatever is plugged in there later.
+
+    With --page the page for browsers starts as well. It listens on this computer alone until the
+    settings' section `page` names an address, the certificate and its key.
     """
     named = {"camera": camera, "lamps": lamps, "technician": technician, "dealer": dealer}
     devices = {name: device for name, device in named.items() if device is not None}
@@ -66,7 +75,7 @@ def install(
     pins = PinParameters()
     if _is_there(places.settings):
         pins = settings.load(places.settings).gpio.pins
-    wishes = Wishes(places=places, devices=devices, pins=pins, public_key=public_key)
+    wishes = Wishes(places=places, devices=devices, pins=pins, public_key=public_key, page=page)
     _carry_out(to_install(wishes), check=check, yes=yes, done="installed")
     if not check:
         screen.print(

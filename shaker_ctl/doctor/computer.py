@@ -156,7 +156,8 @@ def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
     return warn(
         "clock",
         f"{said}, and nothing vouches for it",
-        "Fit an RTC or allow NTP; otherwise a floorperson confirms the time at every opening",
+        "Fit an RTC or allow NTP; otherwise a floorperson says `time confirm` at a console after "
+        "every start, before the inspection",
     )
 
 

@@ -68,7 +68,7 @@ def _everything(
 ) -> Iterator[Finding]:
     yield from computer.examine(machine, settings.gpio.pins)
     yield boot_settings(machine, computer.board(machine))
-    yield from records.examine(settings.journal, settings.console)
+    yield from records.examine(settings.journal, settings.console, book)
     yield digests(source, is_real_table=real_table.mark(machine.root) is not None)
     yield libraries()
     yield camera.calibration(settings.camera, source)

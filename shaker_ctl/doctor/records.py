@@ -8,25 +8,32 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.console import accounts
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import SettingsError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.vocabulary import Barrier, Role, TimeTrust
+from shaker_ctl.service.recovery import recover
 
 LITTLE_ROOM_MB, NO_ROOM_MB = 500.0, 50.0
 """A round takes 0.15 MB with its pictures: 500 MB are a week of play, 50 MB half a day."""
 
 
-def examine(journal: JournalParameters, console: ConsoleParameters) -> Iterator[Finding]:
-    """Look at disks, journal and people."""
+def examine(
+    journal: JournalParameters, console: ConsoleParameters, book: Rulebook
+) -> Iterator[Finding]:
+    """Look at disks, journal, dice and people."""
     yield disk("disk", journal.path.parent)
     yield second_disk(journal)
     yield journal_copies(journal)
+    yield dice(journal, book, datetime.now(UTC))
     yield people(console.users_file)
 
 
@@ -91,6 +98,25 @@ def journal_copies(journal: JournalParameters) -> Finding:
     for found in sorted(findings, key=lambda one: not one.halts):
         return (fail if found.halts else warn)("journal", found.text, found.remedy)
     return ok("journal", f"{heads[0][1].sequence} records in {len(heads)} copies verify")
+
+
+def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:
+    """Whether the dice are on record and young enough: other dice make an inspection due anew."""
+    remedy = "At a console, before the inspection: dice changed SERIAL SERIAL SERIAL"
+    held = None
+    if volume_numbers(journal.path):
+        try:
+            store = SqliteJournal(journal.path, read_only=True)
+            try:
+                held = recover(store.newest_first(), book).state.dice
+            finally:
+                store.close()
+        except ShakerError as error:
+            return warn("dice", f"the journal does not say: {error}", error.remedy)
+    barrier = book.bars(now, TimeTrust.RTC, False, held)
+    if barrier in (Barrier.DICE_UNKNOWN, Barrier.DICE_EXPIRED):
+        return warn("dice", book.explain(barrier), remedy)
+    return ok("dice", f"{', '.join(held.serials) if held else 'none'} on record")
 
 
 def people(users_file: Path) -> Finding:

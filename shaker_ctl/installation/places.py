@@ -13,6 +13,9 @@ from pathlib import Path
 USER = "shaker"
 """The unprivileged user of the service, and its group."""
 
+PAGE_USER = "shaker-page"
+"""The unprivileged user of the page, and its group."""
+
 PREFIX = Path("/opt/shaker-ctl")
 """The virtual environment that the units name, where it is installed as the page says."""
 
@@ -76,6 +79,11 @@ class Places:
     def public_key(self) -> Path:
         """The approver's key, against which the seal is checked at every start."""
         return self.at("/etc/shaker-ctl/seal.pub")
+
+    @property
+    def page_keys(self) -> Path:
+        """Folder of the page's certificate and key."""
+        return self.at("/etc/shaker-page")
 
     @property
     def pins(self) -> Path:

@@ -26,15 +26,24 @@ from shaker_ctl.installation.acts import (
     Write,
     user_number,
 )
-from shaker_ctl.installation.places import PREFIX, USER, Places, shipped
+from shaker_ctl.installation.certificate import MakeCertificate
+from shaker_ctl.installation.places import PAGE_USER, PREFIX, USER, Places, shipped
 from shaker_ctl.installation.skeleton import SKELETON
 
-UNITS = ("shaker-ctl.service", "pigpiod.service", "media-shaker\\x2djournal.mount")
+UNITS = (
+    "shaker-ctl.service",
+    "pigpiod.service",
+    "shaker-page.service",
+    "media-shaker\\x2djournal.mount",
+)
 STARTED = ("pigpiod.service", "shaker-ctl.service")
 """Units that start at power-on. The mount comes with its stick, by udev."""
 
 PACKAGED_STARTED = ("shaker-pigpiod.service", "shaker-ctl.service")
 """The same of the Debian package: Debian's daemon has a unit of the first name already."""
+
+PAGE_UNIT = "shaker-page.service"
+"""Starts at power-on where the page is wished for."""
 
 UDEV = Path("/run/udev/control")
 """Where udev listens. In a container it does not run; it reads its rules when it starts."""
@@ -57,6 +66,8 @@ class Wishes:
     pins: PinParameters = field(default_factory=PinParameters)
     public_key: Path | None = None
     """The approver's `seal.pub`; the private half is never on a table."""
+    page: bool = False
+    """Whether the page for browsers starts at power-on."""
     properties: Callable[[Path], Mapping[str, str]] = sockets.properties
 
 
@@ -75,7 +86,8 @@ def to_install(wishes: Wishes) -> list[Act]:
     found += _pending(_folders(places))
     found += _pending(_configuration(wishes))
     found += _pending(_keys(wishes))
-    units = _pending(_units(places))
+    found += _pending(_page(wishes))
+    units = _pending([*_units(places), *_page_started(wishes, Path("/etc/systemd/system"))])
     rules = _pending(_rules(wishes))
     log = _pending([Write(places.journald, _text("shaker-ctl.journald.conf"))])
     found += [*units, *rules, *log]
@@ -98,13 +110,16 @@ def to_uninstall(places: Places) -> list[Act]:
         services = [
             Command(
                 "stop the table and the GPIO daemon; the motor is off then",
-                ["systemctl", "stop", *STARTED],
+                ["systemctl", "stop", *STARTED, PAGE_UNIT],
                 is_needless=lambda: False,
             )
         ]
     units = _pending(
         [
-            *(Remove(places.units / "multi-user.target.wants" / name) for name in STARTED),
+            *(
+                Remove(places.units / "multi-user.target.wants" / name)
+                for name in (*STARTED, PAGE_UNIT)
+            ),
             *(Remove(places.units / name) for name in UNITS),
         ]
     )
@@ -130,8 +145,13 @@ def kept(places: Places) -> list[Path]:
     """Return what an uninstallation leaves: the table's memory, and what it was told."""
     return [
         path
-        for path in (places.at("/var/lib/shaker-ctl"), places.at("/etc/shaker-ctl"))
-        if path.exists()
+        for name in (
+            "/var/lib/shaker-ctl",
+            "/etc/shaker-ctl",
+            "/var/lib/shaker-page",
+            "/etc/shaker-page",
+        )
+        if (path := places.at(name)).exists()
     ]
 
 
@@ -140,7 +160,10 @@ def _to_set_up_package(wishes: Wishes) -> list[Act]:
     places = wishes.places
     found = _pending(_told(wishes))
     found += _pending(_keys(wishes))
-    switched_on = _pending(_switched_on(places, PACKAGED_STARTED, Path("/usr/lib/systemd/system")))
+    found += _pending(_page(wishes))
+    packaged = Path("/usr/lib/systemd/system")
+    started = _switched_on(places, PACKAGED_STARTED, packaged)
+    switched_on = _pending([*started, *_page_started(wishes, packaged)])
     rules = _pending(_socket_rules(wishes))
     found += [*switched_on, *rules]
     if not places.is_staged:
@@ -167,9 +190,11 @@ def _user(places: Places) -> list[Act]:
     if places.is_staged:
         return _pending([declared])
     made = Command(
-        f"make the user {USER} and put it into the groups video, dialout and gpio",
+        f"make the users {USER} and {PAGE_USER}, with their groups",
         ["systemd-sysusers", str(places.sysusers)],
-        is_needless=lambda: declared.is_done() and user_number(USER) is not None,
+        is_needless=lambda: (
+            declared.is_done() and None not in (user_number(USER), user_number(PAGE_USER))
+        ),
         remedy="apt install systemd",
     )
     return _pending([declared, made])
@@ -180,6 +205,7 @@ def _folders(places: Places) -> list[Act]:
     return [
         Folder(places.at("/etc/shaker-ctl"), 0o750, group=group),
         Folder(places.at("/var/lib/shaker-ctl"), 0o750, owner=group, group=group),
+        Folder(places.page_keys, 0o750, group=None if places.is_staged else PAGE_USER),
         Folder(places.at("/media/shaker-journal")),
         Write(places.tmpfiles, _text("shaker-ctl.tmpfiles")),
     ]
@@ -189,7 +215,7 @@ def _configuration(wishes: Wishes) -> list[Act]:
     places = wishes.places
     return [
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
-        Write(places.documents / "README.md", _text("README.md")),
+        *(Write(places.documents / name, _text(name)) for name in ("README.md", "bench.conf")),
         *_told(wishes),
     ]
 
@@ -223,6 +249,17 @@ def _keys(wishes: Wishes) -> list[Act]:
             remedy="A new approver: remove that file by hand, install the new key, seal again",
         )
     return [Write(wishes.places.public_key, given)]
+
+
+def _page(wishes: Wishes) -> list[Act]:
+    """The page's certificate. A staged folder gets none: it would bear the builder's name."""
+    if not wishes.page or wishes.places.is_staged:
+        return []
+    return [MakeCertificate(wishes.places.page_keys, PAGE_USER)]
+
+
+def _page_started(wishes: Wishes, folder: Path) -> list[Act]:
+    return _switched_on(wishes.places, (PAGE_UNIT,), folder) if wishes.page else []
 
 
 def _units(places: Places) -> list[Act]:

@@ -46,6 +46,12 @@ roles = ["dealer", "floorperson", "supervisor"]
 # The second copy belongs on another medium: a USB stick with a file system labelled shaker-2nd.
 # second = "/media/shaker-journal/journal.sqlite"
 
+[page]
+# The page for browsers, switched on with `shaker-ctl install --page`. On this computer alone, or:
+# address = "0.0.0.0"
+# certificate = "/etc/shaker-page/certificate.pem"
+# key = "/etc/shaker-page/key.pem"
+
 [seal]
 # The table does not start before the approver has sealed it (`shaker-ctl seal`).
 required = true

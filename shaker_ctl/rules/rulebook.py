@@ -75,6 +75,8 @@ class Rulebook:
     retire_steps: frozenset[RetireStep]
     dice_age: DiceAge
     min_round_s: float
+    own_marks: tuple[str, ...] = ()
+    """Marks that this table has for a reason of its own, beside those of its rules."""
     _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
     """Found before; and the clause of the order that holds here, under the key of the order."""
 
@@ -108,7 +110,7 @@ class Rulebook:
     @property
     def marks(self) -> tuple[str, ...]:
         """What every screen and record has to carry beside the profile's name."""
-        marks = []
+        marks = [*self.own_marks]
         if self.demonstration:
             marks.append("DEMONSTRATION")
         if not self.profile.rests_on_instrument:

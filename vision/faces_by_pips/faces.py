@@ -57,6 +57,9 @@ _AROUND = np.concatenate(
 )
 """(56, 2): places beyond the edges of the face."""
 _LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+_AWAY = np.array([np.hypot(_GRID[..., 0] - x, _GRID[..., 1] - y) for x, y in _LATTICE])
+"""(9, 27, 27): distance of each cell from each place of the lattice."""
+_FAR = np.hypot(*np.array(_LATTICE, float).T)
 
 _RADII = (0.27, 0.68)
 _ACE_RADII = (0.19, 1.05)
@@ -288,8 +291,8 @@ def _face(
 ) -> tuple[np.ndarray, Face] | None:
     """Colour and face of a proposal, if its (27, 27, 3) patch shows its pips of that colour and
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
-    layout = np.array(proposal.layout, np.float32)
-    gaps = np.linalg.norm(_GRID[:, :, None] - layout, axis=-1).min(axis=2)
+    has_pip = np.array([place in proposal.layout for place in _LATTICE])
+    gaps = _AWAY[has_pip].min(axis=0)
     looked_at = reach > _FROM_MIDDLE
     ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
     if not ground.any():
@@ -298,16 +301,16 @@ def _face(
     contrast = float(np.linalg.norm(pip - body))
     if contrast < _MIN_CONTRAST:
         return None
-    off = np.linalg.norm(patch - body, axis=-1) / contrast
-    share = ((patch - body) @ ((pip - body) / contrast**2)).astype(np.float32)
-    full, empty = 1.0, 0.0
+    away = patch - body
+    off = np.sqrt(np.einsum("ijk,ijk->ij", away, away)) / contrast
+    share = (away @ ((pip - body) / contrast**2)).astype(np.float32)
     disc = max(0.20, min(0.75 * radius, 0.4))
-    for x, y in _LATTICE:
-        near = looked_at & ((_GRID[..., 0] - x) ** 2 + (_GRID[..., 1] - y) ** 2 < disc**2)
-        if (x, y) in proposal.layout:
-            full = min(full, float(share[near].mean()))
-        elif np.hypot(x, y) > radius + disc:
-            empty = max(empty, float(off[near].mean()))
+    near = (looked_at & (disc > _AWAY)).reshape(len(_LATTICE), -1).astype(np.float32)
+    cells = np.maximum(near.sum(axis=1), 1.0)
+    full = min(1.0, float((near[has_pip] @ share.ravel() / cells[has_pip]).min()))
+    is_bare = ~has_pip & (radius + disc < _FAR)
+    bare = near[is_bare] @ off.ravel() / cells[is_bare]
+    empty = max(0.0, float(bare.max(initial=0.0)))
     kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
     most_empty, max_odd, most_grain = (
         _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)

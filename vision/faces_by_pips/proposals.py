@@ -63,12 +63,13 @@ def propose(spots: Spots) -> list[Proposal]:
     for i in range(len(spots)):
         away = np.hypot(*(xy - xy[i]).T)
         least = np.minimum(contrast, contrast[i])
-        is_plain = (least > PLAIN) & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < _SAME)
+        unlike = np.linalg.norm(spots.inner - spots.inner[i], axis=1)
+        is_plain = (least > PLAIN) & (unlike < _SAME)
         like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
         alike = (
             (away < 5.4 * size[i])
             & (np.maximum(size, size[i]) < SIZE_RATIO * np.minimum(size, size[i]))
-            & (np.linalg.norm(spots.inner - spots.inner[i], axis=1) < LIKE_INNER * least + 4)
+            & (unlike < LIKE_INNER * least + 4)
             & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
         )
         alike[i] = False

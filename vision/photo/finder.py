@@ -42,6 +42,8 @@ _LOOKS = ((0.0, 72.0), (90.0, 72.0), (180.0, 56.0), (225.0, 92.0))
 _UPRIGHT_LOOKS = ((-12.0, 72.0), (0.0, 56.0), (12.0, 72.0), (0.0, 92.0))
 """The same where the view slants, but turned from how the picture stands: there a die shows three
 faces, and what tells the top from the others is that it is above."""
+_BLIND_LOOKS = 2
+"""A finding that this many closer looks in a row do not see is dropped without the other looks."""
 _WINDOW = 224
 _FIRST_SCORE = 0.15
 """What deserves a closer look."""
@@ -74,6 +76,13 @@ set's 243 pictures exact so, and to 200 with 0.5 for both; but then only 472 ins
 _ELSEWHERE = 0.35
 """Edges from the middle of what was found to that of the top face, by the photo look, from which
 another face than the top was found."""
+
+
+_SURE_SCORE = 0.35
+"""Score from which a finding of a first look says how large the dice are."""
+_ENOUGH, _STEEP = 2, 0.10
+"""If so many dice are found, and the top and bottom faces of none are farther apart than this, in
+edges, the view is from above: a stretched picture shows nothing more."""
 
 
 class ScoredFinder(Protocol):
@@ -127,12 +136,16 @@ class PhotoFinder:
             scales = [1.0, _MAX_ENLARGED]
         found: list[_Candidate] = []
         for scale in scales:
-            found += self._at_scale(image, scale)
-        slanted = min(_SLANTED_SIDE / longest, _MAX_ENLARGED)
-        found += self._at_scale(image, slanted, _STRETCHES[0])
-        if _shows_fronts(found):
-            found += self._at_scale(image, slanted, _STRETCHES[1])
-        edges = [c.die.edge_px for c in found if c.die.score > 0.35]
+            smallest = min((die.edge_px for die in _sure(found)), default=0.0)
+            if scale <= 1.0 or smallest * scale < _GOOD_EDGES[1]:
+                found += self._at_scale(image, scale)
+        sure = _sure(found)
+        if len(sure) < _ENOUGH or max(map(_slant, sure)) > _STEEP:
+            slanted = min(_SLANTED_SIDE / longest, _MAX_ENLARGED)
+            found += self._at_scale(image, slanted, _STRETCHES[0])
+            if _shows_fronts(found):
+                found += self._at_scale(image, slanted, _STRETCHES[1])
+        edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
         fine = min(_FINE_SIDE / longest, _MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
             found += self._at_scale(image, fine)
@@ -160,11 +173,12 @@ class PhotoFinder:
         self, image: np.ndarray, candidate: _Candidate, slants: bool
     ) -> FoundDie | None:
         """The die as the mean of closer looks; None where none of them finds it."""
-        if slants:
-            looks = [self._look(image, candidate, *look) for look in _UPRIGHT_LOOKS]
-        else:
-            upright = _upright_deg(candidate)
-            looks = [self._look(image, candidate, upright + turn, e) for turn, e in _LOOKS]
+        upright = 0.0 if slants else _upright_deg(candidate)
+        looks: list[FoundDie | None] = []
+        for turn, edge in _UPRIGHT_LOOKS if slants else _LOOKS:
+            looks.append(self._look(image, candidate, upright + turn, edge))
+            if looks == [None] * _BLIND_LOOKS:
+                break
         seen = [die for die in looks if die is not None]
         if not seen:
             return None
@@ -298,9 +312,18 @@ def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
     )
 
 
+def _sure(found: Sequence[_Candidate]) -> list[FoundDie]:
+    return [c.die for c in found if c.die.score > _SURE_SCORE]
+
+
+def _slant(die: FoundDie) -> float:
+    """Distance between the middles of its top and bottom faces as they look, in edges."""
+    return float(np.hypot(*die.down)) / die.edge_px
+
+
 def is_slanted(dice: Sequence[FoundDie]) -> bool:
     """True if the dice of a picture are seen from aside."""
-    slants = [float(np.hypot(*die.down)) / die.edge_px for die in dice if die.score > 0.4]
+    slants = [_slant(die) for die in dice if die.score > 0.4]
     return bool(slants) and float(np.median(slants)) > _SLANTED
 
 

@@ -28,6 +28,7 @@ def scene_of(second: SecondReading, calibration: Calibration, wanted: int | None
     return Scene(
         wanted, calibration.die_mm, calibration.die_px,
         second.foreground, second.unexplained, second.unexplained_at_wall,
+        calibration.compartment_radius_mm,
     )  # fmt: skip
 
 

@@ -314,9 +314,10 @@ def _not_flat_doubtful(die: DieEvidence, limits: Limits) -> Unreadable:
     """The refusal by the witness that is farthest from what it says of a flat die."""
     witness = farthest_below(die, limits)
     says = ", ".join(map(str, die.witnesses))
+    rest = f": {die.may_rest_on} may hold up one side" if die.may_rest_on else ""
     return Unreadable(
         Reason.NOT_FLAT_DOUBTFUL,
-        f"flat is not certain, by {witness.name}; log-odds of flat {die.odds:+.1f} "
+        f"flat is not certain, by {witness.name}{rest}; log-odds of flat {die.odds:+.1f} "
         f"(needed {limits.flat:+.1f}): {says}",
     )
 

@@ -10,7 +10,7 @@ There are six witnesses; the log-odds of the sixth are bounded:
 - `outline`: whether an upright cube fits the die
 - `pips`: whether the pips are in the middle of that cube's top
 - `side faces`: whether they are as visible as an upright cube's
-- `contact`: whether anything in sight could hold the die up
+- `contact`: whether anything in sight could hold the die up (`supports`)
 
 `looks` and `top face` are the networks' side. `outline`, `pips` and `side faces` are the second
 reader's side. The two sides share only the picture. Each side has its own logistic regression
@@ -30,6 +30,7 @@ import numpy as np
 from vision.parameters import LIMITS, Limits
 from vision.quads import gap_px
 from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote, Witness
+from vision.table.supports import may_rest_on
 
 LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT = (
     "looks", "top face", "outline", "pips", "side faces", "contact",
@@ -112,8 +113,13 @@ def heard(
         measured = die.measured
         if measured is not None:
             measured = replace(measured, above=measured.layer - usual)
-        is_free = is_seen and is_bare and not beside
-        placed = replace(die, measured=measured, beside=beside, is_free=is_free)
+        placed = replace(
+            die,
+            measured=measured,
+            beside=beside,
+            is_free=is_seen and is_bare and not beside,
+            may_rest_on=may_rest_on(die, dice, scene, limits),
+        )
         full.append(replace(placed, witnesses=_hear(placed, limits)))
     return tuple(full)
 
@@ -131,18 +137,20 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
         odds[OUTLINE] = limits.no_cube
     # Without a value, there is no die whose lie the second reader could judge.
     witnesses = [Witness(name, value) for name, value in odds.items()]
-    return with_contact(witnesses, die.is_free, limits)
+    return with_contact(witnesses, die.is_free, bool(die.may_rest_on), limits)
 
 
 def with_contact(
-    witnesses: Sequence[Witness], is_free: bool, limits: Limits = LIMITS
+    witnesses: Sequence[Witness], is_free: bool, may_rest: bool, limits: Limits = LIMITS
 ) -> tuple[Witness, ...]:
-    """The five witnesses and the sixth: contact says nothing where any of them is against flat."""
+    """The five witnesses and the sixth. A die that is free gains a little, but nothing where any
+    other witness is against flat; one that `may_rest` on what hides its lean loses much."""
     is_heard = is_free and all(
         witness.odds > usual - limits.contact_below
         for witness, usual in zip(witnesses, limits.usual, strict=True)
     )
-    return (*witnesses, Witness(CONTACT, limits.contact if is_heard else 0.0))
+    odds = limits.lean_gap if may_rest else limits.contact if is_heard else 0.0
+    return (*witnesses, Witness(CONTACT, odds))
 
 
 def _add(
@@ -159,5 +167,5 @@ def side_of(die: DieEvidence, names: Sequence[str]) -> float:
 
 def farthest_below(die: DieEvidence, limits: Limits = LIMITS) -> Witness:
     """The witness that is farthest below what it says of a usual flat die."""
-    pairs = list(zip(die.witnesses, limits.usual, strict=False))  # contact is none of them
+    pairs = list(zip(die.witnesses, (*limits.usual, 0.0), strict=True))
     return min(pairs, key=lambda pair: pair[0].odds - pair[1])[0]

@@ -95,7 +95,7 @@ def test_neither_side_decides_alone():
 
 def test_contact_speaks_for_a_free_die_and_outvotes_no_witness():
     assert odds(die(), CONTACT) == LIMITS.contact
-    assert odds(die(at=75.0), CONTACT) == 0.0  # beside the first die
+    assert odds(die(at=70.5), CONTACT) == 0.0  # side against side with the first die
     assert odds(die(vote=replace(VOTE, support=0.8)), CONTACT) == 0.0
     assert odds(die(scene=replace(SCENE, unexplained=0.15)), CONTACT) == 0.0
     for against in (
@@ -106,6 +106,16 @@ def test_contact_speaks_for_a_free_die_and_outvotes_no_witness():
         die(measured=replace(MEASURED, layer=2.2)),
     ):
         assert odds(against, CONTACT) == 0.0
+
+
+def test_contact_speaks_against_a_die_that_a_neighbour_or_the_wall_may_hold_up():
+    resting = die(at=75.0)  # a gap of 1.1 mm, in which a lean would hide
+    assert resting.may_rest_on == "a neighbour"
+    assert odds(resting, CONTACT) == LIMITS.lean_gap
+    assert die(at=85.0).may_rest_on == ""
+    at_wall = 200.0 / 4.4 + 8.0 + 2.0
+    assert die(scene=replace(SCENE, wall_mm=at_wall)).may_rest_on == "the wall"
+    assert die(scene=replace(SCENE, wall_mm=at_wall + 3.0)).may_rest_on == ""
 
 
 def test_an_outline_that_no_cube_fits_speaks_against_one():

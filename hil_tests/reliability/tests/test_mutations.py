@@ -90,6 +90,7 @@ def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> N
     result = Result(one.fault, one.moment.value, SeenFromOutside().as_dict(), ["tach-silent late"])
     kept.keep(one, result)
     assert kept.find(one) == result
+    assert kept.has_caught(one)
     assert kept.find(replace(MUTATIONS[1], name=one.name)) is None, "a result of another row"
     page = kept.write_page(lambda _: None).read_text("utf-8")
     assert (

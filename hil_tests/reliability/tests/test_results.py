@@ -14,6 +14,7 @@ from hil_tests.reliability.crash import APPENDS, TRIES, Crash, Kept, Point, miss
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import MATRIX_JSON, MATRIX_PAGE, Results, Row, line, shard
 from hil_tests.reliability.trial import Result
+from hil_tests.report.compare import load
 
 ROWS = catalogue.rows(every_moment=True)
 FIRST, SECOND, THIRD = ROWS[:3]
@@ -164,3 +165,21 @@ def test_every_point_is_one_of_its_own() -> None:
     assert len(set(names)) == len(names)
     assert {"append 1", "write 1", "output commit", "console result"} <= set(names)
     assert not any(point.kind == "write" for point in points(both_sides=False))
+
+
+def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) -> None:
+    kept = Results(tmp_path)
+    fault, moment = row = next(
+        one for one in ROWS if one[0].name == "estop-pressed" and one[1].name == "TOSS"
+    )
+    late = result(row, "EN low within 0.15 s, seen after 0.2 s")
+    late.seen["motor_after_s"] = 0.2
+    kept.keep(row, late)
+    kept.keep(FIRST, result(FIRST))
+    kept.write_report([FIRST, row, SECOND])
+    tests = load(tmp_path)["tests"]
+    assert [test["outcome"] for test in tests] == ["passed", "failed"]
+    assert tests[1]["node"] == f"faults::{fault.name}@{moment.name.lower()}"
+    (taken,) = tests[1]["measurements"]
+    assert (taken["name"], taken["value"], taken["upper"]) == ("fault to EN low", 0.2, 0.15)
+    assert "EN low within 0.15 s, seen after 0.2 s" in (tmp_path / "report.html").read_text()

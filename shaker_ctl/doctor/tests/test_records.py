@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections import namedtuple
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor import records
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.journal.record import Entry, link
+from shaker_ctl.rules import machine
+from shaker_ctl.rules.events import DiceChanged
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.vocabulary import Person, Role
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -110,3 +118,19 @@ def test_a_missing_users_file_is_wrong(tmp_path: Path):
     found = records.people(tmp_path / "users.toml")
     assert found.verdict is Grade.FAIL
     assert "console add-user" in found.remedy
+
+
+def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path: Path) -> None:
+    book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
+    journal = found_journal(tmp_path, second=False)
+    found = records.dice(journal, book, now)
+    assert found.verdict is Grade.WARN
+    assert "dice changed SERIAL SERIAL SERIAL" in found.remedy
+    event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
+    step = machine.step(machine.initial(book), event, book)
+    store = SqliteJournal(journal.path)
+    entry = Entry("step", {"state": to_record(step.state)})
+    wall = now.isoformat()
+    store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
+    store.close()
+    assert records.dice(journal, book, now).verdict is Grade.OK

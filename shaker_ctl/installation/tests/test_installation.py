@@ -96,7 +96,7 @@ def test_a_stop_script_that_cannot_be_run_is_put_right(places: Places):
 def test_the_units_name_the_environment_in_which_the_program_lies(places: Places):
     carry_out(Wishes(Places(places.root, prefix=Path("/srv/table"))))
     unit = (places.units / "shaker-ctl.service").read_text()
-    assert "ExecStart=/srv/table/bin/shaker-ctl run" in unit
+    assert "ExecStart=/srv/table/bin/python3 -I /srv/table/bin/shaker-ctl run" in unit
     assert str(PREFIX) not in unit
 
 
@@ -169,7 +169,7 @@ def test_paths_in_units_and_scripts_are_those_of_an_installation(places: Places)
     daemon = (places.units / "pigpiod.service").read_text()
     for path, text in (
         (places.settings, unit),
-        (places.pins, unit),
+        (places.pins, (places.scripts / "motor-off").read_text()),
         (places.pins, daemon),
         (places.scripts / "motor-off", unit),
         (places.scripts / "motor-off", daemon),

@@ -27,7 +27,7 @@ MAX_START_S = (
 )
 """Every wait of `Table.start`, one after the other, by the settings' defaults."""
 
-EXPOSURE = 1.5
+EXPOSURE = 1.0
 """Most that `systemd-analyze security` may find, of 10."""
 
 
@@ -74,7 +74,19 @@ def test_the_service_runs_as_its_user_and_tells_systemd_of_itself():
 @pytest.mark.parametrize("unit", [TABLE, DAEMON], ids=["table", "daemon"])
 def test_both_units_take_the_motors_pins_low_however_they_end(unit: dict[str, list[str]]):
     assert unit["ExecStopPost"][0].lstrip("+").endswith("/motor-off")
-    assert unit["EnvironmentFile"] == ["-/etc/shaker-ctl/pins.conf"]
+
+
+def test_the_table_is_given_no_environment_and_loads_nothing_but_its_own():
+    assert "EnvironmentFile" not in TABLE
+    assert "Environment" not in TABLE
+    assert "/python3 -I /" in TABLE["ExecStart"][0]
+
+
+def test_daemon_and_table_share_a_network_that_nobody_else_is_on():
+    assert TABLE["PrivateNetwork"] == DAEMON["PrivateNetwork"] == ["yes"]
+    assert TABLE["JoinsNamespaceOf"] == ["pigpiod.service"]
+    assert "PrivateTmp" not in DAEMON, "the table would join it"
+    assert assignments("bench.conf") == {"PrivateNetwork": ["no"]}
 
 
 def test_the_daemon_is_reached_from_this_machine_alone():

@@ -219,7 +219,6 @@ def test_light_that_changes_by_itself_before_the_dip_proves_nothing():
     work.dip.at = table.now + 0.3
     for light in (1.0, 0.6, 0.6, 1.0, 1.0):
         assert table.session.see(table.frame(AFTER, light), lambda: table.now) is None
-    assert work.dip is None or work.dip.t_seen is None
     assert not table.of(DipLight)
 
 
@@ -298,7 +297,7 @@ def test_dice_out_of_sight_say_nothing_of_the_shaker(before, after, changed, is_
     finished = table.watch([*tumbling(2), *[after] * 30])
     rested = table.of(Rested)[0]
     assert (rested.poses_changed, rested.is_proved) == (changed, is_proved)
-    assert not finished.unchanged or len(before) == len(after) == 3
+    assert not finished.unchanged
     assert isinstance(finished.verdict, Verified) == (len(after) == 3)
 
 

@@ -1,0 +1,156 @@
+"""One demonstration for all tests: a rig, a table that plays, its page, and a second page with
+logins and TLS on the same table."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+
+from hil_tests.demo.people import People
+from hil_tests.demo.session import Plan, Session
+from shaker_ctl.console import accounts
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
+from shaker_ctl.service.status_socket import read_status
+
+CHROMIUM = "/usr/bin/chromium"
+SHOTS = Path("var/page")
+SIZES = {"phone": (390, 844), "laptop": (1366, 768), "wall": (1920, 1080)}
+WORD = "correct horse battery"
+PLAYED = 3
+"""Rounds before anybody looks."""
+
+PATIENCE_S = 300.0
+
+
+@dataclass
+class Stage:
+    """What the tests play on."""
+
+    session: Session
+    people: People
+    guarded: str = ""
+    """Address of the page with logins."""
+    process: subprocess.Popen[bytes] | None = None
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def open(self) -> str:
+        """Address of the demonstration's own page."""
+        return self.session.page_address
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A table that plays by itself, and its two pages."""
+    folder = tmp_path_factory.mktemp("demonstration")
+    plan = Plan(profile="pa-625a", seed=1, pace="brisk", page=True)
+    with Session(plan, folder) as session:
+        said: list[str] = []
+        people = People(session, said.append)
+        made = Stage(session, people, said=said)
+        people.start()
+        try:
+            _wait_for_rounds(made)
+            _start_guarded(made)
+            yield made
+        finally:
+            people.stop()
+            if made.process is not None:
+                made.process.terminate()
+                made.process.wait()
+
+
+def _wait_for_rounds(stage: Stage) -> None:
+    ends = time.monotonic() + PATIENCE_S
+    while len(read_status(stage.session.runtime_dir)["rounds"]) < PLAYED:
+        assert stage.people.failure is None, stage.people.failure
+        assert time.monotonic() < ends, f"no {PLAYED} rounds; people: {stage.said[-5:]}"
+        time.sleep(0.3)
+
+
+def _start_guarded(stage: Stage) -> None:
+    folder = stage.session.folder
+    for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tim", "technician")):
+        accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD)
+    keys = folder / "keys"
+    keys.mkdir()
+    MakeCertificate(keys, "root")._make()
+    told: dict[str, Any] = dict(tomlkit.parse((folder / "settings.toml").read_text("utf-8")))
+    told["page"] = {
+        "port": 0,
+        "state_dir": str(folder / "guarded"),
+        "certificate": str(keys / CERTIFICATE),
+        "key": str(keys / KEY),
+    }
+    file = folder / "guarded.toml"
+    file.write_text(tomlkit.dumps(told), "utf-8")
+    program = [sys.executable, "-c", "from shaker_ctl.main import app; app()"]
+    log = folder / "guarded.log"
+    with log.open("wb") as written:
+        stage.process = subprocess.Popen(
+            [*program, "page", "--config", str(file)], stdout=written, stderr=subprocess.STDOUT
+        )
+    ends = time.monotonic() + 60
+    while "page: " not in log.read_text("utf-8"):
+        assert stage.process.poll() is None, log.read_text("utf-8")
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+    stage.guarded = log.read_text("utf-8").partition("page: ")[2].split()[0]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Debian's browser, driven by Playwright."""
+    api = pytest.importorskip("playwright.sync_api", reason="make .venv/.browser installs it")
+    if not Path(CHROMIUM).exists():
+        pytest.skip("apt install chromium")
+    with api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Tab:
+    """A page of the browser, and everything that went wrong in it."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page, self.address = page, address.rstrip("/")
+        self.wrong: list[str] = []
+        page.on("console", lambda said: self._hear(said))
+        page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+
+    def _hear(self, said: Any) -> None:
+        if said.type in ("error", "warning"):
+            self.wrong.append(f"{said.type}: {said.text} ({said.location.get('url', '')})")
+
+    def go(self, path: str) -> Any:
+        return self.page.goto(self.address + path)
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).inner_text())
+
+
+@pytest.fixture
+def tab(chromium: Any, stage: Stage) -> Iterator[Tab]:
+    """The demonstration's page; fails where the browser's console has an error in it."""
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, color_scheme="dark")
+    made = Tab(context.new_page(), stage.open)
+    yield made
+    context.close()
+    assert made.wrong == []
+
+
+@pytest.fixture
+def guarded(chromium: Any, stage: Stage) -> Iterator[Tab]:
+    """The page with logins. Its certificate is its own."""
+    context = chromium.new_context(ignore_https_errors=True, accept_downloads=True)
+    yield Tab(context.new_page(), stage.guarded)
+    context.close()

@@ -1,0 +1,48 @@
+"""The files of a report: JSON for programs, a page for people, and a record for a laboratory.
+
+Owns their names, and that each is written whole or not at all. Must not know what was tested.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hil_tests.report import openhtf, page
+
+FORMAT = 1
+
+
+def write(
+    folder: Path,
+    *,
+    rig: str,
+    at: str,
+    began_s: float,
+    about: Mapping[str, str],
+    tests: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write `report.json`, `report.html` and `openhtf.json`. Raises OSError.
+
+    `at`: when the run began, ISO 8601 with its zone; `began_s`: the same on CLOCK_MONOTONIC, on
+    which all times of `tests` are.
+    """
+    whole = {
+        "format": FORMAT,
+        "rig": rig,
+        "at": at,
+        "began_s": began_s,
+        "about": dict(about),
+        "tests": list(tests),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("report.json", json.dumps(whole)),
+        ("report.html", page.draw(whole)),
+        ("openhtf.json", json.dumps(openhtf.test_record(whole))),
+    ):
+        fresh = folder / f"{name}.new"
+        fresh.write_text(text, "utf-8")
+        fresh.replace(folder / name)

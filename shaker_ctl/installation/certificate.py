@@ -1,0 +1,105 @@
+"""The page's key and certificate, as an installation makes them.
+
+Owns an act: a key of this computer, a certificate signed by itself, and a request that a house's
+authority can sign. What is there already stays: a house puts its own certificate in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from shaker_ctl.installation.acts import InstallError, group_number
+
+CERTIFICATE, KEY, REQUEST = "certificate.pem", "key.pem", "request.pem"
+
+DAYS = 800
+"""How long the certificate holds: browsers take none of more than 825 days."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCertificate:
+    """Have a key and a certificate in `folder`, the key readable by `group` alone."""
+
+    folder: Path
+    group: str
+
+    @property
+    def what(self) -> str:
+        return f"make a key and a certificate for the page in {self.folder}"
+
+    def is_done(self) -> bool:
+        try:
+            key = (self.folder / KEY).stat()
+            return (self.folder / CERTIFICATE).exists() and key.st_gid == group_number(self.group)
+        except OSError:
+            return False
+
+    def do(self) -> None:
+        """Make what is missing. Raises InstallError."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not (self.folder / KEY).exists() or not (self.folder / CERTIFICATE).exists():
+                self._make()
+            for name, mode in ((KEY, 0o640), (CERTIFICATE, 0o644)):
+                (self.folder / name).chmod(mode)
+                shutil.chown(self.folder / name, group=self.group)
+        except (OSError, LookupError) as error:
+            raise InstallError(
+                f"the page's certificate cannot be made in {self.folder}: {error}",
+                remedy="Mend that and run it again",
+            ) from error
+
+    def _make(self) -> None:
+        host = socket.gethostname()
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])])
+        names = x509.SubjectAlternativeName(
+            [x509.DNSName(one) for one in dict.fromkeys((host, f"{host.split('.')[0]}.local"))]
+        )
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(days=DAYS))
+            .add_extension(names, critical=False)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        request = (
+            x509.CertificateSigningRequestBuilder()
+            .subject_name(name)
+            .add_extension(names, critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        pem = serialization.Encoding.PEM
+        secret = key.private_bytes(
+            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        _write(self.folder / KEY, secret, 0o600)
+        _write(self.folder / CERTIFICATE, certificate.public_bytes(pem), 0o644)
+        _write(self.folder / REQUEST, request.public_bytes(pem), 0o644)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    """With its mode from the first byte on."""
+    aside = path.with_name(f".{path.name}.new")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)

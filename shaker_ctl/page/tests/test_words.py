@@ -1,0 +1,107 @@
+"""The catalogues that ship: compiled as they are written, and whole for wall and rounds."""
+
+from __future__ import annotations
+
+import gettext
+import re
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.page.words import SHIPPED, Words, sentences
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.view import standing
+
+FOLDER = SHIPPED / "zh_Hant" / "LC_MESSAGES"
+TEMPLATES = Path(__file__).parents[1] / "templates"
+TRANSLATED = (
+    *("base", "wall", "rounds", "round", "login", "error", "macros"),
+    *("parts/state", "parts/result", "parts/layout", "parts/road", "parts/stale"),
+)
+_MESSAGE = re.compile(r'^msgid "((?:[^"\\]|\\.)+)"\nmsgstr "((?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
+def written() -> dict[str, str]:
+    text = (FOLDER / "page.po").read_text("utf-8")
+    return {key.replace(r"\"", '"'): value for key, value in _MESSAGE.findall(text)}
+
+
+def asked(name: str) -> set[str]:
+    text = (TEMPLATES / f"{name}.html").read_text("utf-8")
+    return {one.replace(r"\'", "'") for one in re.findall(r"_\('((?:[^'\\]|\\.)*)'\)", text)}
+
+
+def test_the_compiled_catalogue_is_the_written_one() -> None:
+    with (FOLDER / "page.mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+
+    assert {key: compiled.gettext(key) for key in written()} == written(), "make words"
+
+
+@pytest.mark.parametrize("template", TRANSLATED)
+def test_every_word_of_wall_and_rounds_is_translated(template: str) -> None:
+    assert asked(template) - set(written()) == set()
+
+
+def test_the_tables_own_sentences_are_translated() -> None:
+    known = set(written())
+    of_play = {text for text in standing._SAYS.values() if "nspect" not in text}
+
+    assert {role.value for role in Role} <= known
+    assert {one for one in of_play if one not in known} <= {
+        "Every lamp is lit alone, then dark.",
+        "The shaker runs.",
+        "What these values win is lit: look at the layout.",
+        "The walk over every lamp is paused; its lamp stays lit.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "accepted", "chosen"),
+    [
+        ("", "zh-TW,zh;q=0.9,en;q=0.8", "zh-Hant"),
+        ("", "zh-Hant-HK", "zh-Hant"),
+        ("", "de, en;q=0.5", "en"),
+        ("", "zh-CN", "en"),
+        ("en", "zh-TW", "en"),
+        ("../../etc", "zh-TW;q=x", "en"),
+        ("", ";;;,,;q=", "en"),
+    ],
+)
+def test_the_language_is_the_one_asked_for(asked_for: str, accepted: str, chosen: str) -> None:
+    assert Words().chosen(asked_for, accepted) == chosen
+
+
+def test_a_house_adds_its_own_words(tmp_path: Path) -> None:
+    place = tmp_path / "zh_Hant" / "LC_MESSAGES"
+    place.mkdir(parents=True)
+    (place / "page.mo").write_bytes(_compiled({"Wall": "牆"}))
+
+    say = Words(tmp_path).say("zh-Hant")
+
+    assert say("Wall") == "牆"
+    assert say("Rounds") == "局次"
+
+
+def test_sentences_that_the_table_joins_are_translated_one_by_one() -> None:
+    say = Words().say("zh-Hant")
+
+    assert (
+        sentences("Bets are open. lamp: the box is gone.", say) == "請下注。 lamp: the box is gone."
+    )
+
+
+def _compiled(messages: dict[str, str]) -> bytes:
+    """A catalogue in the form of GNU gettext."""
+    head = ("", "Content-Type: text/plain; charset=UTF-8\n")
+    pairs = sorted((k.encode(), v.encode()) for k, v in [head, *messages.items()])
+    at = 28 + 16 * len(pairs)
+    tables: list[list[int]] = [[], []]
+    data = b""
+    for column in (0, 1):
+        for pair in pairs:
+            tables[column] += [len(pair[column]), at + len(data)]
+            data += pair[column] + b"\0"
+    numbers = [0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, at]
+    whole = [*numbers, *tables[0], *tables[1]]
+    return b"".join(one.to_bytes(4, "little") for one in whole) + data

@@ -177,7 +177,7 @@ def test_a_hostile_collector_gets_records_and_changes_nothing(house: House, tmp_
         house.collector.kill()
         house.collector.start()
         table.play(1)
-        until(lambda: stored_as(store, table))
+        until(lambda: stored_as(store, table), limit_s=90.0)
         assert store.alarms(SITE) == [] or all(a.table != "pit-h" for a in store.alarms(SITE))
     assert table.path.read_bytes()[:50_000] == before[:50_000] or len(before) <= 50_000
     assert not list(tmp_path.glob("*.replaced*"))

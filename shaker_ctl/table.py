@@ -562,6 +562,7 @@ class Table:
         plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.pid
         plain["reading"] = _plain(self._reader.last)
+        plain["lamps_asked"] = _plain(self._lamps.asked)
         plain["monotonic_s"] = time.monotonic()
         return plain
 

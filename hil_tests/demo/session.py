@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,7 @@ import tomlkit
 
 from hil_tests.demo.installer import InstallationError, install, known_before
 from hil_tests.rig.control import ask
+from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
@@ -145,6 +147,22 @@ class Session:
         address = self.folder / "rig" / "rig.json"
         self._wait_for(self._rig_process, address.exists, "the virtual rig", "rig.log")
         self.rig = json.loads(address.read_text("utf-8"))
+        if self.elsewhere.through:
+            self.check_link()
+
+    def check_link(self) -> None:
+        """Time the controller's link to its daemon before anything is played over it.
+
+        Raises `DemoError` where it is too slow for the control loop.
+        """
+        where = self.rig["pigpiod"]
+        test = [sys.executable, "-m", "hil_tests.rig.link_test", f"{where['host']}:{where['port']}"]
+        ran = subprocess.run(
+            self._inside(*test), capture_output=True, text=True, timeout=30, check=False
+        )
+        if ran.returncode:
+            said = (ran.stderr or ran.stdout).strip()
+            raise DemoError(said, remedy="Join the two computers by a cable or a switch, no Wi-Fi")
 
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
@@ -274,10 +292,16 @@ class Session:
         if not answer["ok"]:
             raise DemoError(f"hands cannot {action}: {answer['error']}")
 
+    @cached_property
+    def elsewhere(self) -> ServiceTable:
+        """Where the service runs, by the rig file."""
+        return (load(self.rig_file) if self.rig_file else RigFile()).service
+
     def _inside(self, *command: str) -> list[str]:
-        """The command as it runs where the rig's pins are: a kernel's device has a door."""
+        """The command as it runs where the rig's pins are: a kernel's device has a door, and
+        another computer has its own way in."""
         if "gpiochip" not in self.rig:
-            return list(command)
+            return [*self.elsewhere.through, *command]
         door = self.rig["gpiochip"]["door"]
         return [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", door, *command]
 

@@ -134,6 +134,24 @@ class ConsoleTable:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceTable:
+    """`[service]`: the controller's program, where it is not simply started here."""
+
+    through: tuple[str, ...] = ()
+    """What stands before each of its commands: how to run it on another computer that sees the
+    same folders, such as `nsenter -t PID -n`."""
+    rig: str = ""
+    """Folder of a rig that runs already, at a controller that is installed and runs. The stories
+    then start neither of them."""
+    people: str = ""
+    """Their passphrases there: a TOML file of `fay`, `dan`, `tom` and `sue`."""
+    off: tuple[str, ...] = ()
+    """Command that takes the running controller's power: a relay's; empty: a person is asked."""
+    on: tuple[str, ...] = ()
+    """Command that gives it back."""
+
+
+@dataclass(frozen=True, slots=True)
 class BenchTable:
     """`[bench]`: who may use it."""
 
@@ -157,6 +175,7 @@ class RigFile:
     lamp: LampTable = field(default_factory=LampTable)
     camera: CameraTable = field(default_factory=CameraTable)
     console: ConsoleTable = field(default_factory=ConsoleTable)
+    service: ServiceTable = field(default_factory=ServiceTable)
     bench: BenchTable = field(default_factory=BenchTable)
 
 
@@ -195,6 +214,8 @@ def _check(rig: RigFile) -> None:
     if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
     fitted_lens(rig.camera)
+    if rig.service.rig and (rig.service.through or not rig.service.people):
+        raise ValueError("[service] rig, of one that runs, needs people and takes no through")
     for name in ("technician", "dealer"):
         ends = getattr(rig.console, name)
         if rig.console.is_ is Part.VIRTUAL and ends and set(ends) != {"port", "service"}:

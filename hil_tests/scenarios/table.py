@@ -21,12 +21,13 @@ import pytest
 
 from hil_tests.demo.people import SERIALS
 from hil_tests.demo.report import winning_areas
-from hil_tests.demo.session import Plan, Session
+from hil_tests.demo.session import Plan
 from hil_tests.report.evidence import gather, lines_of
 from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
 from hil_tests.rig.control import ask
 from hil_tests.rig.gpio_sides import CANNOT
+from hil_tests.scenarios.running import RunningSession, session_of
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
@@ -58,7 +59,7 @@ class Table:
         operator: Callable[[str], bool] | None = None,
     ) -> None:
         """`operator` asks a person at the bench to do something; False where they cannot."""
-        self.session = Session(replace(plan, by_hand=attended), folder, rig_file=rig_file)
+        self.session = session_of(replace(plan, by_hand=attended), folder, rig_file)
         self.story = Story()
         self._consoles: dict[str, Console] = {}
         self._witness: Witness | None = None
@@ -306,6 +307,8 @@ class Table:
 
     def cut_power(self, after: str) -> None:
         """Have the controller die outright (SIGKILL) after so many of an event, and wait for it."""
+        if isinstance(self.session, RunningSession):
+            self.session.arm_power_cut(self.operator)
         pid = self.session.service_pid
         self.inject(f"process_killed pid={pid} after {after}")
         deadline = time.monotonic() + ROUND_S
@@ -400,6 +403,8 @@ class Table:
 
     def _about(self) -> dict[str, str]:
         """The table in words: what it plays, with which settings, measured when."""
+        if isinstance(self.session, RunningSession):
+            return {"service": f"it ran already, at the rig in {self.session.elsewhere.rig}"}
         text = (self.session.folder / "settings.toml").read_text("utf-8")
         found = tomllib.loads(text)
         camera = found["camera"]["calibration"]

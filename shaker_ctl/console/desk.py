@@ -69,7 +69,7 @@ class Request:
         `return-to-service` (also the shaker's return after those steps)
         `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
-        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `calibrate camera` · `selftest`
+        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `selftest`
     """
 
     verb: str

@@ -16,7 +16,7 @@ from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import requests
 
-DEVICE_ACTS = frozenset({"light", "selftest", "calibrate camera"})
+DEVICE_ACTS = frozenset({"light", "selftest"})
 """Acts on a device that is no part of the table's state: permitted while nobody can play."""
 
 _TRIED: tuple[Request, ...] = (

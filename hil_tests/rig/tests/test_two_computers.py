@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.rig.line import BoxEnd, Line, Port
+from hil_tests.rig.link_test import judged
 from hil_tests.rig.uart import Framing
 from hil_tests.waiting import until
 
@@ -24,19 +25,7 @@ name = "rig computer"
 bind = "0.0.0.0"
 address = "10.77.0.1"
 """
-COMPUTERS = """
-ip link set lo up
-unshare -n sleep 120 &
-other=$!
-while [ "$(readlink /proc/$other/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
-ip link add rig type veth peer name controller netns $other
-ip addr add 10.77.0.1/24 dev rig
-ip link set rig up
-nsenter -t $other -n ip addr add 10.77.0.2/24 dev controller
-nsenter -t $other -n ip link set controller up
-echo $other
-exec "$@"
-"""
+COMPUTERS = Path(__file__).parents[2] / "rigs" / "two-computers"
 LOOK = """
 import cv2, json, pathlib, pigpio, sys
 where = json.loads(pathlib.Path(sys.argv[1]).read_text())
@@ -59,10 +48,10 @@ def computers(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     if os.geteuid() or subprocess.run(["unshare", "-n", "true"], check=False).returncode:
         pytest.skip("network namespaces need root")
     (tmp_path / "rig.toml").write_text(RIG_FILE)
-    rig = [sys.executable, "-c", "from hil_tests.rig.main import app; app()", "run"]
-    words = [*rig, "--dir", str(tmp_path / "rig"), "--rig", str(tmp_path / "rig.toml")]
+    rig = f"{sys.executable} -c 'from hil_tests.rig.main import app; app()'"
+    words = f"{rig} run --dir {tmp_path}/rig --rig {tmp_path}/rig.toml"
     run = subprocess.Popen(
-        ["unshare", "-n", "bash", "-ec", COMPUTERS, "computers", *words],
+        ["bash", str(COMPUTERS), "bash", "-c", f"echo $OTHER_COMPUTER; exec {words}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -79,7 +68,7 @@ def computers(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         run.terminate()
         run.wait(20)
         run.stdout.close()
-        subprocess.run(["kill", other], check=False)
+    assert not Path(f"/proc/{other}").exists()
 
 
 def test_camera_and_pins_are_reached_from_another_computer(computers: tuple[Path, str]) -> None:
@@ -93,6 +82,42 @@ def test_camera_and_pins_are_reached_from_another_computer(computers: tuple[Path
     )
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout) == {"estop": 0, "picture": [480, 640, 3]}
+
+
+def test_the_link_is_timed_from_where_the_controller_is(computers: tuple[Path, str]) -> None:
+    addresses, other = computers
+    where = json.loads(addresses.read_text())["pigpiod"]
+    inside = ["nsenter", "-t", other, "-n", sys.executable, "-m", "hil_tests.rig.link_test"]
+    found = {}
+    for name, host in (("cable", where["host"]), ("nobody", "10.77.0.77")):
+        ran = subprocess.run(
+            [*inside, f"{host}:{where['port']}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        found[name] = ran.stderr.strip()
+    assert "does not answer" not in found["cable"]
+    assert "10.77.0.77" in found["nobody"]
+    assert "does not answer" in found["nobody"]
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "says"),
+    [
+        ([0.2] * 100, ""),
+        ([0.2] * 99 + [19.0], ""),
+        ([1.5] * 100, "1.50 ms in the median (0.8 at most)"),
+        ([0.2] * 95 + [40.0] * 5, "40.0 ms for one in a hundred (20 at most)"),
+    ],
+)
+def test_a_link_that_is_too_slow_for_the_control_loop_is_named(
+    took_ms: list[float], says: str
+) -> None:
+    told = judged("10.77.0.1:8888", [took / 1000 for took in took_ms])
+    assert says in told
+    assert bool(told) is bool(says)
 
 
 def test_a_line_ends_at_a_serial_port_of_this_computer_and_comes_back_when_plugged_in() -> None:

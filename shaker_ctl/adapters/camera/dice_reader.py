@@ -81,6 +81,8 @@ class LastReading:
     t_capture: float | None
     t_verdict: float
     frames: int
+    reads: tuple[tuple[float, float], ...] = ()
+    """Of the last frames that were read: when each was taken, and what reading it took, ms."""
 
     def line(self) -> str:
         """In words, for screens."""
@@ -300,6 +302,9 @@ class CameraReader:
             message.t_capture,
             message.t_verdict,
             message.frames_looked_at,
+            tuple(
+                (seen.t_capture, sum(ms for _, ms in seen.cost_ms)) for seen in message.observations
+            ),
         )
         self.last_pictures = pictures or self.last_pictures
         if message.unchanged:

@@ -95,8 +95,9 @@ class CameraWorker:
         calibration = Calibration.from_table(setup.calibration)
         self._gate = QualityGate(calibration)
         self._finder = DieFinder(None if setup.model is None else Path(setup.model))
+        self._reader = TableReader(self._finder, calibration, threads=2)
         self._session = TossSession(
-            TableReader(self._finder, calibration, threads=2),
+            self._reader,
             self._send,
             rest_timeout_s=setup.rest_timeout_s,
             read_timeout_s=setup.read_timeout_s,
@@ -236,6 +237,7 @@ class CameraWorker:
         card = self._finder.card
         height, width = frame.image.shape[:2]
         self._send(CameraReady(card.name, width, height, time.monotonic() - self._started))
+        threading.Thread(target=self._reader.warm, name="warm", daemon=True).start()
 
     def _beat(self, now: float) -> None:
         state = self._grabber.state

@@ -27,7 +27,7 @@ DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
          "shift start", "time confirm", "dice changed", "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
-              "light", "calibrate camera", "selftest", "log bundle", "export",
+              "light", "selftest", "log bundle", "export",
               "cancel"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),
@@ -37,7 +37,7 @@ BY_ROLE = {
     Role.TECHNICIAN: TECHNICIAN,
 }
 FREE = {"status", "faults", "lamps", "motor", "camera", "camera snap", "dice", "journal last",
-        "round", "inspection", "profile", "digests", "health", "statistics", "version", "help",
+        "round", "inspection", "profile", "digests", "health", "statistics", "help",
         "login", "logout", "whoami", "history", "mode", "hello"}  # fmt: skip
 
 CASES = [

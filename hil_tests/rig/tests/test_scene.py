@@ -164,4 +164,4 @@ def test_a_broken_corner_shows_on_the_faces_that_have_it_and_on_no_other(scene: 
         whole = scene.render(0.05, samples, OPEN).astype(int)
         broken = scene.render(0.05, samples, replace(OPEN, chip=(1, 8, 4000))).astype(int)
         differs = np.abs(broken - whole).max(axis=2) > 25  # beyond the grain
-        assert (differs.sum() > 30) is is_seen
+        assert bool(differs.sum() > 30) is is_seen

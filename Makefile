@@ -10,9 +10,9 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check lint types contracts unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
+.PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults faults-all mutations crash crash-all replay soak motor-off foreign \
-        test-page words bench-page lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        test-page words lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -22,16 +22,10 @@ demo: $(VENV)/.rig  ## a table on the virtual rig: opening inspection, then five
 
 test: check unit  ## everything that a landing must pass
 
-check: lint types contracts  ## style, types, architecture
-
-lint: $(VENV)/.test
+check: $(VENV)/.test  ## style, types, architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-types: $(VENV)/.test
 	$(BIN)/mypy
-
-contracts: $(VENV)/.test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
@@ -42,6 +36,9 @@ test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet 
 
 test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
 	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
+
+bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: readers, stopped, killed, full, crowded
+	$(BIN)/python -m hil_tests.page.bench $(BENCH)
 
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale

@@ -1,18 +1,20 @@
 """`make bench`: how fast and how heavy the table is, on the virtual rig, in one run.
 
 Prints medians and 99th percentiles of the times from dice truly at rest to all lamps read back lit,
-the time from start to ready, and CPU share and memory of the service and of its camera process
-while idle, betting and tossing. Nothing here is a test: the machine's own load is in every figure.
+the same stage by stage, the time from start to ready, and CPU share and memory of the service and
+of its camera process while idle, betting and tossing. Nothing here is a test: the machine's own
+load is in every figure.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,10 +29,18 @@ from hil_tests.demo.people import People
 from hil_tests.demo.play import Patience
 from hil_tests.demo.session import DemoError, Plan, Session
 from shaker_ctl.service.status_socket import read_status
+from vision.table.consensus import FRAMES
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SAMPLE_S = 0.25
 IDLE_S = 6.0
+
+STAGES = ("first frame", "last frame", "verdict", "synced", "driven", "measured")
+"""Of a round's result: the first and last frame that agree were taken, the reader stated its
+verdict, the record of it was synced, the box drove the lamps, the table read them back lit."""
+BAR_MS = 10.0
+SLOWEST = 3
+"""Rounds that are shown beside the median."""
 
 TOSSING = {"starting", "tossing", "coming to rest", "reading"}
 
@@ -93,6 +103,7 @@ def main(
         plan = Plan(seed=seed, pace="brisk")
         load = Load()
         readings: dict[str, Any] = {}
+        asked: dict[int, float] = {}
         camera: dict[str, Any] = {}
         with Session(plan, folder) as session, Progress(console=console) as progress:
             task = progress.add_task("rounds", total=rounds)
@@ -104,6 +115,9 @@ def main(
             patience, played, is_closing = Patience(), 0, False
             while played < rounds:
                 view = _look(session, load, readings)
+                if view["lamps_asked"] is not None:
+                    occasion, at_s = view["lamps_asked"]
+                    asked[occasion["number"]] = at_s
                 if view["round_id"] == rounds and not is_closing:
                     is_closing = True
                     people.close_after_this_round()
@@ -122,6 +136,7 @@ def main(
         found = report.rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
         tally = report.check(found, even_odd=False)
         console.print(_times(tally, found, list(readings.values()), ready_s))
+        console.print(_stages(found, readings.values(), asked))
         console.print(_loads(load))
         console.print(
             f"camera {camera.get('fps')} frames/s, {camera.get('late_frames')} late; "
@@ -185,6 +200,52 @@ def _times(
     _row(table, "  rest seen → ring-light dip seen, if later", dips, "")
     table.add_row("start → READY", "1", f"{1000 * ready_s:.0f}", "", "≤ 4000")
     return table
+
+
+def stages_of(
+    one: report.Round, reading: dict[str, Any] | None, asked_s: float | None
+) -> dict[str, float]:
+    """When each stage of a round's result was over, ms after true rest; nothing where one is
+    missing."""
+    if one.t_rest is None or reading is None or not reading["reads"]:
+        return {}
+    first, last = (taken for taken, _ in (reading["reads"][-FRAMES:][0], reading["reads"][-1]))
+    at = (
+        *(first, last, reading["t_verdict"], asked_s),
+        *(one.t_driven, one.t_lit),
+    )
+    if None in at:
+        return {}
+    return {name: 1000 * (float(s or 0) - one.t_rest) for name, s in zip(STAGES, at, strict=True)}
+
+
+def _stages(
+    rounds: Sequence[report.Round], readings: Iterable[dict[str, Any]], asked: dict[int, float]
+) -> Table:
+    """Medians of all stages as bars, and the slowest rounds."""
+    by_number = {r["occasion"]["number"]: r for r in readings if r["occasion"]["purpose"] == "play"}
+    told = {
+        one.round: found
+        for one in rounds
+        if (found := stages_of(one, by_number.get(one.round), asked.get(one.round)))
+    }
+    table = Table(title="From true rest to lamps measured, ms", caption=" ".join(STAGES))
+    for name in ("round", *STAGES, ""):
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    if not told:
+        return table
+    usual = {name: statistics.median(at[name] for at in told.values()) for name in STAGES}
+    slowest = sorted(told, key=lambda number: -told[number][STAGES[-1]])[:SLOWEST]
+    for name, at in (("median", usual), *((str(number), told[number]) for number in slowest)):
+        table.add_row(name, *(f"{at[stage]:.0f}" for stage in STAGES), _bar(at))
+    return table
+
+
+def _bar(at: dict[str, float]) -> str:
+    """One character for `BAR_MS`, another for each stage."""
+    ends = [round(max(0.0, at[name]) / BAR_MS) for name in STAGES]
+    widths = [end - start for start, end in itertools.pairwise((0, *ends))]
+    return "".join(sign * width for sign, width in zip("▁▃▅▇█░", widths, strict=True))
 
 
 def _row(table: Table, what: str, values_ms: Sequence[float], goal: str) -> None:

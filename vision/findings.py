@@ -31,10 +31,14 @@ def observe(
     opinion: Verdict,
     clock: Stopwatch,
     scene: Scene | None = None,
+    *,
+    is_confirming: bool = False,
 ) -> Observation:
     """The parts of an observation in one."""
     laps = tuple(clock.laps)
-    return Observation(frame.sequence, frame.t_capture, quality, dice, opinion, laps, scene)
+    return Observation(
+        frame.sequence, frame.t_capture, quality, dice, opinion, laps, scene, is_confirming
+    )
 
 
 class Stopwatch:

@@ -260,3 +260,5 @@ class Observation:
     """What each step took, milliseconds."""
     scene: Scene | None = None
     """None where the picture is unfit, and for a photograph."""
+    is_confirming: bool = False
+    """Read where an earlier frame of the same still scene has its dice: see `table.reader`."""

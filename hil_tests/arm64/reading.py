@@ -17,6 +17,7 @@ from vision.calibration import Calibration
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 
 CASES = {
     "first flat frame": ("flat", 0),
@@ -24,7 +25,8 @@ CASES = {
     "not-flat frame": ("leaning", 0),
     "frame by pips": ("by-pips", 0),
 }
-"""What is counted: a scene, and which of its frames. A table reads them in this order."""
+"""What is counted: a scene, and which of its frames. A table reads them in this order. A frame that
+follows another of its scene is read as one that may confirm it."""
 
 STEPS = {
     "quality": "vision.table.quality:QualityGate.judge",
@@ -33,7 +35,9 @@ STEPS = {
     "edges": "vision.table.reader:refine",
     "near windows": "vision.networks.near_look:NearReader.look",
     "near network": "vision.networks.session:WindowNetwork.__call__",
+    "comparison": "vision.cube_outlines.reader:SecondReader.same_ground",
     "second reader": "vision.cube_outlines.reader:SecondReader.read",
+    "second reader again": "vision.cube_outlines.reader:SecondReader.read_again",
     "evidence": "vision.table.reader:gather",
     "witnesses": "vision.table.reader:heard",
     "judgement": "vision.table.reader:judge",
@@ -54,11 +58,13 @@ def main(folder: Path) -> None:
         scene: TableReader(DieFinder(), _calibration(folder / scene))
         for scene in ("warm", *dict.fromkeys(scene for scene, _ in CASES.values()))
     }
-    readers["warm"].read(Frame(_picture(folder / "warm" / "0.png"), 0.0, 0))
+    scenes = {name: StillScene(reader) for name, reader in readers.items()}
+    for number in range(2):
+        scenes["warm"].look(Frame(_picture(folder / "warm" / f"{number}.png"), 0.0, 0))
     for sequence, (case, (scene, number)) in enumerate(CASES.items(), 1):
         frame = Frame(_picture(folder / scene / f"{number}.png"), sequence / 30, sequence)
         steps.begin(case)
-        readers[scene].read(frame)
+        scenes[scene].look(frame)
         steps.end()
     (folder / "names.json").write_text(json.dumps(steps.names), "utf-8")
 

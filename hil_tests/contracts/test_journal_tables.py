@@ -174,6 +174,21 @@ def test_a_verdict_and_its_rounds_end_may_come_in_two_readings(store: SqliteJour
     store.close()
 
 
+def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
+    store: SqliteJournal, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settled = {"type": "TossSettled", "proof": {"turns": 7.0, "in_band_s": 1.0}}
+    written(
+        store,
+        Entry("step", {"event": {"type": "TossSettled"}, "decision": []}),
+        Entry("step", {"event": "TossSettled", "decision": [{"type": "RecordRound"}]}),
+        Entry("step", {"event": settled, "decision": []}),
+    )
+    assert made(store).worn(3) == Worn(1, 7.0, 1.0)
+    assert capfd.readouterr().err.count("is left out") == 2
+    store.close()
+
+
 def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: SqliteJournal) -> None:
     def step(event: dict[str, object]) -> Entry:
         return Entry("step", {"event": event, "decision": []})

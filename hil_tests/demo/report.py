@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,10 @@ class Round:
     t_toss: float | None
     t_rest: float | None
     t_verified: float | None
+    t_driven: float | None
+    """When the rig's lamp box drove the first lamp of the round."""
     t_lit: float | None
+    """When the table had read them back lit."""
     picture: str
 
 
@@ -64,10 +67,13 @@ def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str)
     """Join the journal and the rig's logs into one line a round of play."""
     tosses = _lines(Path(rig["truth"]))
     burnt: dict[int, list[str]] = {}
+    driven: dict[int, float] = {}
     for change in _lines(Path(rig["lamps"])):
         if change["round"]:
             # Every area that burnt at any moment of the round's result counts as lit.
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
+            if change["areas"]:
+                driven.setdefault(change["round"], change["t"])
     book = SqliteJournal(journal)
     try:
         records = [record.plain for record in book.read()]
@@ -78,7 +84,10 @@ def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str)
     for record in records:
         if record["kind"] == "step" and record["round"] in by_round:
             by_round[record["round"]].append(record)
-    return [_round(n, by_round[n], tosses, burnt, folder, profile) for n in numbers]
+    return [
+        replace(_round(n, by_round[n], tosses, burnt, folder, profile), t_driven=driven.get(n))
+        for n in numbers
+    ]
 
 
 def _round(
@@ -127,6 +136,7 @@ def _round(
         t_toss=started_s,
         t_rest=None if truth is None else truth["t_rest"],
         t_verified=times["ReadingMade"],
+        t_driven=None,
         t_lit=times["LampsShown"],
         picture=_copy(picture, number, folder),
     )

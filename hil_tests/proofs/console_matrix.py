@@ -38,7 +38,7 @@ from shaker_ctl.view.requests import to_event
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 ROUND = 12
 READ = (3, 4, 5)
-NO_EVENT = frozenset({"light", "calibrate camera", "selftest"})
+NO_EVENT = frozenset({"light", "selftest"})
 """Acts on a device that is no part of the table's state; the service answers them itself."""
 
 LINES: dict[str, tuple[str, ...]] = {
@@ -120,6 +120,8 @@ def states(rules: Rulebook) -> Iterator[TableState]:
                 yield replace(
                     state, purpose=Purpose.SHIFT, inspector=by, part=Part.SHAKER, shift_due=True
                 )
+        if phase in phases.SHUT | phases.STOPPED:
+            yield replace(state, dice_in_doubt=True)
         if phase is Phase.READY:
             yield replace(state, shift_due=True)
 

@@ -102,6 +102,10 @@ class Watch(NamedTuple):
     """The cycle in hand was settled by tachometer, and moved."""
     valid: bool = False
     shift_due: bool = False
+    doubt: bool = False
+    """The compartment was opened since a person said which dice are in it."""
+    dice_by: tuple[str, frozenset[str]] | None = None
+    """Name of the first of two persons, and the serials of the other dice that they name."""
 
 
 SUPERVISED = frozenset(
@@ -242,6 +246,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     has_contact = table.rules.covered or table.rules.cover_must_be_absent
     if contact := CONTACTS.get(type(event)):
         w = w._replace(**contact)
+        if isinstance(event, ev.CompartmentOpened):
+            w = w._replace(doubt=True)
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):
@@ -249,6 +255,7 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             compartment=event.compartment_open,
             estop=event.estop_pressed,
             cover=event.cover_closed and has_contact,
+            doubt=w.doubt or event.compartment_open,
             energised=False,
             reading=False,
             hidden=True,
@@ -378,6 +385,15 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(cycles=0, inspector=event.person)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True)
+        case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
+            if step.state.phase is not P.INSPECTION_DUE:
+                w = w._replace(shift_due=bool(table.expected.shift))
+        case ev.DiceChanged() if table.expected.dice_by_two and not seconds_dice(w, event):
+            w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
+        case ev.RevealRequested() if state.phase is P.REVEALING:
+            w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
+        case ev.DiceKept():
+            w = w._replace(doubt=False)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
                 w = w._replace(shift_due=False, cycles=0, inspector=None)
@@ -385,7 +401,11 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
                 w = _disturbed(w)._replace(valid=True)
         case ev.FaultCleared():
             w = w._replace(faults=w.faults - {event.kind})
-        case ev.DiceChanged() | ev.OutOfServiceRequested() | ev.InspectionAbandoned():
+        case ev.DiceChanged():
+            w = _disturbed(w)._replace(doubt=False, dice_by=None)
+        case ev.ShakerRetired():
+            w = w._replace(doubt=False)
+        case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():
             w = _disturbed(w)
@@ -397,6 +417,14 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
 def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:
     """Values in order; empty for no roll."""
     return tuple(sorted(values or ()))
+
+
+def seconds_dice(w: Watch, event: ev.DiceChanged) -> bool:
+    """True where another person than the first names the same other dice."""
+    if w.dice_by is None:
+        return False
+    name, serials = w.dice_by
+    return name != event.person.name and serials == set(event.serials)
 
 
 def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:

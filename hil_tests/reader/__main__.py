@@ -6,6 +6,7 @@ import cv2
 import typer
 
 from hil_tests.reader import (
+    confirming,
     flatness,
     leaning,
     refusals,
@@ -35,6 +36,7 @@ app.command("flatness")(flatness.main)
 app.command("leaning")(leaning.main)
 app.command("replay")(replay.main)
 app.command("specks")(specks.main)
+app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
 
 if __name__ == "__main__":

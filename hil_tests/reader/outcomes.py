@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from hil_tests.reader.cases import Case
 from vision.findings import Findings
 from vision.frame import Frame
-from vision.reading import NoRoll, Observation, Verdict, Verified
+from vision.reading import NoRoll, Verdict, Verified
 from vision.table.consensus import agree, refuse
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 
 MAX_FRAMES = 6
 
@@ -42,15 +43,15 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
     """Read one case.
 
     With `frames` = 1 the verdict is what one picture says alone. With more it is what so many
-    frames in a row agree on, out of at most `MAX_FRAMES`.
+    frames in a row agree on, out of at most `MAX_FRAMES`, read as at a table.
     """
     first: Findings | None = None
-    seen: list[Observation] = []
+    scene = StillScene(reader)
+    seen = scene.observations
     verdict: Verdict | None = None
     for number in range(1 if frames == 1 else MAX_FRAMES):
-        looked = reader.look(Frame(case.shoot(), number / 30, number))
+        looked = scene.look(Frame(case.shoot(), number / 30, number))
         first = first or looked
-        seen.append(looked.observation)
         if frames == 1:
             verdict = looked.observation.opinion
         else:

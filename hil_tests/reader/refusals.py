@@ -35,10 +35,11 @@ from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.geometry import GEOMETRIES, Geometry
 from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
-from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
+from vision.reading import Reason, Unreadable, Verdict, Verified
 from vision.table.consensus import agree, refuse
 from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 FRAMES = 4
@@ -256,7 +257,7 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
     """What a table says of a stream of pictures: its state first, then what it shows at rest."""
     memory, watch = StreamMemory(), StillnessDetector(reader.calibration)
     before: np.ndarray | None = None
-    seen: list[Observation] = []
+    scene = StillScene(reader)
     rested = False
     verdict: Verdict | None = None
     for number, picture in enumerate(frames):
@@ -268,21 +269,21 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
         if picture.shape[:2] == reader.calibration.image_size[::-1]:
             now = watch.thumbnail(picture)
             if before is not None and watch.has_moved(before, now):
-                seen.clear()
+                scene = StillScene(reader)
                 verdict = None
             elif before is not None:
                 rested = True
             before = now
         if repeated == 0 and verdict is None and number < 2 * FRAMES:
-            seen.append(reader.read(Frame(picture, number / 30, number)))
-            consensus = agree(seen)
+            scene.look(Frame(picture, number / 30, number))
+            consensus = agree(scene.observations)
             verdict = None if consensus is None else consensus.verdict
     if verdict is not None:
         return verdict
     # Fewer pictures at rest than a consensus needs: it never was long enough at rest.
-    if not rested or len(seen) < 3:
+    if not rested or len(scene.observations) < 3:
         return Unreadable(Reason.MOVING, "no rest")
-    return refuse(seen)
+    return refuse(scene.observations)
 
 
 def cases(

@@ -27,6 +27,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 
 RADII_MM = (0.3, 2.0)
 PLACES = ("centre", "empty place", "pip", "random", "dome")
@@ -113,13 +114,13 @@ def _case(
 
 
 def _read(reader: TableReader, pictures: list[np.ndarray], toss: Toss) -> str:
-    seen = []
+    scene = StillScene(reader)
     for number, picture in enumerate(pictures):
-        seen.append(reader.read(Frame(picture, number / 30, number)))
-        consensus = agree(seen, FRAMES)
+        scene.look(Frame(picture, number / 30, number))
+        consensus = agree(scene.observations, FRAMES)
         if consensus is not None:
             return said(consensus.verdict, toss.values)
-    return said(refuse(seen), toss.values)
+    return said(refuse(scene.observations), toss.values)
 
 
 def _report(done: list[dict[str, str | float]]) -> bool:

@@ -366,6 +366,8 @@ class Bench:
         self.act("floorperson", "time confirm")
         if not self.console("technician").ask("dice")["dice"]["serials"]:
             self.act("floorperson", "dice changed " + " ".join(SERIALS))
+        elif "dice same" in self.status()["allowed"]:
+            self.act("floorperson", "dice same")
 
 
 def may_be_emptied(folder: Path) -> None:

@@ -60,7 +60,8 @@ class Request:
         shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
         area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
         steer the walk over every lamp
-        `dice changed` serials: tuple[str, str, str]
+        `dice changed` serials: tuple[str, str, str] · `dice same`
+        `cover off` round: int, at the reveal, where its contact is stuck
     technician, floorperson, supervisor
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
     technician
@@ -69,7 +70,7 @@ class Request:
         `return-to-service` (also the shaker's return after those steps)
         `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
-        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `calibrate camera` · `selftest`
+        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `selftest`
     """
 
     verb: str

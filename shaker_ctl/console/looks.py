@@ -81,8 +81,10 @@ def _statistics(seat: Seat, _arguments: Arguments) -> Shown:
     return Shown(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
 
 
-def _version(_seat: Seat, _arguments: Arguments) -> Shown:
-    return Shown([f"{PRODUCT} {__version__}"], {"product": PRODUCT, "version": __version__})
+def _digests(seat: Seat, _arguments: Arguments) -> Shown:
+    view = seat.desk.view()
+    fields = {"product": PRODUCT, "version": __version__, "digests": view.digests}
+    return Shown([f"{PRODUCT} {__version__}", *render.digests(view, seat.style)], fields)
 
 
 def _health(seat: Seat, _arguments: Arguments) -> Shown:
@@ -107,10 +109,9 @@ LOOKS: dict[str, Look] = {
     "round": _round,
     "inspection": _part(render.inspection, "inspection"),
     "profile": _profile,
-    "digests": _part(render.digests, "digests"),
+    "digests": _digests,
     "health": _health,
     "statistics": _statistics,
-    "version": _version,
     "log bundle": lambda seat, _arguments: seat.desk.bundle(),
     "export": lambda seat, _arguments: seat.desk.export(),
 }

@@ -19,6 +19,7 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import SettingsError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Barrier, Role, TimeTrust
 from shaker_ctl.service.recovery import recover
 
@@ -33,6 +34,7 @@ def examine(
     yield disk("disk", journal.path.parent)
     yield second_disk(journal)
     yield journal_copies(journal)
+    yield resumption(journal, book)
     yield dice(journal, book, datetime.now(UTC))
     yield people(console.users_file)
 
@@ -100,19 +102,37 @@ def journal_copies(journal: JournalParameters) -> Finding:
     return ok("journal", f"{heads[0][1].sequence} records in {len(heads)} copies verify")
 
 
+def resumption(journal: JournalParameters, book: Rulebook) -> Finding:
+    """Whether this program can go on from where the journal ends: a dry run of the start."""
+    try:
+        state = _recovered(journal, book)
+    except ShakerError as error:
+        return fail("resumption", str(error), error.remedy)
+    phase = (
+        "from the beginning" if state is None else f"from: {state.phase.value.replace('_', ' ')}"
+    )
+    return ok("resumption", f"play goes on {phase}")
+
+
+def _recovered(journal: JournalParameters, book: Rulebook) -> TableState | None:
+    """Return the state that a start would take up; None without a journal. Raises ShakerError."""
+    if not volume_numbers(journal.path):
+        return None
+    store = SqliteJournal(journal.path, read_only=True)
+    try:
+        return recover(store.newest_first(), book).state
+    finally:
+        store.close()
+
+
 def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:
     """Whether the dice are on record and young enough: other dice make an inspection due anew."""
     remedy = "At a console, before the inspection: dice changed SERIAL SERIAL SERIAL"
-    held = None
-    if volume_numbers(journal.path):
-        try:
-            store = SqliteJournal(journal.path, read_only=True)
-            try:
-                held = recover(store.newest_first(), book).state.dice
-            finally:
-                store.close()
-        except ShakerError as error:
-            return warn("dice", f"the journal does not say: {error}", error.remedy)
+    try:
+        state = _recovered(journal, book)
+    except ShakerError as error:
+        return warn("dice", f"the journal does not say: {error}", error.remedy)
+    held = None if state is None else state.dice
     barrier = book.bars(now, TimeTrust.RTC, False, held)
     if barrier in (Barrier.DICE_UNKNOWN, Barrier.DICE_EXPIRED):
         return warn("dice", book.explain(barrier), remedy)

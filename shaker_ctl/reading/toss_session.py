@@ -54,6 +54,7 @@ from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable,
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.motion import StillnessDetector, is_same_pose, poses_changed
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 
 _DIP_SEEN_RATIO = 0.95
 """Brightness of the compartment below which the dip counts as seen. Grain moves the median by
@@ -133,6 +134,8 @@ class _Dip:
 class _Work:
     toss_id: int
     since: float
+    scene: StillScene
+    """What was read since the dice rest."""
     t_read: float | None = None
     """When the reading was asked for; None: the dice are only followed."""
     t_rest: float | None = None
@@ -145,7 +148,6 @@ class _Work:
     dip: _Dip | None = None
     reference: np.ndarray | None = None
     """The last thumbnail in full light."""
-    observations: list[Observation] = field(default_factory=list)
     looked: int = 0
     last: tuple[Frame, Findings] | None = None
     """The frame that is kept: the last one that was read, or the one that shows the verdict."""
@@ -226,7 +228,7 @@ class TossSession:
         if self._work is not None and self._work.toss_id == toss_id:
             return
         self._restore_light()
-        work = self._work = _Work(toss_id, now, was_hidden=newest is None)
+        work = self._work = _Work(toss_id, now, StillScene(self._reader), was_hidden=newest is None)
         self._step = _Step.MOVING
         self._previous = None
         self._digest = None
@@ -295,7 +297,7 @@ class TossSession:
         if now - work.t_read > self._rest_timeout_s + self._read_timeout_s or (
             now - max(work.t_rest, work.t_read) > self._read_timeout_s
         ):
-            return self._finish(refuse(work.observations), now)
+            return self._finish(refuse(work.scene.observations), now)
         return None
 
     def see(self, frame: Frame, now: Callable[[], float]) -> Finished | None:
@@ -345,7 +347,7 @@ class TossSession:
         while work.at_rest:
             frame = work.at_rest.popleft()
             if self._counts(work, frame):
-                self._observe(work, self._look(work, frame))
+                self._look(work, frame)
         return self._conclude(work, now)
 
     def _plan_dip(self, now: float) -> _Dip:
@@ -378,7 +380,6 @@ class TossSession:
         """Say that the dice rest, and whether they lie otherwise than before the toss."""
         work.is_told = True
         seen = self._look(work, work.at_rest.popleft())
-        self._observe(work, seen)
         dice = seen.observation.dice
         known = self._before[1] if self._before and self._before[0] == work.toss_id else None
         changed = is_proved = None
@@ -400,7 +401,7 @@ class TossSession:
         self._step = _Step.MOVING
         work.t_rest, work.is_told = None, False
         work.at_rest.clear()
-        work.observations.clear()
+        work.scene = StillScene(self._reader)
         if work.t_read is None:
             return
         if work.dip is not None and work.dip.t_asked is not None:
@@ -443,25 +444,21 @@ class TossSession:
 
     def _look(self, work: _Work, frame: Frame) -> Findings:
         frame = kept(frame, self._jpeg_quality)
-        seen = self._reader.look(frame)
+        seen = work.scene.look(frame)
         work.looked += 1
         work.last = (frame, seen)
         work.looks.append(work.last)
         return seen
-
-    @staticmethod
-    def _observe(work: _Work, seen: Findings) -> None:
-        work.observations.append(seen.observation)
 
     def _conclude(self, work: _Work, now: Callable[[], float]) -> Finished | None:
         """The verdict, once enough observations agree and the dip was as deep as asked for."""
         dip = work.dip
         if dip is None:
             return None
-        consensus = agree(work.observations)
+        consensus = agree(work.scene.observations)
         if consensus is None or work.t_rest is None:
             return None
-        still_s = work.observations[-1].t_capture - work.t_rest
+        still_s = work.scene.observations[-1].t_capture - work.t_rest
         if isinstance(consensus.verdict, NoRoll) and still_s < _NO_ROLL_STILL_S:
             return None
         if not self._is_our_dip(dip):
@@ -524,7 +521,7 @@ class TossSession:
             t_verdict=now,
             frame=newest if work.last is None else work.last[0],
             seen=None if work.last is None else work.last[1],
-            observations=tuple(work.observations[-_KEPT:]),
+            observations=tuple(work.scene.observations[-_KEPT:]),
             frames_looked_at=work.looked,
             unchanged=poses is not None and before is not None and is_unchanged(before, poses),
         )

@@ -303,6 +303,8 @@ class Announce(Command):
     values: Values | None = None
     areas: tuple[Area, ...] = ()
     """What the values win, where people have to see it or settle by it."""
+    multipliers: tuple[Multiplied, ...] = ()
+    """Those in force, beside values that are settled by them."""
 
 
 @recorded

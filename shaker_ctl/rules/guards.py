@@ -6,6 +6,7 @@ Owns named guards over state, event and rulebook. Must not change anything.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from shaker_ctl.rules.multipliers import lawful
 from shaker_ctl.rules.outcome import is_values
@@ -83,6 +84,12 @@ def dealer_or_above(c: Context) -> bool:
 @guard("it takes a floorperson or a supervisor")
 def in_charge(c: Context) -> bool:
     return c.event.person.role in IN_CHARGE
+
+
+@guard("it takes a floorperson or a supervisor")
+def in_charge_or_clock(c: Context) -> bool:
+    """A shift begins at its time of day, too, with nobody saying so."""
+    return c.event.person is None or c.event.person.role in IN_CHARGE
 
 
 @guard("it takes a technician")
@@ -301,9 +308,13 @@ def barred_by_time(c: Context) -> bool:
 
 @guard("a round may not start now")
 def admitted(c: Context) -> bool:
-    return (
-        c.rules.bars(c.event.now, c.event.trust, c.event.behind_last_record, c.state.dice) is None
-    )
+    return barrier(c) is None
+
+
+def barrier(c: Context) -> Barrier | None:
+    """Return what forbids a round at the wall time of this event."""
+    e, s = c.event, c.state
+    return c.rules.bars(e.now, e.trust, e.behind_last_record, s.dice, in_doubt=s.dice_in_doubt)
 
 
 @guard("a toss was tried again already")
@@ -314,6 +325,43 @@ def lamps_answer_was_old(c: Context) -> bool:
 
 LAMPS_STALE = "lamps-stale"
 """How `TossNotStarted.reason` begins when the lamps' answer was older than 500 ms at EN-on."""
+
+
+@guard("the dice are over age: change them")
+def dice_young_enough(c: Context) -> bool:
+    """Judged in play; an inspection's cycle counts with any dice."""
+    return c.state.purpose is not Purpose.PLAY or not c.rules.over_age(c.state.dice, c.event.at)
+
+
+@guard("the dice on record are those in the compartment: it was not opened since, or is open now")
+def opened_for_dice(c: Context) -> bool:
+    s = c.state
+    return s.dice is None or (s.dice_in_doubt and not s.compartment_open)
+
+
+@guard("three dice are locked in, each with a serial of its own")
+def three_dice(c: Context) -> bool:
+    return len(c.event.serials) == len(set(c.event.serials)) == c.rules.profile.dice.number.value
+
+
+@guard("one of these serials was locked in here before: dice that were taken out stay out")
+def never_used(c: Context) -> bool:
+    return not set(c.event.serials) & set(c.state.used_dice)
+
+
+@guard("two persons name other dice here; a second one repeats these serials")
+def dice_seconded(c: Context) -> bool:
+    named = c.state.dice_named
+    if not c.rules.parameters.dice_by_two:
+        return True
+    same = named is not None and set(named.serials) == set(c.event.serials)
+    return named is not None and same and named.by.name != c.event.person.name
+
+
+@guard("nobody doubts which dice are in the compartment, or it is open")
+def dice_doubted(c: Context) -> bool:
+    s = c.state
+    return s.dice is not None and s.dice_in_doubt and not s.compartment_open
 
 
 @guard("these steps are not all that the profile requires")
@@ -487,10 +535,18 @@ def time_is_trusted(c: Context) -> bool:
     return c.event.trust is not TimeTrust.NONE and not c.event.behind_last_record
 
 
+CLOCK_SLACK = timedelta(minutes=5)
+"""Most by which a clock may be set back after a signature, and the signature still holds."""
+
+
 @guard("the signature still holds")
 def signature_aged(c: Context) -> bool:
-    signed_at = c.state.signed_at
-    return signed_at is None or c.event.now >= c.rules.signature_end(signed_at)
+    signed_at, now = c.state.signed_at, c.event.now
+    if signed_at is None or now >= c.rules.signature_end(signed_at):
+        return True
+    return bool(
+        signed_at - now > CLOCK_SLACK
+    )  # a clock that ran ahead dated it: its age is not known
 
 
 @guard("not every lamp was tested")

@@ -385,7 +385,7 @@ ROWS: tuple[Row, ...] = (
         ph.SHUT | ph.STANDING | ph.STOPPED | ph.INSPECTION | ph.IN_ROUND | ph.TRIALS,
         ev.ShiftBegan,
         SHIFT_CITE,
-        when=(g.in_charge, g.with_shift_inspection),
+        when=(g.in_charge_or_clock, g.with_shift_inspection),
         notes=(fx.sets("shift_due", True),),
         do=(fx.announce(Notice.SHIFT_DUE, SHIFT_CITE),),
     ),

@@ -481,7 +481,7 @@ def _denied(
 
 
 COMPARTMENT_CITE = "O-11: an opened compartment stops play"
-compartment_open = fx.sets("compartment_open", True)
+compartment_open = fx.compartment_opened
 estop_pressed = fx.sets("estop_pressed", True)
 cover_closed = fx.sets("cover_closed", True)
 cover_open = fx.sets("cover_closed", False)
@@ -544,8 +544,18 @@ CONTACTS: tuple[Row, ...] = (
         (compartment_open, fx.nothing_passed),
     ),
     Row(
+        "compartment closed: are the same dice in it?",
+        ph.SHUT | ph.STOPPED,
+        ev.CompartmentClosed,
+        COMPARTMENT_CITE,
+        (),
+        None,
+        (fx.sets("compartment_open", False),),
+        (fx.announce(Notice.SAME_DICE, "dice.number"),),
+    ),
+    Row(
         "compartment closed",
-        frozenset(P),
+        frozenset(P) - ph.SHUT - ph.STOPPED,
         ev.CompartmentClosed,
         COMPARTMENT_CITE,
         (),

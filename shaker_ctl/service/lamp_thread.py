@@ -106,6 +106,8 @@ class LampThread:
         """What the box has not heard yet: it would keep its lamps lit for ever."""
         self._is_reported = False
         self.picture = LampPicture()
+        self.asked: tuple[Occasion, float] | None = None
+        """The newest result that was to be lit, its record synced, and when that was asked."""
         self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
 
     def start(self) -> None:
@@ -133,6 +135,8 @@ class LampThread:
         """Queue a command. Darkening goes first and takes back what would light lamps after it;
         clearing ends a trial of lamps.
         """
+        if isinstance(command, commands.PushLamps):
+            self.asked = command.occasion, self._now()
         with self._wake:
             if isinstance(command, commands.SteerWalk):
                 self._steer(command.step)

@@ -16,7 +16,7 @@ from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import requests
 
-DEVICE_ACTS = frozenset({"light", "selftest", "calibrate camera"})
+DEVICE_ACTS = frozenset({"light", "selftest"})
 """Acts on a device that is no part of the table's state: permitted while nobody can play."""
 
 _TRIED: tuple[Request, ...] = (
@@ -31,7 +31,9 @@ _TRIED: tuple[Request, ...] = (
     Request("decide", {"values": None}),
     *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
-    Request("dice changed", {"serials": ("a", "b", "c")}),
+    Request("dice changed", {"serials": ("?1", "?2", "?3")}),
+    Request("dice same"),
+    Request("cover off"),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
 )
 

@@ -196,6 +196,10 @@ _UNBARS = {
     Barrier.TIME_UNTRUSTED: "floorperson or supervisor: look at the clock in `health`; where it is "
     "right: time confirm",
     Barrier.DICE_UNKNOWN: "floorperson or supervisor: dice changed SERIAL SERIAL SERIAL",
+    Barrier.DICE_IN_DOUBT: "floorperson or supervisor: dice same, or dice changed SERIAL SERIAL "
+    "SERIAL",
+    Barrier.DICE_AHEAD: "open and close the compartment; then floorperson or supervisor: "
+    "dice changed SERIAL SERIAL SERIAL",
     Barrier.DICE_EXPIRED: "change the dice; then floorperson or supervisor: "
     "dice changed SERIAL SERIAL SERIAL",
 }

@@ -98,10 +98,10 @@ def find_faces(pictures: Sequence[np.ndarray], finder: Finder) -> list[Face]:
 def _refined(image: np.ndarray, die: FoundDie) -> np.ndarray | None:
     if die.score < MIN_SCORE or die.flat_p < MIN_FLAT:
         return None
-    corners, share = refine(image, die.corners)
-    face = Face(0, corners)
+    moved, shares = refine(image, die.corners[None])
+    face = Face(0, moved[0])
     is_square = float(np.ptp(face.sides_px)) < SQUARE_TOLERANCE * face.edge_px
-    return corners if share == 1.0 and is_square else None
+    return moved[0] if shares[0] == 1.0 and is_square else None
 
 
 def calibrate_by_dice(

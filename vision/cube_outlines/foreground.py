@@ -1,8 +1,8 @@
 """What in the compartment is not floor.
 
 Owns: a smooth model of the floor's colour, fitted to the frame itself, and each pixel's distance
-from it. Must not know what a die looks like. The floor is what most of the compartment
-shows: three dice cover a tenth to a quarter of it.
+from it; and whether two frames show the same. Must not know what a die looks like. The floor is
+what most of the compartment shows: three dice cover a tenth to a quarter of it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,23 @@ _SHADOW_FLOOR = 0.42
 shadow."""
 
 _CHROMA_STEP = 7.0
+_FAINT = 0.25
+"""Distance from the floor, in steps, below which a shadow is not looked for: it hides nothing."""
+
+_SAME_STEP = 10
+"""Largest difference of a colour channel, as a mean over 5 × 5 pixels of the view, between two
+frames that show the same. Of 200 pairs of the rig the largest was 7. A pip is as wide as this mean
+and stands out by 20 at least."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """The floor's colour, as fitted to one frame."""
+
+    lab: np.ndarray
+    """(3, h, w) float32, 8-bit Lab."""
+    spread: float
+    """How far the floor's own pixels usually are from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +55,9 @@ class Foreground:
     """Pixel of the frame at the corner of this view."""
     scale: float
     """Frame pixels per pixel of this view."""
+    floor: Floor
+    picture: np.ndarray
+    """(h, w, 3) uint8 BGR: what the frame shows here."""
 
     def to_view(self, points_px: np.ndarray) -> np.ndarray:
         """(..., 2) frame pixels to pixels of this view."""
@@ -77,36 +97,29 @@ class FloorView:
         rows, columns = np.nonzero(self.inside)
         keep = slice(None, None, 19)
         self._rows, self._columns = rows[keep], columns[keep]
-        self._base = self._terms(self._columns, self._rows)
-        grid_y, grid_x = np.mgrid[0 : self.size[1], 0 : self.size[0]]
-        self._grid = self._terms(grid_x.ravel(), grid_y.ravel())
-
-    def _terms(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        u = x.astype(np.float32) / self.size[0] - 0.5
-        v = y.astype(np.float32) / self.size[1] - 0.5
-        return np.stack([np.ones_like(u), u, v, u * u, u * v, v * v], axis=1)
-
-    def separate(self, image: np.ndarray) -> Foreground:
-        """Tell what is not floor in a (H, W, 3) uint8 BGR frame of the calibrated size."""
-        small = cv2.resize(image[self.crop], self.size, interpolation=cv2.INTER_AREA)
-        lab = cv2.cvtColor(small, cv2.COLOR_BGR2Lab).astype(np.float32)
-        floor, spread = self._fit_floor(lab)
-        step = lab - floor
-        lightness, a, b = cv2.split(step)
-        distance = cv2.magnitude(lightness, np.float32(1.6) * cv2.magnitude(a, b))
-        distance = distance / np.float32(max(_MIN_STEP, 4.0 * spread))
-        # A shadow darkens the floor and shrinks its chroma in proportion.
-        ratio = lab[..., 0] / np.maximum(floor[..., 0], 1.0)
-        shrink = np.clip(ratio, 0.0, 1.0)
-        tint_a = (lab[..., 1] - 128) - shrink * (floor[..., 1] - 128)
-        tint_b = (lab[..., 2] - 128) - shrink * (floor[..., 2] - 128)
-        chroma_step = max(_CHROMA_STEP, 3.0 * spread)
-        is_shadow = (
-            (lightness < 0)
-            & (ratio > _SHADOW_FLOOR)
-            & (cv2.magnitude(tint_a, tint_b) < chroma_step)
+        u, v = (
+            np.arange(count, dtype=np.float32) / np.float32(count) - np.float32(0.5)
+            for count in self.size
         )
-        distance[is_shadow] *= 0.35
+        self._along, self._down = np.vander(u, 3, True).T, np.vander(v, 3, True)
+        x, y = u[self._columns], v[self._rows]
+        self._base = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+
+    def shrink(self, image: np.ndarray) -> np.ndarray:
+        """(h, w, 3): a (H, W, 3) uint8 BGR frame of the calibrated size in this view."""
+        return np.asarray(cv2.resize(image[self.crop], self.size, interpolation=cv2.INTER_AREA))
+
+    def separate(self, picture: np.ndarray, floor: Floor | None = None) -> Foreground:
+        """Find what is not floor in a picture that `shrink` made. `floor`: of an earlier frame that
+        shows the same in the same light; without it the floor is fitted to this one."""
+        lab = cv2.cvtColor(picture, cv2.COLOR_BGR2Lab)
+        if floor is None:
+            floor = self._fit_floor(lab)
+        seen = [plane.astype(np.float32) for plane in cv2.split(lab)]
+        lightness, a, b = (s - f for s, f in zip(seen, floor.lab, strict=True))
+        distance = cv2.magnitude(lightness, np.float32(1.6) * cv2.magnitude(a, b))
+        distance *= np.float32(1.0 / max(_MIN_STEP, 4.0 * floor.spread))
+        self._spare_shadows(distance, lightness, seen, floor)
         distance = cv2.GaussianBlur(distance, (3, 3), 0)
         return Foreground(
             distance=distance,
@@ -114,25 +127,50 @@ class FloorView:
             inside=self.inside,
             origin=self.origin,
             scale=self.scale,
+            floor=floor,
+            picture=picture,
         )
 
-    def _fit_floor(self, lab: np.ndarray) -> tuple[np.ndarray, float]:
-        samples = lab[self._rows, self._columns]
+    @staticmethod
+    def _spare_shadows(
+        distance: np.ndarray, lightness: np.ndarray, seen: list[np.ndarray], floor: Floor
+    ) -> None:
+        """Lessen the distance of shadows. A shadow darkens the floor and shrinks its chroma in
+        proportion."""
+        light = np.maximum(floor.lab[0], 1.0)
+        is_darker = (lightness < 0) & (distance > _FAINT) & (seen[0] > _SHADOW_FLOOR * light)
+        at = np.flatnonzero(is_darker)
+        shrink = seen[0].ravel()[at] / light.ravel()[at]
+        tint_a, tint_b = (
+            (seen[k].ravel()[at] - 128) - shrink * (floor.lab[k].ravel()[at] - 128) for k in (1, 2)
+        )
+        chroma_step = max(_CHROMA_STEP, 3.0 * floor.spread)
+        is_shadow = tint_a * tint_a + tint_b * tint_b < np.float32(chroma_step**2)
+        distance.ravel()[at[is_shadow]] *= 0.35
+
+    def _fit_floor(self, lab: np.ndarray) -> Floor:
+        samples = lab[self._rows, self._columns].astype(np.float32)
         centre = _mode(samples)
         spread = 8.0
-        offset = np.linalg.norm(samples - centre, axis=1)
+        offset = _length(samples - centre)
         near = offset < 28.0
         for _ in range(3):
             if near.sum() < 30:
                 break
             base = self._base[near]
             terms = np.linalg.solve(base.T @ base, base.T @ samples[near])
-            offset = np.linalg.norm(samples - self._base @ terms, axis=1)
+            offset = _length(samples - self._base @ terms)
             spread = float(np.median(offset[near]))
             near = offset < max(8.0, 3.5 * spread)
         else:
-            return (self._grid @ terms).reshape(lab.shape), spread
-        return np.broadcast_to(centre, lab.shape).astype(np.float32), spread
+            one, x, y, xx, xy, yy = terms
+            zero = np.zeros(3, np.float32)
+            # A surface of the second degree is, in each row, a parabola of the columns.
+            parts = np.array([(one, x, xx), (y, xy, zero), (yy, zero, zero)]).reshape(3, 9)
+            rows = (self._down @ parts).reshape(-1, 3, 3).transpose(2, 0, 1).reshape(-1, 3)
+            return Floor((rows @ self._along).reshape(3, *self.inside.shape), spread)
+        shape = (3, *self.inside.shape)
+        return Floor(np.broadcast_to(centre[:, None, None], shape).astype(np.float32), spread)
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:
         thick = ((distance > 1.0) & self.inside).astype(np.uint8) * 255
@@ -143,6 +181,13 @@ class FloorView:
         return solid
 
 
+def shows_the_same(before: Foreground, picture: np.ndarray) -> bool:
+    """True if nothing in a picture that `FloorView.shrink` made is another than in an earlier
+    frame, but for grain."""
+    change = cv2.blur(cv2.subtract(picture, before.picture, dtype=cv2.CV_16S), (5, 5))
+    return bool(np.abs(change).max() <= _SAME_STEP)
+
+
 def _mode(samples: np.ndarray) -> np.ndarray:
     """The most common colour: the densest cell of a coarse histogram, then its mean."""
     cells = (samples / 16).astype(np.int32)
@@ -150,5 +195,10 @@ def _mode(samples: np.ndarray) -> np.ndarray:
     values, counts = np.unique(keys, return_counts=True)
     best = values[counts.argmax()]
     centre = samples[keys == best].mean(axis=0)
-    near = np.linalg.norm(samples - centre, axis=1) < 16
+    near = _length(samples - centre) < 16
     return np.asarray(samples[near].mean(axis=0))
+
+
+def _length(steps: np.ndarray) -> np.ndarray:
+    """(N,) of (N, 3)."""
+    return np.sqrt(np.einsum("nc,nc->n", steps, steps))

@@ -132,18 +132,21 @@ class CubeOutline:
         starts: Sequence[Pose],
         others: np.ndarray | None = None,
         rounds: int = _ROUNDS,
+        insets_mm: Sequence[float] = (),
     ) -> list[Fit]:
         """Move each pose until its outline lies on the contour; all at once, because a step of
         ten poses takes hardly longer than a step of one.
 
         `others`, (P, h, w) bool in the view: where each one's neighbours are; edges there belong
-        to nobody. With `rounds` = 1 the poses stay, and are only judged.
+        to nobody. With `rounds` = 1 the poses stay, and are only judged. `insets_mm`: see
+        `Fit.inset_mm`, where known.
         """
         if not starts:
             return []
         poses = _array(starts)
-        insets = np.zeros(len(poses))  # view pixels
-        most = _MAX_INSET * 2 * self.half * self.calibration.floor_px_per_mm / ground.scale
+        view_px_per_mm = self.calibration.floor_px_per_mm / ground.scale
+        insets = np.array(insets_mm or [0.0] * len(poses)) * view_px_per_mm
+        most = _MAX_INSET * 2 * self.half * view_px_per_mm
         offsets = np.zeros((len(poses), len(_SIDES)))
         found = np.zeros(offsets.shape, bool)
         moving = np.arange(len(poses))

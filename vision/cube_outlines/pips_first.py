@@ -36,11 +36,15 @@ class PipFace:
     face: PhotoDie
 
 
-def find_by_pips(image: np.ndarray, calibration: Calibration) -> list[PipFace]:
-    """Top faces of the calibrated size inside the compartment of a (H, W, 3) uint8 BGR frame."""
+def find_by_pips(
+    image: np.ndarray, calibration: Calibration, known: Sequence[np.ndarray] = ()
+) -> list[PipFace]:
+    """Top faces of the calibrated size inside the compartment of a (H, W, 3) uint8 BGR frame, but
+    for those that are `known` already, (4, 2) corners in frame pixels each."""
     left, top, right, bottom = _compartment(calibration)
     found = []
-    for die in read_sized(image[top:bottom, left:right], calibration.die_px):
+    inside = [corners - (left, top) for corners in known]
+    for die in read_sized(image[top:bottom, left:right], calibration.die_px, inside):
         moved = replace(die, corners=die.corners + np.array((left, top), float))
         place = calibration.to_mm(moved.centre, calibration.die_mm)[0]
         reach = calibration.compartment_radius_mm - _NEAREST_WALL * calibration.die_mm

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import FloorView, Foreground
+from vision.cube_outlines.foreground import FloorView, Foreground, shows_the_same
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 from vision.cube_outlines.pips_first import PipFace, find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
@@ -125,7 +125,7 @@ class SecondReader:
     def read(self, image: np.ndarray, by_pips: bool = True) -> SecondReading:
         """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size. Without
         `by_pips`, what the outline leaves open stays open, in a third of the time."""
-        ground = self._floor.separate(image)
+        ground = self._floor.separate(self._floor.shrink(image))
         contours, _ = cv2.findContours(ground.mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         pieces: list[np.ndarray] = []
         total = 0.0
@@ -139,10 +139,33 @@ class SecondReader:
         fits = self._settle(ground, self._explain(ground, pieces))
         dice = [self._read_die(image, ground, fit) for fit in fits]
         if by_pips and (len(dice) != _DICE or any(die.face.value is None for die in dice)):
-            dice = self._with_pips(ground, dice, find_by_pips(image, self.calibration))
+            read = [die for die in dice if die.face.value and die.fit.spread_mm < _GOOD_FIT_MM]
+            known = [die.corners for die in read]
+            dice = self._with_pips(ground, dice, find_by_pips(image, self.calibration, known))
         dice.sort(key=lambda die: die.fit.pose.x_mm)
         free, at_wall = self._unexplained(ground, [die.fit for die in dice])
         return SecondReading(self._measured(image, ground, dice), free, at_wall, total, ground)
+
+    def same_ground(self, image: np.ndarray, before: SecondReading) -> Foreground | None:
+        """What is not floor in a (H, W, 3) uint8 BGR frame that shows the compartment exactly as
+        `before` did, in the same light; None where anything differs."""
+        picture = self._floor.shrink(image)
+        if not shows_the_same(before.ground, picture):
+            return None
+        return self._floor.separate(picture, before.ground.floor)
+
+    def read_again(
+        self, image: np.ndarray, ground: Foreground, before: SecondReading
+    ) -> SecondReading:
+        """Read the dice of `before` where they were, in the later frame that `ground` was found in:
+        pips, outlines and sides are measured anew. What lies beside the dice is the same."""
+        known = [die.fit for die in before.dice]
+        areas = [self._area(ground, fit) for fit in known]
+        poses, insets_mm = [fit.pose for fit in known], [fit.inset_mm for fit in known]
+        around = np.array(_around(areas))
+        fits = self._outline.fit(ground, poses, around, rounds=1, insets_mm=insets_mm)
+        dice = self._measured(image, ground, [self._face_at(image, fit) for fit in fits])
+        return replace(before, dice=dice, ground=ground)
 
     def _with_pips(
         self, ground: Foreground, dice: list[SecondDie], faces: Sequence[PipFace]
@@ -249,8 +272,8 @@ class SecondReader:
         """Fit once more, now that each die knows where its neighbours are."""
         if len(fits) < 2:
             return fits
-        areas = np.array([self._area(ground, fit) for fit in fits])
-        around = [np.asarray(np.delete(areas, i, axis=0).any(axis=0)) for i in range(len(fits))]
+        areas = [self._area(ground, fit) for fit in fits]
+        around = _around(areas)
         near = [
             i
             for i, others in enumerate(around)
@@ -320,21 +343,22 @@ class SecondReader:
     ) -> tuple[SecondDie, ...]:
         """The same with what the side faces of each say; its pips say where its top face is."""
         edge = self.calibration.die_mm
-        areas = [self._area(ground, die.fit) for die in dice]
-        measured = []
-        for i, die in enumerate(dice):
-            if die.face.value is None:
-                measured.append(die)
-                continue
-            others = None
-            if len(dice) > 1:
-                near = np.logical_or.reduce([area for j, area in enumerate(areas) if j != i])
-                others = cv2.dilate(near.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-            (u, v), turn = die.face.offset, die.pose.turn
-            x = die.pose.x_mm + edge * (u * np.cos(turn) - v * np.sin(turn))
-            y = die.pose.y_mm + edge * (u * np.sin(turn) + v * np.cos(turn))
-            sides = measure_sides(image, ground, others, (x, y, turn), self.calibration)
-            measured.append(replace(die, sides=sides))
+        around = _around([self._area(ground, die.fit) for die in dice])
+        read = [i for i, die in enumerate(dice) if die.face.value is not None]
+        others: list[np.ndarray | None] = []
+        places = []
+        for i in read:
+            near = cv2.dilate(around[i].view(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            others.append(near if len(dice) > 1 else None)
+            pose, (u, v) = dice[i].pose, dice[i].face.offset
+            c, s = np.cos(pose.turn), np.sin(pose.turn)
+            places.append(
+                (pose.x_mm + edge * (u * c - v * s), pose.y_mm + edge * (u * s + v * c), pose.turn)
+            )
+        measured = list(dice)
+        sides = measure_sides(image, ground, others, places, self.calibration)
+        for i, each in zip(read, sides, strict=True):
+            measured[i] = replace(dice[i], sides=each)
         return tuple(measured)
 
     def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
@@ -358,6 +382,12 @@ class SecondReader:
         ]
         best = int(self._outline.edge_strengths(image, places).argmax())
         return None if best == 0 else self._outline.fit(ground, [places[best]], rounds=1)[0]
+
+
+def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """For each of several (h, w) bool areas where the others are."""
+    count = np.sum(areas, axis=0, dtype=np.uint8)
+    return [np.asarray(count > area) for area in areas]
 
 
 def _is_explained(fits: Sequence[Fit]) -> bool:

@@ -19,6 +19,7 @@ neighbour or the wall does not count.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -107,18 +108,37 @@ NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0, 0.0)
 def measure_sides(
     image: np.ndarray,
     ground: Foreground,
-    others: np.ndarray | None,
-    place: tuple[float, float, float],
+    others: Sequence[np.ndarray | None],
+    places: Sequence[tuple[float, float, float]],
+    calibration: Calibration,
+) -> list[Sides]:
+    """Measure dice whose top faces have their middles at (x mm, y mm) with turn (radians), as in
+    `outline.Pose`, in a (H, W, 3) uint8 BGR frame. `others`, (h, w) bool in the view: the
+    neighbours of each. All at once: one die takes hardly less time than three.
+    """
+    if not places:
+        return []
+    at = np.array(places, float)
+    turned = _turned(at[:, 2])
+    strips = _strips(calibration, at[:, None, :2], turned)
+    profiles, lengths, is_floor = _profiles(
+        image, ground, others, at[:, None, :2], turned, calibration
+    )
+    ends = _ends(profiles, lengths, is_floor, strips)
+    return [
+        _judged(profiles[i], ends.at_mm[i], ends.contrast[i], strips[i], calibration)
+        for i in range(len(at))
+    ]
+
+
+def _judged(
+    profiles: np.ndarray,
+    at_mm: np.ndarray,
+    contrast: np.ndarray,
+    strips: np.ndarray,
     calibration: Calibration,
 ) -> Sides:
-    """Measure the die whose top face has its middle at (x mm, y mm) with turn (radians), as in
-    `outline.Pose`, in a (H, W, 3) uint8 BGR frame. `others`, (h, w) bool in the view: neighbours.
-    """
-    turned = _turned(place[2])
-    middle = np.array(place[:2])
-    strips = _strips(calibration, middle, turned)
-    profiles, lengths, is_floor = _profiles(image, ground, others, middle, turned, calibration)
-    ends = _ends(profiles, lengths, is_floor, strips)
+    """What the four sides of one die say; see `_profiles`, `_Ends` and `_strips`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -128,12 +148,12 @@ def measure_sides(
     beyond = 0.0
     contrasts = []
     for side, (axis, sign) in enumerate(_TOWARDS):
-        known = ~np.isnan(ends.at_mm[side])
+        known = ~np.isnan(at_mm[side])
         strip = float(strips[side])
-        shown = _shown(ends.at_mm[side][known], profiles[side][known], strip)
+        shown = _shown(at_mm[side][known], profiles[side][known], strip)
         if shown is None:
             continue
-        contrasts.append(statistics.median(ends.contrast[side][known].tolist()))
+        contrasts.append(statistics.median(contrast[side][known].tolist()))
         seen[axis] = True
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         wanted = _wanted(strip + sign * per_deg * _LEANS, px_per_mm)
@@ -152,50 +172,54 @@ def measure_sides(
     )
 
 
-def _strips(calibration: Calibration, middle: np.ndarray, turned: np.ndarray) -> np.ndarray:
-    """(4,) mm at the top's height: how far an upright die's foot appears outward of its top edge;
+def _strips(calibration: Calibration, middles: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """(D, 4) mm at the top's height: how far an upright die's foot appears outward of its top edge;
     negative where the top hides it."""
-    edges = _NORMALS * (calibration.die_mm / 2) @ turned + middle
-    both = np.zeros((8, 3))
-    both[:4, :2] = both[4:, :2] = edges
-    both[:4, 2] = calibration.die_mm
-    px = calibration.to_px(both)
-    outward = ((px[4:] - px[:4]) * (_NORMALS @ turned)).sum(axis=1)
+    edges = _NORMALS * (calibration.die_mm / 2) @ turned + middles
+    both = np.zeros((2, *edges.shape[:2], 3))
+    both[..., :2] = edges
+    both[0, ..., 2] = calibration.die_mm
+    top, foot = calibration.to_px(both).reshape(2, *edges.shape)
+    outward = ((foot - top) * (_NORMALS @ turned)).sum(axis=2)
     return np.asarray(outward / calibration.px_per_mm(calibration.die_mm))
 
 
 def _profiles(
     image: np.ndarray,
     ground: Foreground,
-    others: np.ndarray | None,
-    middle: np.ndarray,
+    others: Sequence[np.ndarray | None],
+    middles: np.ndarray,
     turned: np.ndarray,
     calibration: Calibration,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(4, _BLOCKS, K, 3) median colours outward from each edge; (4, _BLOCKS) how many of the K
-    samples lie over the floor and on no neighbour; and (4, _BLOCKS, K) bool, where nothing stands
-    on the floor by what the foreground says."""
+    """(D, 4, _BLOCKS, K, 3) median colours outward from each edge; (D, 4, _BLOCKS) how many of the
+    K samples lie over the floor and on no neighbour; and (D, 4, _BLOCKS, K) bool, where nothing
+    stands on the floor by what the foreground says."""
     half = calibration.die_mm / 2
     along = (half * _ALONG)[:, None] * _TANGENTS[:, None]
     starts = (_NORMALS * (half + _FROM_MM))[:, None] + along
     ends = starts + (_NORMALS * (_S[-1] - _S[0]))[:, None]
-    points = np.concatenate([starts.reshape(-1, 2), ends.reshape(-1, 2)]) @ turned + middle
-    px = calibration.to_px(np.c_[points, np.full(len(points), calibration.die_mm)])
-    count = len(px) // 2
+    points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
+    solid = np.full((*points.shape[:3], 3), calibration.die_mm)
+    solid[..., :2] = points
+    px = calibration.to_px(solid).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
-    start, way = px[:count].astype(np.float32), (px[count:] - px[:count]).astype(np.float32)
+    start, way = px[0].astype(np.float32), (px[1] - px[0]).astype(np.float32)
     rays_x, rays_y = (start[:, k, None] + way[:, k, None] * _SHARE for k in (0, 1))
     colours = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    median = _upper_median(colours.reshape(4 * _BLOCKS, _RAYS, -1))
-    median = median.reshape(4, _BLOCKS, len(_S), 3).astype(np.float32)
+    median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
+    shape = (len(others), 4, _BLOCKS)
+    median = median.reshape(*shape, len(_S), 3).astype(np.float32)
     x, y = _in_view(ground, rays_x[:, ::_COARSE], rays_y[:, ::_COARSE])
-    is_free = ground.inside[y, x]
-    if others is not None:
-        is_free &= ~others[y, x]
-    free = is_free.reshape(4, _BLOCKS, _RAYS, -1).all(axis=2)
-    lengths = _COARSE * np.logical_and.accumulate(free, axis=2).sum(axis=2)
-    is_bare = (ground.mask[y, x] == 0).reshape(4, _BLOCKS, _RAYS, -1)
-    is_floor = np.repeat(is_bare.sum(axis=2) > _RAYS // 2, _COARSE, axis=2)[..., : len(_S)]
+    is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
+    for free, near, column, row in zip(
+        is_free, others, x.reshape(is_free.shape), y.reshape(is_free.shape), strict=True
+    ):
+        if near is not None:
+            free &= ~near[row, column]
+    lengths = _COARSE * np.logical_and.accumulate(is_free.all(axis=3), axis=3).sum(axis=3)
+    is_bare = (ground.mask[y, x] == 0).reshape(is_free.shape)
+    is_floor = np.repeat(is_bare.sum(axis=3) > _RAYS // 2, _COARSE, axis=3)[..., : len(_S)]
     return median, np.minimum(lengths, len(_S)), is_floor
 
 
@@ -224,9 +248,9 @@ class _Ends:
     """Where each block's profile becomes floor."""
 
     at_mm: np.ndarray
-    """(4, _BLOCKS); NaN where it cannot be told."""
+    """(D, 4, _BLOCKS); NaN where it cannot be told."""
     contrast: np.ndarray
-    """(4, _BLOCKS) grey levels between the top face and the floor in any light."""
+    """(D, 4, _BLOCKS) grey levels between the top face and the floor in any light."""
 
 
 def _ends(
@@ -235,10 +259,10 @@ def _ends(
     """All blocks at once; what the floor looks like, the far end of each profile says, and it is
     the floor's where the foreground, too, says that nothing stands there: beside a neighbour the
     whole profile may lie on one wide side face."""
-    foot = np.maximum(strips, 0.0)
+    foot = np.maximum(strips.reshape(-1), 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
     least = np.searchsorted(_S, foot + _MIN_SEEN_MM)
-    count = np.minimum(lengths, reach[:, None]).reshape(-1)
+    count = np.minimum(lengths.reshape(-1, _BLOCKS), reach[:, None]).reshape(-1)
     is_long = count >= np.repeat(least, _BLOCKS)
     colours = profiles.reshape(-1, len(_S), 3)
     rows = np.arange(len(colours))
@@ -263,7 +287,7 @@ def _ends(
     # A run from the very start lies inside the top face: this is no edge of a die.
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    return _Ends(at.reshape(4, _BLOCKS), contrast.reshape(4, _BLOCKS))
+    return _Ends(at.reshape(lengths.shape), contrast.reshape(lengths.shape))
 
 
 def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | None:
@@ -302,6 +326,7 @@ def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:
     return np.maximum(strip + base, bleed + 0.3 * np.maximum(strip + 0.5, 0.0))
 
 
-def _turned(turn: float) -> np.ndarray:
-    c, s = np.cos(turn), np.sin(turn)
-    return np.array([(c, s), (-s, c)])
+def _turned(turns: np.ndarray) -> np.ndarray:
+    """(D, 2, 2) for (D,) radians: rows times such a matrix turn into the compartment's frame."""
+    c, s = np.cos(turns), np.sin(turns)
+    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)

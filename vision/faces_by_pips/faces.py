@@ -22,7 +22,7 @@ import numpy as np
 from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
-from vision.faces_by_pips.spots import Spots, find_spots, sample, to_lab
+from vision.faces_by_pips.spots import Bounds, Spots, find_spots, sample, to_lab
 
 _LONG_SIDE = 1024
 _MAX_ENLARGED = 2.0
@@ -32,7 +32,11 @@ _SMALL_EDGE = 30.0
 it has more detail there."""
 _SIZED_EDGE = 60.0
 """Edge, pixels, to which dice of known size are scaled. The smallest pips then have five pixels."""
-_MAX_PIP = 0.5
+_MIN_PIP, _MAX_PIP = 0.085, 0.5
+"""Least and largest diameter of a pip, in edges."""
+_SPOTS_PER_LEVEL = 120
+"""Most places of one size that are measured where dice have a known size: three dice have 63 pips
+in all, and the places of pips stand out most."""
 _MAX_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
 _PRINT_REACH = 1.3
@@ -151,21 +155,36 @@ def _sureness(dice: Sequence[PhotoDie]) -> float:
     return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
 
 
-def read_sized(image: np.ndarray, edge_px: float) -> list[PhotoDie]:
-    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge."""
+def read_sized(
+    image: np.ndarray, edge_px: float, known: Sequence[np.ndarray] = ()
+) -> list[PhotoDie]:
+    """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge,
+    but for those that are `known` already, (4, 2) corners each."""
     scale = _SIZED_EDGE / edge_px
-    faces = _read_at(image, scale, edge_px * scale)
+    faces = _read_at(image, scale, edge_px * scale, known)
     return [die for die in faces.dice if 1 / _MAX_OFF_SIZE < die.edge_px / edge_px < _MAX_OFF_SIZE]
 
 
-def _read_at(image: np.ndarray, scale: float, edge: float | None = None) -> PhotoReading:
+def _read_at(
+    image: np.ndarray,
+    scale: float,
+    edge: float | None = None,
+    known: Sequence[np.ndarray] = (),
+) -> PhotoReading:
     """What is read of a picture that is brought to this scale first; in the picture's pixels.
 
-    `edge`: of its dice at that scale, if known; spots too large for pips are not looked for then.
+    `edge`: of its dice at that scale, if known; then only spots of a pip's size are looked for, and
+    none on `known` faces.
     """
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
-    spots = find_spots(lab, largest=np.inf if edge is None else _MAX_PIP * edge)
+    bounds = None
+    if edge is not None:
+        covered = np.zeros(lab.shape[:2], np.uint8)
+        for corners in known:
+            cv2.fillConvexPoly(covered, np.rint((corners + 0.5) * scale - 0.5).astype(int), 1)
+        bounds = Bounds(_MIN_PIP * edge, _MAX_PIP * edge, covered > 0, _SPOTS_PER_LEVEL)
+    spots = find_spots(lab, bounds=bounds)
     if not len(spots):
         return PhotoReading((), np.zeros((0, 4)))
     passed = _examine(lab, spots, propose(spots))

@@ -82,17 +82,40 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
 
 
-def find_spots(lab: np.ndarray, most: int = 800, largest: float = np.inf) -> Spots:
-    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first; of levels on
-    which only spots wider than `largest` pixels could be measured, none, and in a picture without
-    room for one none either."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Where spots are looked for, and how many, in a picture whose dice have a known size."""
+
+    smallest: float
+    largest: float
+    """Diameters, pixels: levels that measure only smaller or only larger spots are left out."""
+    covered: np.ndarray
+    """(H, W) bool: no spot that has its middle there is measured."""
+    most_per_level: int
+    """The strongest come first."""
+
+
+def find_spots(lab: np.ndarray, most: int = 800, bounds: Bounds | None = None) -> Spots:
+    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first; in a picture
+    without room for one none."""
     nowhere, nothing = np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
     colourless = np.zeros((0, 3), np.float32)
     parts = [Spots(nowhere, nothing, colourless, colourless, nowhere, nothing)]
     scale = 1.0
     level = lab
-    while min(level.shape[:2]) >= _MIN_SIDE and 2 * _RADII[0] * scale < largest:
-        parts.append(_measure(level, _extremes(level), scale))
+    while min(level.shape[:2]) >= _MIN_SIDE:
+        least = 2 * _RADII[0] * scale
+        if bounds is not None and least >= bounds.largest:
+            break
+        # What the next level measures as well needs no level as large as this.
+        if bounds is None or least * _HALF_OCTAVE > bounds.smallest:
+            centres = _extremes(level)
+            if bounds is not None:
+                x, y = np.rint((centres + 0.5) * scale - 0.5).astype(int).T
+                height, width = lab.shape[:2]
+                is_covered = bounds.covered[np.minimum(y, height - 1), np.minimum(x, width - 1)]
+                centres = centres[~is_covered][: bounds.most_per_level]
+            parts.append(_measure(level, centres, scale))
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
         level = cv2.resize(level, size, interpolation=cv2.INTER_AREA)

@@ -46,8 +46,8 @@ class Consensus:
     verdict: Verdict
     frames: tuple[Observation, ...]
     shown_by: Observation
-    """The newest of these frames that states the verdict by itself: the one to keep a picture of,
-    so that a replay of that picture states the same."""
+    """The newest of these frames that states the verdict by itself, if there is one that was read
+    in full: the one to keep a picture of, so that a replay of that picture states the same."""
 
 
 def agree(
@@ -71,11 +71,12 @@ def agree(
     alone = [frame for frame in seen if type(frame.opinion) is type(verdict)]
     if not alone:
         return None
+    shown_by = next((frame for frame in reversed(alone) if not frame.is_confirming), alone[-1])
     if isinstance(verdict, NoRoll):
-        return Consensus(verdict, seen, alone[-1])
+        return Consensus(verdict, seen, shown_by)
     readings = [_if_flat(observation, limits) for observation in seen]
     confidence = min(reading.confidence for reading in readings if isinstance(reading, Verified))
-    return Consensus(Verified(verdict.values, confidence), seen, alone[-1])
+    return Consensus(Verified(verdict.values, confidence), seen, shown_by)
 
 
 _Order = tuple[int | None, ...]

@@ -3,11 +3,15 @@
 Owns: the order of the steps, and which of the model's findings can be dice of this table. Must not
 know cameras, consensus, tosses or `shaker_ctl`. `evidence` joins the findings, and `judgement` says
 what they prove.
+
+A frame that follows one in which values were verified is not searched for dice again. First the
+whole compartment is compared with that frame: where anything differs but for grain, the frame is
+read in full. Else each reader reads each die where it was, from the pixels of this frame alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Protocol
@@ -21,11 +25,11 @@ from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.parameters import LIMITS
-from vision.reading import Observation, Reason, Unreadable, Verdict
+from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
 from vision.table.edges import refine
 from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
-from vision.table.model_view import ModelView
+from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
 from vision.table.quality import QualityGate
 from vision.table.witnesses import heard
 
@@ -34,6 +38,8 @@ _SIZES = (0.66, 1.5)
 of the ring light measures 0.3-0.6, a die on its edge 0.85, a die three dice high at the rim 1.2."""
 _NEAREST_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
+_SAME_DIE = 0.2
+"""Largest distance of a die from where it was in an earlier frame of the same scene, in dice."""
 _NEAREST_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
@@ -66,20 +72,46 @@ class TableReader:
         self.view = ModelView(calibration)
         self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
 
+    def warm(self) -> None:
+        """Have OpenCV build the tables that it builds at first use, which takes longer than a
+        reading. May run on another thread: it changes nothing here."""
+        width, height = self.calibration.image_size
+        grey = np.full((height, width, 3), 114, np.uint8)
+        self._gate.judge(grey)
+        self._second.read(grey, by_pips=False)
+
     def read(self, frame: Frame, dice: int | None = 3) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
         return self.look(frame, dice).observation
 
-    def look(self, frame: Frame, dice: int | None = 3) -> Findings:
-        """Like `read`, with the raw findings beside the observation."""
+    def look(
+        self,
+        frame: Frame,
+        dice: int | None = 3,
+        after: Findings | None = None,
+        *,
+        is_turned: bool = False,
+    ) -> Findings:
+        """Like `read`, with the raw findings beside the observation.
+
+        `after`: what was found in an earlier frame, read in full, of what may still be the same
+        scene. `is_turned`: the near look, one of two when a frame is read in full, is the second.
+        """
         clock = Stopwatch()
         quality = self._gate.judge(frame.image)
         clock.lap("quality")
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
             return Findings(observe(frame, quality, (), unfit, clock), (), None)
+        again = None
+        if after is not None and quality.fault is None:
+            again = self._read_again(frame.image, after, is_turned, clock)
         # What will be refused for its light anyway is not worth the longer way by pips.
-        found, second = self._read_twice(frame.image, quality.fault is None, clock)
+        found, second = again or self._read_twice(
+            lambda: self._find(frame.image),
+            lambda: self._second.read(frame.image, quality.fault is None),
+            clock,
+        )
         scene = scene_of(second, self.calibration, dice)
         evidence = heard(gather(found, second, self.calibration), scene)
         if quality.fault is None:
@@ -90,20 +122,45 @@ class TableReader:
             opinion = Unreadable(quality.fault, quality.detail)
         judged = scene if quality.fault is None else None
         clock.lap("verdict")
-        return Findings(observe(frame, quality, evidence, opinion, clock, judged), found, second)
+        observation = observe(
+            frame, quality, evidence, opinion, clock, judged, is_confirming=again is not None
+        )
+        return Findings(observation, found, second)
+
+    def _read_again(
+        self, image: np.ndarray, after: Findings, is_turned: bool, clock: Stopwatch
+    ) -> tuple[tuple[FoundDie, ...], SecondReading] | None:
+        """What either reader finds where `after` has verified dice; None where it has none, where
+        anything in the compartment is new, or where the model misses a die."""
+        before = after.second
+        if before is None or not isinstance(after.observation.opinion, Verified):
+            return None
+        ground = self._second.same_ground(image, before)
+        clock.lap("comparison")
+        if ground is None:
+            return None
+        found, second = self._read_twice(
+            lambda: self._find_again(image, after.model, is_turned),
+            lambda: self._second.read_again(image, ground, before),
+            clock,
+        )
+        return None if len(found) < len(after.model) else (found, second)
 
     def _read_twice(
-        self, image: np.ndarray, is_fit: bool, clock: Stopwatch
+        self,
+        find: Callable[[], tuple[FoundDie, ...]],
+        read: Callable[[], SecondReading],
+        clock: Stopwatch,
     ) -> tuple[tuple[FoundDie, ...], SecondReading]:
         """What either reader finds, neither knowing of the other."""
         if self._beside is None:
-            found = self._find(image)
+            found = find()
             clock.lap("model")
-            second = self._second.read(image, is_fit)
+            second = read()
             clock.lap("second reader")
             return found, second
-        model = self._beside.submit(self._find, image)
-        second = self._second.read(image, is_fit)
+        model = self._beside.submit(find)
+        second = read()
         clock.lap("second reader")
         found = model.result()
         clock.lap("model, after the second reader")
@@ -113,11 +170,40 @@ class TableReader:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
         possible = [die for die in moved if self._can_be_a_die(die)]
         dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
-        edges = [refine(image, die.corners)[0] for die in dice]
+        return self._look_near(image, dice)
+
+    def _find_again(
+        self, image: np.ndarray, before: Sequence[FoundDie], is_turned: bool
+    ) -> tuple[FoundDie, ...]:
+        """What the model sees of this frame where it saw dice before, one die at a time."""
+        nearest = _SAME_DIE * CLOSE_DIE_PX
+        dice = []
+        for die in before:
+            window, to_frame = self.view.show_one(image, die)
+            seen = self._finder.find(window)
+            same = [s for s in seen if np.hypot(*(s.centre - CLOSE_SIDE / 2)) < nearest]
+            if same:
+                now = same[0]
+                # Its place is proved by the comparison. It looks flatter without its surroundings.
+                dice.append(
+                    replace(
+                        now,
+                        corners=die.corners,
+                        down=to_frame[:, :2] @ now.down,
+                        flat_p=min(now.flat_p, die.flat_p),
+                    )
+                )
+        return self._look_near(image, dice, (is_turned,))
+
+    def _look_near(
+        self, image: np.ndarray, dice: Sequence[FoundDie], ways: Sequence[bool] = (False, True)
+    ) -> tuple[FoundDie, ...]:
+        """The same with their edges and the near look."""
+        edges = list(refine(image, np.array([die.corners for die in dice]))[0])
         looks: Sequence[NearLook | None] = (
             [None] * len(dice)
             if self._near is None
-            else self._near.look(image, edges, self.calibration)
+            else self._near.look(image, edges, self.calibration, ways=ways)
         )
         return tuple(
             replace(die, edges=edge, near=look)

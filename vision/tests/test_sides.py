@@ -100,8 +100,9 @@ def test_a_die_of_the_floors_colour_is_known_as_such(reader):
 def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():
     """Of two dice side by side one may lean, and all that is seen between them be its side face."""
     picture = draw([Die(0, 0, 0, 5)])
-    ground = FloorView(TABLE).separate(picture)
+    floor = FloorView(TABLE)
+    ground = floor.separate(floor.shrink(picture))
     crowded = dataclasses.replace(ground, mask=np.full_like(ground.mask, 255))
     place = (0.0, 0.0, 0.0)
-    assert measure_sides(picture, ground, None, place, TABLE).axes == 2
-    assert measure_sides(picture, crowded, None, place, TABLE).axes == 0
+    assert measure_sides(picture, ground, [None], [place], TABLE)[0].axes == 2
+    assert measure_sides(picture, crowded, [None], [place], TABLE)[0].axes == 0

@@ -2,11 +2,13 @@
 
 Owns one file beside the pictures, one line of JSON an act, only ever appended: who opened or closed
 a dispute, when and why. It is no part of the journal's chain, so that it can be written while the
-service holds the journal. Must not know pictures.
+service holds the journal. A last line without its end was cut by a power cut and never
+acknowledged: it is passed over, and the next act takes its place. Must not know pictures.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -44,8 +46,10 @@ class DisputeList:
         line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(self._path, flags, 0o640), "ab") as file:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(self._path, flags, 0o640), "r+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                file.truncate(file.seek(file.read().rfind(b"\n") + 1))
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -59,7 +63,7 @@ class DisputeList:
         """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""
         try:
             # Not `splitlines`: a reason may hold a line separator that is no end of a line here.
-            lines = self._path.read_text("utf-8").split("\n")
+            *lines, _cut = self._path.read_bytes().split(b"\n")
             return tuple(Dispute(**json.loads(line)) for line in lines if line)
         except FileNotFoundError:
             return ()

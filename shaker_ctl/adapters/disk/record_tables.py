@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,12 +97,15 @@ class RecordTables:
         self._tally, self._reading = Tally(), Reading()
 
     def fold(self, records: Sequence[Record]) -> None:
-        """Put what follows the cursor into the tables. Raises JournalError."""
+        """Put what follows the cursor into the tables, all or nothing. Raises JournalError.
+
+        A record that says something else than this program understands is left out, with a line.
+        """
         try:
             self._db.execute("BEGIN IMMEDIATE")
             for record in records:
                 if any(word in record.body for word in _TOLD):
-                    self._fold(record.plain)
+                    self._fold_or_leave(record)
             last = records[-1]
             waiting = json.dumps(self._reading.waiting)
             values = (
@@ -112,7 +116,18 @@ class RecordTables:
             self._db.execute("COMMIT")
         except volume_file.COMPLAINTS as error:
             raise volume_file.translated(error, self.path) from error
+        finally:
+            if self._db.in_transaction:
+                with suppress(*volume_file.COMPLAINTS):
+                    self._db.execute("ROLLBACK")
         self.cursor = Head(last.sequence, last.hash)
+
+    def _fold_or_leave(self, record: Record) -> None:
+        plain = record.plain
+        try:
+            self._fold(plain)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            sys.stderr.write(f"records: record {record.sequence} is left out: {error!r}\n")
 
     def _fold(self, plain: dict[str, Any]) -> None:
         sequence = plain["sequence"]

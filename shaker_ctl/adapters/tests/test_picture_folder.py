@@ -84,13 +84,26 @@ def test_a_dispute_that_a_person_opened_holds_its_pictures_over_restarts_until_i
 
 
 def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text('{"round": 2, "is_o')
+    (tmp_path / NAME).write_text('{"round": 2, "is_o\n')
     folder = PictureFolder(tmp_path, quota_mb=0.5)
     for number in range(1, 31):
         folder.save(number, number, PICTURES)
     with pytest.raises(JournalWriteError, match=r"disputes\.jsonl"):
         folder.settle()
     assert names(tmp_path) == list(range(1, 31))
+
+
+@pytest.mark.parametrize("cut", ['{"round": 2, "is_o', '{"round": 2, "reason": "\xe9'])
+def test_an_act_that_a_power_cut_has_cut_was_none_and_the_next_one_counts(
+    tmp_path: Path, cut: str
+) -> None:
+    disputes = DisputeList(tmp_path)
+    disputes.add(Dispute(1, True, "fay", "the player says 6", "2026-11-02T10:00:00+00:00"))
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(cut.encode()[:-1])
+    assert disputes.open_rounds() == {1}
+    disputes.add(Dispute(3, True, "fay", "another", "2026-11-02T11:00:00+00:00"))
+    assert disputes.open_rounds() == {1, 3}
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])

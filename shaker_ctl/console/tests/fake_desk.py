@@ -28,9 +28,7 @@ from shaker_ctl.console.desk import (
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules.vocabulary import Role
 
-TRIALS = frozenset(
-    {"jog", "test-toss", "lamp test", "light", "calibrate camera", "selftest", "dice changed"}
-)
+TRIALS = frozenset({"jog", "test-toss", "lamp test", "light", "selftest", "dice changed"})
 ALWAYS = frozenset({"out-of-order", "time confirm", "shift start", "fault clear"})
 
 # phase -> verb -> next phase. A phase of its own stands for each thing a table waits for.

@@ -237,12 +237,12 @@ def test_the_laptop_saves_a_picture_that_comes_over_the_line(
 def test_commands_in_a_pipe_come_out_as_json(bench: Bench) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", LAPTOP, "--port", bench.device],
-        input="version\nbets\n",
+        input="digests\nbets\n",
         capture_output=True,
         text=True,
         timeout=15,
         check=False,
     )
-    assert '"command":"version"' in ended.stdout
+    assert '"command":"digests"' in ended.stdout
     assert '"code":"needs-login"' in ended.stdout
     assert ended.returncode == 1

@@ -25,9 +25,10 @@ NOT_HERE = {"login", "logout", "mode"}
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
           "lamps-off", "in-view", "correct"}  # fmt: skip
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
-         "shift start", "time confirm", "dice changed", "cancel"}  # fmt: skip
+         "shift start", "time confirm", "dice changed", "dice same", "cover off",
+         "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
-              "light", "calibrate camera", "selftest", "log bundle", "export",
+              "light", "selftest", "log bundle", "export",
               "cancel"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),
@@ -37,7 +38,7 @@ BY_ROLE = {
     Role.TECHNICIAN: TECHNICIAN,
 }
 FREE = {"status", "faults", "lamps", "motor", "camera", "camera snap", "dice", "journal last",
-        "round", "inspection", "profile", "digests", "health", "statistics", "version", "help",
+        "round", "inspection", "profile", "digests", "health", "statistics", "help",
         "login", "logout", "whoami", "history", "mode", "hello"}  # fmt: skip
 
 CASES = [

@@ -256,7 +256,7 @@ def test_machine_mode_gives_one_json_line_for_each_command_and_no_echo(person: T
 
 
 LOOKS = ["status", "faults", "lamps", "motor", "camera", "dice", "journal last", "inspection",
-         "profile", "digests", "health", "statistics", "version", "help", "help all",
+         "profile", "digests", "health", "statistics", "help", "help all",
          "help codes", "whoami", "history", "hello"]  # fmt: skip
 
 

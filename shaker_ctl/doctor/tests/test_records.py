@@ -120,6 +120,27 @@ def test_a_missing_users_file_is_wrong(tmp_path: Path):
     assert "console add-user" in found.remedy
 
 
+def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start(
+    tmp_path: Path,
+) -> None:
+    """A release with other rows over the journal of a run that was killed."""
+    book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
+    journal = found_journal(tmp_path, second=False)
+    assert records.resumption(journal, book).verdict is Grade.OK
+    event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
+    step = {"event": to_record(event), "rows": ["a row of another release"], "decision": []}
+    store = SqliteJournal(journal.path)
+    wall = now.isoformat()
+    store.write([link(store.head(), Entry("step", step), monotonic_s=0.0, wall=wall, digests={})])
+    store.close()
+    found = records.resumption(journal, book)
+    assert found.verdict is Grade.FAIL
+    assert "took the rows" in found.text
+    assert "Restore the program" in found.remedy
+    new = JournalParameters(path=tmp_path / "none.sqlite")
+    assert records.resumption(new, book).verdict is Grade.OK
+
+
 def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path: Path) -> None:
     book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
     journal = found_journal(tmp_path, second=False)

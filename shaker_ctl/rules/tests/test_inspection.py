@@ -220,6 +220,15 @@ def test_a_signature_ages_and_an_inspection_is_due_then():
     assert t.state.signed_at is None, "an open table has used its signature"
 
 
+def test_a_signature_that_a_clock_ahead_has_dated_does_not_hold_for_ever():
+    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
+    t.now -= timedelta(days=30)
+    assert t.clock().phase is Phase.INSPECTION_DUE
+    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
+    t.now -= timedelta(minutes=4)
+    assert t.clock().phase is Phase.READY, "a clock that is set by a little"
+
+
 def test_a_clock_that_is_not_trusted_ages_no_signature():
     t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
     t.now += timedelta(days=400)

@@ -197,7 +197,7 @@ def test_a_jog_outside_of_the_motor_s_bounds_never_reaches_the_rules(room: Room)
     assert room.journal.kept == []
 
 
-@pytest.mark.parametrize("verb", ["light", "selftest", "calibrate camera"])
+@pytest.mark.parametrize("verb", ["light", "selftest"])
 def test_an_act_on_a_device_is_noted_with_who_asked_and_what_came_of_it(
     room: Room, verb: str
 ) -> None:

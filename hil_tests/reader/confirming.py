@@ -1,0 +1,196 @@
+"""What changes in a scene after its first frame was read: `python -m hil_tests.reader confirming`.
+
+Owns: seeded scenes of which the first frame, or the first two, show three flat dice, and the others
+something else: a pip more or less, another value, a hand, a coin, a fourth die, a die that topples.
+Three such frames must never state values. The check of rest that a table makes before it reads is
+left out. Each result is a line in `var/confirming`; a stopped run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import bounds
+from hil_tests.reader.picture_damage import disc, lay_thing
+from hil_tests.reader.refusals import STYLES, Stage
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
+from hil_tests.rig.dice import DieAtRest, Lie, top_face
+from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.looks import pip_places
+from vision.frame import Frame
+from vision.networks.classifier import DieFinder
+from vision.reading import Unreadable, Verified
+from vision.table.consensus import FRAMES, agree
+from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
+
+_POOL = 40
+_PIP_EDGES = 0.16
+"""Diameter of the pip that comes or goes, in edges."""
+_TOPPLES_DEG = (8.0, 45.0)
+_HAND = (0.6, 1.0)
+_COIN_MM = (8.0, 12.0)
+
+Change = Callable[[Stage], Callable[[], np.ndarray] | None]
+"""What shows the changed scene, a picture each time; None where this toss has no room for it."""
+
+
+def _pip(stage: Stage) -> Callable[[], np.ndarray]:
+    """One place of one top face painted over: in the colour beside it, or in a pip's."""
+    toss, camera, random = stage.toss, stage.camera, stage.random
+    die = int(random.integers(3))
+    value = toss.dice[die].value
+    is_more = value < 6 and bool(random.random() < 0.5)
+    places = pip_places(value, are_empty=is_more)
+    u, v = places[int(random.integers(len(places)))]
+    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    edge = camera.die_mm
+    top = toss.position_mm[die] + (0.0, 0.0, edge / 2)
+    at, beside = (
+        camera.to_px((top + edge * (x * level[0] + y * level[1]))[None])[0]
+        for x, y in ((u, v), (u * 0.5, v * 0.5) if u or v else (0.25, 0.0))
+    )
+    radius = _PIP_EDGES / 2 * camera.calibration.die_px * (2.0 if value == 1 else 1.2)
+
+    def show() -> np.ndarray:
+        picture = camera.picture(toss)
+        x, y = np.rint(beside).astype(int)
+        ground = float(np.median(picture[y - 1 : y + 2, x - 1 : x + 2]))
+        return disc(picture, at, radius, 255.0 - ground if is_more else ground, 0.7)
+
+    return show
+
+
+def _value(stage: Stage) -> Callable[[], np.ndarray]:
+    """One die rolled onto another face where it lies."""
+    toss, die = stage.toss, int(stage.random.integers(3))
+    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    axis = level[int(stage.random.integers(2))]
+    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    rotation = toss.rotation.copy()
+    rotation[die] = (np.outer(axis, axis) + cross) @ rotation[die]
+    dice = list(toss.dice)
+    dice[die] = DieAtRest(*top_face(rotation[die]), Lie.FLAT)
+    rolled = Toss(toss.position_mm, rotation, tuple(dice))
+    return lambda: stage.camera.picture(rolled)
+
+
+def _hand(stage: Stage) -> Callable[[], np.ndarray]:
+    share = float(stage.random.uniform(*_HAND))
+    return lambda: stage.camera.picture(stage.toss, hand=share)
+
+
+def _coin(stage: Stage) -> Callable[[], np.ndarray] | None:
+    radius = float(stage.random.uniform(*_COIN_MM))
+    place, seed = stage.free_place(radius), int(stage.random.integers(2**31))
+    if place is None:
+        return None
+    picture = stage.camera.picture
+    return lambda: lay_thing(picture(stage.toss), stage.camera, "coin", place, radius, seed)
+
+
+def _fourth_die(stage: Stage) -> Callable[[], np.ndarray] | None:
+    other = stage.other()
+    for die in range(3):
+        gaps = stage.toss.position_mm[:, :2] - other.position_mm[die, :2]
+        if np.linalg.norm(gaps, axis=1).min() > 1.45 * stage.geometry.die_mm:
+            four = stage.toss.plus(other.only([die]))
+            return lambda: stage.camera.picture(four)
+    return None
+
+
+def _topples(stage: Stage) -> Callable[[], np.ndarray]:
+    degrees = float(stage.random.uniform(*_TOPPLES_DEG))
+    fallen = stage.toss.tilted(degrees, stage.random, stage.camera.die_mm)
+    return lambda: stage.camera.picture(fallen)
+
+
+CHANGES: dict[str, Change] = {
+    "a pip more or less": _pip,
+    "another value": _value,
+    "a hand": _hand,
+    "a coin": _coin,
+    "a fourth die": _fourth_die,
+    "a die topples": _topples,
+}
+
+
+def main(
+    count: Annotated[int, typer.Option(min=1, help="Cases of each kind.")] = 200,
+    seed: Seed = 1,
+    model: Model = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/confirming"),
+) -> None:
+    """Count what is stated of scenes that change after a frame was read; status 1 if any is."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"confirming-{seed}.jsonl"
+    done = [json.loads(line) for line in path.open()] if path.exists() else []
+    geometry = GEOMETRIES["standard"]
+    pool = flat_tosses(geometry, seed, _POOL)
+    first = RigCamera(geometry, STYLES[0], seed)
+    cameras = [first.with_dice(style) for style in STYLES]
+    reader = TableReader(DieFinder(model), first.calibration)
+    names = list(CHANGES)
+    with path.open("a", encoding="utf-8") as file:
+        for number in range(len(done), count * len(names)):
+            camera = cameras[number // len(names) % len(cameras)]
+            stage = Stage(geometry, camera, pool, seed * 100_003 + number)
+            result = _case(reader, stage, names[number % len(names)])
+            done.append(result)
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+    raise typer.Exit(1 if _report(done[: count * len(names)]) else 0)
+
+
+def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, str | int]:
+    while (changed := CHANGES[kind](stage)) is None:
+        stage.toss = stage.other()
+    unchanged = int(stage.random.integers(1, FRAMES))
+    scene = StillScene(reader)
+    for number in range(FRAMES):
+        picture = stage.camera.picture(stage.toss) if number < unchanged else changed()
+        scene.look(Frame(picture, number / 30, number))
+    before, after = scene.observations[unchanged - 1 : unchanged + 1]
+    consensus = agree(scene.observations)
+    is_stated = consensus is not None and isinstance(consensus.verdict, Verified)
+    if isinstance(after.opinion, Unreadable):
+        said = after.opinion.reason.value
+    else:
+        said = "values" if isinstance(after.opinion, Verified) else "no roll"
+    return {
+        "kind": kind,
+        "style": stage.camera.style,
+        "unchanged": unchanged,
+        "was_read": int(isinstance(before.opinion, Verified)),
+        "is_confirming": int(after.is_confirming),
+        "said": said,
+        "verdict": "STATED" if is_stated else "none",
+    }
+
+
+def _report(done: list[dict[str, str | int]]) -> bool:
+    stated = 0
+    for kind in CHANGES:
+        rows = [row for row in done if row["kind"] == kind]
+        wrong = sum(row["verdict"] == "STATED" for row in rows)
+        stated += wrong
+        read = sum(int(row["was_read"]) for row in rows)
+        unseen = sum(int(row["is_confirming"]) for row in rows)
+        said = Counter(str(row["said"]) for row in rows)
+        rest = ", ".join(f"{n} {name}" for name, n in said.most_common())
+        sys.stdout.write(
+            f"  {kind:<20} {len(rows):>4} scenes, read before in {read}; stated {wrong}; the "
+            f"change was read in full in all but {unseen}: {rest}\n"
+        )
+    low, high = bounds(stated, len(done))
+    sys.stdout.write(f"stated: {stated} of {len(done)}, 95 %: {low:.2%}-{high:.2%}\n")
+    return stated > 0

@@ -1,0 +1,166 @@
+"""A frame that confirms another is read where the dice were, from its own pixels, and only while
+the whole compartment shows the same."""
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.frame import Frame
+from vision.reading import NoRoll, Reason, Unreadable, Verified
+from vision.table.consensus import FRAMES, Consensus, agree
+from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE
+from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
+from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.truth import TruthFinder
+
+DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
+
+
+class OneByOne(TruthFinder):
+    """Shown the whole compartment it finds every die, shown one die again it finds that one."""
+
+    def __init__(self, dice, view, **lies):
+        super().__init__(dice, view=view)
+        self.again = [die.value for die in dice]
+        self.flat_p = 0.99
+        self.is_blind = False
+        self.shown = []
+        for name, lie in lies.items():
+            setattr(self, name, lie)
+
+    def find(self, image):
+        self.shown.append(image.shape[:2])
+        if image.shape[:2] != (CLOSE_SIDE, CLOSE_SIDE):
+            return self._found
+        if self.is_blind:
+            return []
+        number = sum(shape == (CLOSE_SIDE, CLOSE_SIDE) for shape in self.shown) - 1
+        die = self._found[number % len(self._found)]
+        larger = CLOSE_DIE_PX / die.edge_px
+        corners = (die.corners - die.centre) * larger + CLOSE_SIDE / 2
+        return [
+            replace(
+                die,
+                corners=np.asarray(corners, np.float32),
+                down=die.down * larger,
+                value=self.again[number % len(self._found)],
+                flat_p=self.flat_p,
+            )
+        ]
+
+
+def scene(**lies):
+    reader = TableReader(TruthFinder([]), TABLE)
+    finder = reader._finder = OneByOne(DICE, reader.view, **lies)
+    return StillScene(reader), finder
+
+
+def frame(number, dice=DICE, change=None, **how):
+    image = draw(dice, seed=number, **how)
+    return Frame(image if change is None else change(image), number / 30, number)
+
+
+def test_a_frame_that_shows_the_same_confirms_by_its_own_pixels():
+    table, finder = scene()
+    first, second = (table.look(frame(number)).observation for number in range(2))
+    assert not first.is_confirming
+    assert second.is_confirming
+    assert second.opinion.values == first.opinion.values == (6, 3, 1)
+    assert finder.shown[1:] == [(CLOSE_SIDE, CLOSE_SIDE)] * len(DICE)
+    for before, after in zip(first.dice, second.dice, strict=True):
+        assert after.second.confidence != before.second.confidence
+        assert after.second.value == before.second.value
+        assert after.odds == pytest.approx(before.odds, abs=1.5)
+
+
+def coin(image):
+    return cv2.circle(image.copy(), (330, 240), 30, (60, 110, 178), -1)
+
+
+def dirt_on_a_die(image):
+    x, y = (int(v) for v in TABLE.to_px(np.array([(8.0, 20.0, TABLE.die_mm)]))[0])
+    return cv2.circle(image.copy(), (x, y), 6, (90, 90, 90), -1)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        frame(1, [DICE[0], replace(DICE[1], value=2), DICE[2]]),
+        frame(1, [DICE[0], replace(DICE[1], tilt_deg=20), DICE[2]]),
+        frame(1, [DICE[0], replace(DICE[1], x=8.4), DICE[2]]),
+        frame(1, DICE[:2]),
+        frame(1, change=coin),
+        frame(1, change=dirt_on_a_die),
+        frame(1, light=0.85),
+    ],
+    ids=["value", "tilt", "creep", "gone", "coin", "dirt", "light"],
+)
+def test_a_frame_that_shows_anything_new_is_read_in_full(changed):
+    table, finder = scene()
+    table.look(frame(0))
+    assert not table.look(changed).observation.is_confirming
+    assert finder.shown[1] != (CLOSE_SIDE, CLOSE_SIDE)
+
+
+def test_the_model_counts_for_itself_in_a_frame_that_confirms():
+    table, finder = scene()
+    table.look(frame(0))
+    finder.again = [6, 2, 1]
+    opinion = table.look(frame(1)).observation.opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.READERS_DISAGREE
+
+
+def test_pips_are_counted_anew_in_a_frame_that_confirms(monkeypatch):
+    table, _ = scene()
+    monkeypatch.setattr("vision.cube_outlines.foreground._SAME_STEP", 255)
+    first = table.look(frame(0)).observation
+    changed = frame(1, [DICE[0], replace(DICE[1], value=2), DICE[2]])
+    again = table.look(changed).observation
+    assert again.is_confirming
+    assert [die.second.value for die in first.dice] == [6, 3, 1]
+    assert [die.second.value for die in again.dice] == [6, 2, 1]
+
+
+def test_a_die_that_the_model_misses_where_it_was_has_the_frame_read_in_full():
+    table, finder = scene()
+    table.look(frame(0))
+    finder.is_blind = True
+    assert not table.look(frame(1)).observation.is_confirming
+
+
+def test_no_die_looks_flatter_alone_than_with_its_surroundings():
+    table, finder = scene()
+    first = table.look(frame(0)).observation
+    finder.flat_p = 1.0
+    second = table.look(frame(1)).observation
+    for before, after in zip(first.dice, second.dice, strict=True):
+        assert after.model.flat_p == before.model.flat_p
+
+
+def test_what_was_no_verdict_of_values_is_never_confirmed():
+    reader = TableReader(TruthFinder([]), TABLE)
+    leaning = [DICE[0], replace(DICE[1], tilt_deg=25), DICE[2]]
+    reader._finder = OneByOne(leaning, reader.view)
+    table = StillScene(reader)
+    seen = [table.look(frame(number, leaning)).observation for number in range(3)]
+    assert not any(isinstance(each.opinion, Verified) for each in seen)
+    assert not any(each.is_confirming for each in seen)
+    assert isinstance(seen[0].opinion, NoRoll)
+
+
+def test_of_frames_that_must_agree_one_is_read_in_full_and_is_kept():
+    table, _ = scene()
+    for number in range(7):
+        table.look(frame(number))
+        last = table.observations[-FRAMES:]
+        if len(last) == FRAMES:
+            assert not all(each.is_confirming for each in last)
+            consensus = agree(table.observations)
+            assert isinstance(consensus, Consensus)
+            assert isinstance(consensus.verdict, Verified)
+            assert consensus.verdict.values == (6, 3, 1)
+            assert not consensus.shown_by.is_confirming

@@ -37,6 +37,9 @@ test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet 
 test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
 	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
 
+bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: readers, stopped, killed, full, crowded
+	$(BIN)/python -m hil_tests.page.bench $(BENCH)
+
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 

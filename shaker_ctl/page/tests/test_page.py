@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -22,6 +23,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.site import STATIC, TEMPLATES
 from shaker_ctl.page.tests.a_journal import Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
 
@@ -404,3 +406,23 @@ class TestOthers:
         assert answer.status == 503
         assert "bets requested" not in answer.words
         assert browser.get("/").status == 200
+
+
+class TestVendored:
+    def test_uplot_is_the_release_that_was_looked_at(self):
+        folder = STATIC / "uplot"
+        found = {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.iterdir()
+            if file.name != "README.md"
+        }
+
+        told = dict(line.split()[::-1] for line in (folder / "README.md").read_text().splitlines()
+                    if line.startswith("    "))  # fmt: skip
+        assert found == told
+
+    def test_no_page_asks_another_server(self):
+        for file in [*TEMPLATES.rglob("*.html"), *STATIC.glob("*.js"), *STATIC.glob("*.css")]:
+            assert not re.search(
+                r"(?:src|href|url\()=?[\"']?(?:https?:)?//", file.read_text("utf-8")
+            )

@@ -20,19 +20,14 @@ from rich.table import Table
 
 from hil_tests.demo.session import Plan
 from hil_tests.reliability import catalogue, mutations, results
-from hil_tests.reliability.bench import (
-    Bench,
-    BenchError,
-    FolderError,
-    TestedSession,
-    fresh,
-    may_be_emptied,
-)
+from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.crash import APPENDS, Crash, Crashes, Kept, Point, missed
 from hil_tests.reliability.crash import points as crash_points
+from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results, Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
+from hil_tests.reliability.tested_session import BenchError, TestedSession
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
 from shaker_ctl.errors import ShakerError

@@ -84,6 +84,18 @@ bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and start
 	@sh hil_tests/system-libraries qemu-user:bin/qemu-aarch64 mmdebstrap:bin/mmdebstrap gcc:bin/cc
 	$(BIN)/python -m hil_tests.arm64 $(BENCH)
 
+floor: $(VENV)/.rig  ## a floor on this machine: broker, collector, page, two rigs, 50 tables; FLOOR="--rigs 0"
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
+	$(BIN)/python -m hil_tests.floor show $(FLOOR)
+
+floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--seconds 60"
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
+	$(BIN)/python -m hil_tests.floor load --postgres $(FLOOR)
+
+floor-chaos: $(VENV)/.rig  ## 50 kills of broker, collector, database, links: every record exactly once
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
+	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
+
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(PROVE)
 	$(if $(PROVE),,$(BIN)/python -m hil_tests.proofs mutants)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
@@ -315,6 +316,45 @@ class TestRounds:
 
     def test_a_viewer_sees_none(self, page):
         assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
+
+
+class TestCorrection:
+    def test_the_first_result_is_withdrawn_and_both_persons_are_named(self, page, scribe):
+        def person(name: str) -> dict[str, str]:
+            return {"type": "Person", "name": name, "role": "dealer"}
+
+        ended = {
+            "type": "RecordRound",
+            "round": 4,
+            "ending": "settled",
+            "source": "entered",
+            "wagers": "settled",
+            "cause": None,
+            "values": [1, 4, 4],
+            "correction": {
+                "first": [1, 4, 5],
+                "named_by": person("dan"),
+                "agreed_by": person("fay"),
+            },
+        }
+        scribe.write({"type": "LampsDark"}, [ended], of=4)
+        until(lambda: page.book.round(4))
+        page._regions._wake()
+        browser = _logged_in(page, "sam", "surveillance")
+
+        assert "<del>1 4 5</del>" in browser.get("/").text
+        assert "Corrected; withdrawn: 1 4 5 (dan, fay)" in browser.get("/rounds/4").words
+
+
+class TestForms:
+    @pytest.mark.parametrize("body", [b"a&" * 50, b"\xff\xfe", b"name=%FF"])
+    def test_what_is_no_form_is_refused(self, page, body):
+        browser = Browser(page.app)
+        headers = {"origin": "http://127.0.0.1"}
+
+        answer = asyncio.run(browser._ask("POST", "/login", body, headers))
+
+        assert answer.status in (400, 403)
 
 
 class TestCase:

@@ -37,6 +37,9 @@ test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet 
 test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
 	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
 
+bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: readers, stopped, killed, full, crowded
+	$(BIN)/python -m hil_tests.page.bench $(BENCH)
+
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
@@ -80,6 +83,18 @@ bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized ne
 bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and starts, against budgets; Pi estimates
 	@sh hil_tests/system-libraries qemu-user:bin/qemu-aarch64 mmdebstrap:bin/mmdebstrap gcc:bin/cc
 	$(BIN)/python -m hil_tests.arm64 $(BENCH)
+
+floor: $(VENV)/.rig  ## a floor on this machine: broker, collector, page, two rigs, 50 tables; FLOOR="--rigs 0"
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
+	$(BIN)/python -m hil_tests.floor show $(FLOOR)
+
+floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--seconds 60"
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
+	$(BIN)/python -m hil_tests.floor load --postgres $(FLOOR)
+
+floor-chaos: $(VENV)/.rig  ## 50 kills of broker, collector, database, links: every record exactly once
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
+	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(PROVE)

@@ -218,7 +218,7 @@ class RecordedTable:
             case commands.CheckTime(occasion):
                 post(events.TimeChecked(occasion, datetime.now(UTC), TimeTrust.RTC))
             case commands.DrawTossPlan(occasion):
-                post(events.TossPlanDrawn(occasion, PLAN))
+                post(events.TossPlanDrawn(occasion, PLAN, datetime.now(UTC)))
             case commands.ProveLampsDark(occasion):
                 post(events.LampsProvedDark(occasion, time.monotonic()))
             case commands.StartToss(occasion):

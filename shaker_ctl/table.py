@@ -79,6 +79,7 @@ from shaker_ctl.service.recovery import (
     recover,
     standing_faults,
 )
+from shaker_ctl.service.reminders import Reminders
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -193,6 +194,7 @@ class Table:
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
+        self._reminders = Reminders(self._rulebook, self._post, self._remind)
         tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
         wear.start(partial(tables.worn, journal.head().sequence))
@@ -375,6 +377,7 @@ class Table:
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
         self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))
+        self._reminders.look(self._wall.now(), self._wall.trust(), self._state.state.dice)
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             self._is_in_order = False
@@ -521,6 +524,9 @@ class Table:
         if desk is not None:
             text = f"fault {fault.code}: {fault.cause}"
             desk.tell(Announcement("fault", text, is_alarm=True, fields={"code": fault.code}))
+
+    def _remind(self, text: str) -> None:
+        self._desk.tell(Announcement("dice", text, is_alarm=True))
 
     def _tell_contact(self, _step: Step, event: events.Event) -> None:
         if text := wording.contact(event):

@@ -72,7 +72,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
                 console.print(f"page: {session.page_address}", soft_wrap=True)
             if plan.by_hand:
                 for line in invitation(session):
-                    console.print(line, soft_wrap=True)
+                    console.print(line, highlight=False, soft_wrap=True)  # it is to be copied
             try:
                 _watch(session, rounds, console, plain or not console.is_terminal)
                 is_whole = True

@@ -138,7 +138,7 @@ class House:
     folder: Path
     postgres: bool = False
     collectors: int = 1
-    commit_s: float = 0.05
+    commit_s: float = 0.2
     port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
     database_port: int = field(default_factory=free_port)

@@ -7,15 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomlkit
 
-from hil_tests.demo.people import People
 from hil_tests.demo.session import Plan, Session
+from hil_tests.page.bench import Staff
 from shaker_ctl.console import accounts
 from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
 from shaker_ctl.service.status_socket import read_status
@@ -35,11 +35,10 @@ class Stage:
     """What the tests play on."""
 
     session: Session
-    people: People
+    staff: Staff
     guarded: str = ""
     """Address of the page with logins."""
     process: subprocess.Popen[bytes] | None = None
-    said: list[str] = field(default_factory=list)
 
     @property
     def open(self) -> str:
@@ -53,16 +52,13 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("demonstration")
     plan = Plan(profile="pa-625a", seed=1, pace="brisk", page=True)
     with Session(plan, folder) as session:
-        said: list[str] = []
-        people = People(session, said.append)
-        made = Stage(session, people, said=said)
-        people.start()
+        made = Stage(session, Staff(session))
         try:
             _wait_for_rounds(made)
             _start_guarded(made)
             yield made
         finally:
-            people.stop()
+            made.staff.send_home()
             if made.process is not None:
                 made.process.terminate()
                 made.process.wait()
@@ -71,9 +67,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def _wait_for_rounds(stage: Stage) -> None:
     ends = time.monotonic() + PATIENCE_S
     while len(read_status(stage.session.runtime_dir)["rounds"]) < PLAYED:
-        assert stage.people.failure is None, stage.people.failure
-        assert time.monotonic() < ends, f"no {PLAYED} rounds; people: {stage.said[-5:]}"
-        time.sleep(0.3)
+        stage.staff.keep_going()
+        assert time.monotonic() < ends, f"no {PLAYED} rounds in {PATIENCE_S:g} s"
+        time.sleep(0.5)
 
 
 def _start_guarded(stage: Stage) -> None:

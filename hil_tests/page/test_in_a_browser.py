@@ -76,6 +76,7 @@ class TestViews:
         before = tab.text(".road li:last-child .number")
 
         def has_moved() -> bool:
+            stage.staff.keep_going()
             return tab.text(".road li:last-child .number") != before
 
         until(has_moved, limit_s=120, every_s=0.2)
@@ -146,10 +147,15 @@ class TestTrouble:
         fault.wait_for(timeout=WAIT_MS)
         assert "lamp" in fault.inner_text()
         assert ask(control, "heal bulb_burnt")["ok"]
-        fault.wait_for(state="detached", timeout=WAIT_MS)
+
+        def is_gone() -> bool:
+            stage.staff.keep_going()
+            return bool(tab.page.locator(".state .faults li").count() == 0)
+
+        until(is_gone, limit_s=WAIT_MS / 1000, every_s=0.3)
 
     def test_a_killed_table_is_greyed_and_comes_back(self, tab: Tab, stage: Stage) -> None:
-        stage.people.stop()
+        stage.staff.send_home()
         tab.go("/")
         pid = stage.session.service_pid
         assert pid is not None

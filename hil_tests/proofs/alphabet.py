@@ -84,7 +84,8 @@ def alphabet(table: Table, purpose: Purpose) -> tuple[ev.Event, ...]:
 def _answers(table: Table, o: Occasion) -> list[ev.Event]:
     areas = table.rules.areas
     return [
-        ev.TossPlanDrawn(o, PLAN),
+        ev.TossPlanDrawn(o, PLAN, table.day),
+        ev.TossPlanDrawn(o, PLAN, table.day + timedelta(days=32)),
         ev.TossStarted(o),
         ev.TossNotStarted(o, "lamps-stale"),
         ev.TossNotStarted(o, "interlock"),
@@ -172,6 +173,11 @@ def _acts(day: datetime) -> list[ev.Event]:
     found: list[ev.Event] = []
     found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
     found += _seen_and_signed(ANOTHER, day)
+    found += [ev.ShiftBegan(None), ev.DiceChanged(ANOTHER, ("a", "b", "c"), day + DICE_AT)]
+    found += [
+        ev.DiceChanged(ANOTHER, serials, day + DICE_AT)
+        for serials in (("a", "b"), ("a", "a", "b"), ("a", "b", "c", "d"), ("used", "b", "c"))
+    ]
     found += [
         *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
         *(ev.CorrectionAgreed(BOTH_TRADES, NOW, values) for values in (OTHER, None)),
@@ -193,6 +199,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.ShiftInspectionRequested(who),
             ev.TimeConfirmed(who),
             ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
+            ev.DiceKept(who),
             ev.BetsRequested(who),
             *(ev.FaultCleared(who, kind) for kind in FaultKind),
             ev.OutOfServiceRequested(who),

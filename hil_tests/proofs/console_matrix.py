@@ -120,6 +120,8 @@ def states(rules: Rulebook) -> Iterator[TableState]:
                 yield replace(
                     state, purpose=Purpose.SHIFT, inspector=by, part=Part.SHAKER, shift_due=True
                 )
+        if phase in phases.SHUT | phases.STOPPED:
+            yield replace(state, dice_in_doubt=True)
         if phase is Phase.READY:
             yield replace(state, shift_due=True)
 

@@ -60,6 +60,7 @@ def normal(state: TableState) -> TableState:
         reading = UNREADABLE
     if correction is not None:
         correction = CORRECTED_VALUES if correction.first else CORRECTED_NO_ROLL
+    used = ("used",) if state.used_dice else ()
     source = Source.ENTERED if state.source is Source.DECIDED else state.source
     if (
         state.round == NOW
@@ -68,6 +69,7 @@ def normal(state: TableState) -> TableState:
         and reading == state.reading
         and correction == state.correction
         and source is state.source
+        and used == state.used_dice
     ):
         return state
     return state.changed(
@@ -78,6 +80,7 @@ def normal(state: TableState) -> TableState:
             "reading": reading,
             "correction": correction,
             "source": source,
+            "used_dice": used,
         }
     )
 

@@ -36,6 +36,7 @@ class Expected:
     attended: bool = True
     auto: bool = False
     reads_after_interruption: bool = True
+    dice_by_two: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def tables() -> tuple[Table, ...]:
                 cover_driven=True,
                 player_activated=True,
                 entry_mode=EntryMode.AUTO,
-                approval="letter of approval",
+                approval="letter of 2026-01-15",
                 autonomous=True,
             ),
             replace(PA, nmb_before_reveal=False, player=True, auto=True),
@@ -104,7 +105,7 @@ def tables() -> tuple[Table, ...]:
         ),
         Table(
             "pa-625b, no cover, dealer confirms, self-paced",
-            _rules(profile="pa-625b", autonomous=True, approval="letter of approval"),
+            _rules(profile="pa-625b", autonomous=True, approval="letter of 2026-01-15"),
             replace(PA, nmb_before_reveal=False, multipliers=True),
             TODAY,
             b_days,
@@ -137,8 +138,9 @@ def tables() -> tuple[Table, ...]:
         ),
         Table(
             "md, driven cover, dealer confirms",
-            _rules(profile="md", cover_fitted=True, cover_driven=True),
+            _rules(profile="md", cover_fitted=True, cover_driven=True, dice_by_two=True),
             Expected(
+                dice_by_two=True,
                 nmb_before_reveal=True,
                 wagers_without_result=RETURNED,
                 presence=FLOOR_UP,

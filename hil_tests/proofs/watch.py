@@ -102,6 +102,12 @@ class Watch(NamedTuple):
     """The cycle in hand was settled by tachometer, and moved."""
     valid: bool = False
     shift_due: bool = False
+    camera_off: bool = False
+    """The table came back to service with the reader broken, and it is not mended yet."""
+    doubt: bool = False
+    """The compartment was opened since a person said which dice are in it."""
+    dice_by: tuple[str, frozenset[str]] | None = None
+    """Name of the first of two persons, and the serials of the other dice that they name."""
 
 
 SUPERVISED = frozenset(
@@ -158,6 +164,8 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     if step.refused is not None:
         return w
     w = _heard(table, w, state, event, step)
+    if w.camera_off and w.playing and not w.verdict and step.state.phase is P.AWAITING_DEALER:
+        w = w._replace(verdict="unreadable")
     for command in step.commands:
         w = _told(w, command, step.state)
     if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
@@ -242,6 +250,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     has_contact = table.rules.covered or table.rules.cover_must_be_absent
     if contact := CONTACTS.get(type(event)):
         w = w._replace(**contact)
+        if isinstance(event, ev.CompartmentOpened):
+            w = w._replace(doubt=True)
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):
@@ -249,12 +259,15 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             compartment=event.compartment_open,
             estop=event.estop_pressed,
             cover=event.cover_closed and has_contact,
+            doubt=w.doubt or event.compartment_open,
             energised=False,
             reading=False,
             hidden=True,
             lamps=Lamps.UNKNOWN,
         )
     kind = FAULTS.get(type(event))
+    if kind is FaultKind.READER and w.camera_off:
+        return w
     if kind is not None and is_current(state, event):
         w = _disturbed(w._replace(faults=w.faults | {kind}))
         if kind is FaultKind.LAMP and w.tossed and not w.paid:
@@ -303,7 +316,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.TossNotStarted():
             w = w._replace(energised=False, tossed=False, lamp_failed=False)
         case ev.TossSettled():
-            w = w._replace(energised=False, settled=w.playing)
+            w = w._replace(energised=False, settled=w.playing, good_so_far=_unread(w))
         case ev.JogFinished():
             w = w._replace(energised=False)
         case ev.AtRest():
@@ -378,14 +391,30 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(cycles=0, inspector=event.person)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True)
+        case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
+            if step.state.phase is not P.INSPECTION_DUE:
+                w = w._replace(shift_due=bool(table.expected.shift))
+        case ev.DiceChanged() if table.expected.dice_by_two and not seconds_dice(w, event):
+            w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
+        case ev.RevealRequested() if state.phase is P.REVEALING:
+            w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
+        case ev.DiceKept():
+            w = w._replace(doubt=False)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
                 w = w._replace(shift_due=False, cycles=0, inspector=None)
             else:
                 w = _disturbed(w)._replace(valid=True)
         case ev.FaultCleared():
-            w = w._replace(faults=w.faults - {event.kind})
-        case ev.DiceChanged() | ev.OutOfServiceRequested() | ev.InspectionAbandoned():
+            faults = w.faults - {event.kind}
+            w = w._replace(faults=faults, camera_off=w.camera_off and FaultKind.READER in faults)
+        case ev.ReturnRequested():
+            w = w._replace(camera_off=FaultKind.READER in w.faults)
+        case ev.DiceChanged():
+            w = _disturbed(w)._replace(doubt=False, dice_by=None)
+        case ev.ShakerRetired():
+            w = w._replace(doubt=False)
+        case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():
             w = _disturbed(w)
@@ -397,6 +426,19 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
 def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:
     """Values in order; empty for no roll."""
     return tuple(sorted(values or ()))
+
+
+def _unread(w: Watch) -> bool:
+    """True for a cycle whose toss no reader judges, but the person alone."""
+    return w.camera_off and not w.playing
+
+
+def seconds_dice(w: Watch, event: ev.DiceChanged) -> bool:
+    """True where another person than the first names the same other dice."""
+    if w.dice_by is None:
+        return False
+    name, serials = w.dice_by
+    return name != event.person.name and serials == set(event.serials)
 
 
 def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:

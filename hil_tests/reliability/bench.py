@@ -1,167 +1,34 @@
-"""The table under test: rig and service as two programs, and the people who stand at its consoles.
+"""The people of the table under test, at its consoles and at the rig's door.
 
-Owns their lives (also: killed and started again) and what people do there: play one round after the
-other, enter what they see where the table cannot read, mend, inspect, open. Settings make people
-quick and the shake the shortest approved one; no inspection is left out. Must not know faults.
+Owns what they do there: play one round after the other, enter what they see where the table cannot
+read, mend, inspect, open. Must not know faults.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import struct
-import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hil_tests.demo.people import SERIALS
-from hil_tests.demo.session import Session, merged
+from hil_tests.reliability.tested_session import BenchError, TestedSession
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.control import ask
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 
-SETTINGS: dict[str, Any] = {
-    "table": {"entry_mode": "auto", "autonomous": False},
-    "motion": {"shake": {"shortest_s": 1.8, "max_s": 1.8}},
-    "journal": {"second_lag_s": 2.0},
-}
-"""Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
-default; and a second copy that is missed soon."""
-
 REPLY_S = 3.0
+
 READY_S = 150.0
 """Longest time from whatever a fault left to a table that is open again, one failed inspection
 included."""
 
-COVER: dict[str, Any] = {"table": {"cover_s": 2.0}}
-"""A cover that takes 0.45 s counts as stuck after two seconds, not after five."""
-
 LAMP_FAULT = "lamp-readback"
 """Mended by a technician as its remedy says: the box takes a bulb for burnt out until it has glowed
 again, so that the lamps are tested before the fault is cleared."""
-
-CLOCK_FILE = "clock-offset"
-
-MARK = ".made-by-hil-tests-reliability"
-"""Stands in each folder of a table that was made here. A later run empties such a folder, and no
-other one: `--results` may name whatever a person has."""
-MARKED = "A table of `python -m hil_tests.reliability`. The next run there empties this folder.\n"
-
-MEMORY_FILE = "meminfo"
-MEMINFO = Path("/proc/meminfo")
-SHOWN = 'mount --bind "$1" /proc/meminfo && shift && exec "$@"'
-"""Starts a program for which another file stands at /proc/meminfo, and for nobody else (unshare(1),
-mount_namespaces(7)): filling the computer's memory would fail what runs the tests first."""
-
-
-class BenchError(Exception):
-    """The bench itself could not go on: nothing is known about the table."""
-
-
-class FolderError(Exception):
-    """There is no place for a table's files. The text says where, and what to do instead."""
-
-
-@dataclass
-class TestedSession(Session):
-    """A session with other settings, a service that may die, and a clock that can be stepped."""
-
-    __test__ = False
-    changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
-    tree: Path | None = None
-    """Where the service's packages lie; None: where this program's own lie."""
-    starts: int = 0
-
-    def settings(self) -> dict[str, Any]:
-        settings = merged(super().settings(), self.changes)
-        return merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
-
-    def start_service(self) -> None:
-        """Start it, its clock as it stands; the log of each start is kept."""
-        log = self.folder / "service.log"
-        if log.exists():
-            log.rename(self.folder / f"service-{self.starts}.log")
-        self.starts += 1
-        clock = self.folder / CLOCK_FILE
-        if not clock.exists():
-            clock.write_bytes(struct.pack("<d", 0.0))
-        self.show_memory(None)
-        super().start_service()
-
-    def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
-        if log != "service.log":
-            return super()._spawn(command, log)
-        places = [
-            str(Path(__file__).parent / "stepped_clock"),
-            str(self.tree or ""),
-            os.environ.get("PYTHONPATH", ""),
-        ]
-        clock = [
-            *("env", f"SHAKER_RIG_CLOCK={self.folder / CLOCK_FILE}"),
-            *(["PYTHONSAFEPATH=1"] if self.tree else []),  # the folder of the run comes later
-            f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
-        ]
-        return super()._spawn([*clock, *self.seen_from_inside(command)], log)
-
-    def seen_from_inside(self, command: list[str]) -> list[str]:
-        """That command, started where `show_memory` is seen; as it is, where none may be shown."""
-        if not _may_show_memory():
-            return command
-        return [*UNSHARE, "sh", "-c", SHOWN, "sh", str(self.folder / MEMORY_FILE), *command]
-
-    def show_memory(self, available_kb: int | None) -> None:
-        """Have the service's system say that so much memory is available; None: as it truly is.
-
-        Raises BenchError where this computer allows nobody a view of their own.
-        """
-        if available_kb is not None and not _may_show_memory():
-            raise BenchError("unshare(1) is not permitted here: the service sees the true memory")
-        lines = MEMINFO.read_text("utf-8").splitlines(keepends=True)
-        said = f"MemAvailable: {available_kb} kB\n"
-        told = [
-            said if available_kb is not None and line.startswith("MemAvailable:") else line
-            for line in lines
-        ]
-        (self.folder / MEMORY_FILE).write_text("".join(told), "utf-8")
-
-    @property
-    def journal(self) -> Path:
-        return self.folder / "journal.sqlite"
-
-    @property
-    def second(self) -> Path:
-        return self.folder / "journal-second.sqlite"
-
-    def step_clock(self, offset_s: float) -> None:
-        """Have the service's wall clock stand that far from the true one."""
-        with (self.folder / CLOCK_FILE).open("r+b") as file:
-            file.write(struct.pack("<d", offset_s))
-
-    def kill_service(self) -> None:
-        """SIGKILL, and wait until it is gone. Idempotent."""
-        if self._service is not None:
-            self._service.kill()
-            self._service.wait()
-            self._service = None
-
-
-UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount"]
-
-
-@cache
-def _may_show_memory() -> bool:
-    test = [*UNSHARE, "mount", "--bind", "/proc/meminfo", "/proc/meminfo"]
-    try:
-        return subprocess.run(test, capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
 
 
 class Bench:
@@ -366,35 +233,5 @@ class Bench:
         self.act("floorperson", "time confirm")
         if not self.console("technician").ask("dice")["dice"]["serials"]:
             self.act("floorperson", "dice changed " + " ".join(SERIALS))
-
-
-def may_be_emptied(folder: Path) -> None:
-    """Raises FolderError where somebody else's files may lie there."""
-    try:
-        if (folder / MARK).is_file() or not folder.exists() or not any(folder.iterdir()):
-            return
-    except OSError as error:
-        raise FolderError(f"{folder} cannot be used: {error}; name another --results") from error
-    raise FolderError(
-        f"{folder} is not empty and was not made here (it has no {MARK}), so it is left as it is; "
-        "name another --results, or clear it yourself"
-    )
-
-
-def fresh(folder: Path) -> Path:
-    """A folder with nothing in it but its mark, whatever an earlier run left there.
-
-    Raises FolderError where it was not made here, or cannot be made.
-    """
-    may_be_emptied(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / MARK).write_text(MARKED, "utf-8")  # before all else: it may be broken off
-        for left in [path for path in folder.iterdir() if path.name != MARK]:
-            if left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
-    except OSError as error:
-        raise FolderError(f"{folder} cannot be used: {error}; name another --results") from error
-    return folder
+        elif "dice same" in self.status()["allowed"]:
+            self.act("floorperson", "dice same")

@@ -594,6 +594,15 @@ CAMERA = (
     ),
     CatalogueFault("camera-shifted", Rig("camera_shifted"), {TOSS: REFUSED, REST: UNAFFECTED}),
     CatalogueFault("camera-blocked", Rig("camera_blocked"), {TOSS: REFUSED, REST: UNAFFECTED}),
+    CatalogueFault(
+        "camera-dome-blots",
+        Rig("camera_dirty_dome specks=0 drops=0 blots=2"),
+        {
+            # Told once the dice moved long enough below it, after the result.
+            TOSS: UNAFFECTED + REFUSED + finishes("ReaderFault", "dirty-dome", within_s=9.0),
+            LIT: UNAFFECTED,
+        },
+    ),
     CatalogueFault("camera-slow", Rig("camera_slow fps=4"), {TOSS: UNAFFECTED, REST: UNAFFECTED}),
     CatalogueFault(
         "camera-wrong-size", Rig("camera_wrong_size"), {TOSS: UNAFFECTED, REST: UNAFFECTED}

@@ -29,8 +29,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from hil_tests.reliability import tracer
-from hil_tests.reliability.bench import Bench, BenchError
+from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Ending, Lamps, Seen
+from hil_tests.reliability.tested_session import BenchError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.reliability import acts, tracer
-from hil_tests.reliability.bench import Bench, BenchError
+from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.moments import TRIGGERS, Moment
+from hil_tests.reliability.tested_session import BenchError
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
 

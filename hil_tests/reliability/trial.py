@@ -17,12 +17,13 @@ from typing import Any
 
 from hil_tests.demo.session import COVERED
 from hil_tests.reliability import acts
-from hil_tests.reliability.bench import Bench, BenchError
+from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
+from hil_tests.reliability.tested_session import BenchError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError

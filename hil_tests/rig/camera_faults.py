@@ -145,10 +145,10 @@ CAMERA_FAULTS: dict[str, Fault] = {
         ),
         Fault(
             "dirty_dome",
-            "so many specks of dust and drops of drink on the dome",
-            "specks, and round places where the picture is bent",
-            {"specks": 90.0, "drops": 1.0},
-            {"specks": (0.0, 2000.0), "drops": (0.0, 20.0)},
+            "so many specks of dust, drops of drink and opaque blots on the dome",
+            "specks, round places where the picture is bent, and dark spots as large as a pip",
+            {"specks": 90.0, "drops": 1.0, "blots": 0.0},
+            {"specks": (0.0, 2000.0), "drops": (0.0, 20.0), "blots": (0.0, 50.0)},
         ),
         Fault(
             "hot_pixels",

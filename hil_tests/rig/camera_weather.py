@@ -109,17 +109,20 @@ def reflections(random: np.random.Generator) -> Effect:
 
 
 def dirty_dome(random: np.random.Generator) -> Effect:
-    """Dust that shades and scatters, and drops of drink that bend what lies below."""
-    kept: dict[tuple[Any, ...], tuple[Any, Any, Any]] = {}
+    """Dust that shades and scatters, drops of drink that bend what lies below, opaque blots."""
+    kept: dict[tuple[Any, ...], tuple[Any, Any, Any, Any]] = {}
 
     def apply(picture: Image, values: Numbers, at_s: float) -> Image:
         height, width = picture.shape[:2]
-        key = (height, width, values["specks"], values["drops"])
+        key = (height, width, values["specks"], values["drops"], values["blots"])
         if key not in kept:
-            kept[key] = _dirt(height, width, int(values["specks"]), int(values["drops"]), random)
-        map_x, map_y, dust = kept[key]
+            specks, drops, blots = (int(values[name]) for name in ("specks", "drops", "blots"))
+            dirt = _dirt(height, width, specks, drops, random)
+            kept[key] = (*dirt, _blots(height, width, blots, random))
+        map_x, map_y, dust, blots = kept[key]
         bent = cv2.remap(picture, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return np.clip(np.rint(bent * (1.0 - 0.6 * dust) + 46.0 * dust), 0, 255).astype(np.uint8)
+        dusty = bent * (1.0 - 0.6 * dust) + 46.0 * dust
+        return np.clip(np.rint(dusty * (1.0 - blots) + 34.0 * blots), 0, 255).astype(np.uint8)
 
     return apply
 
@@ -148,6 +151,19 @@ def _dirt(
         map_y = np.where(r < 1.0, y + (v - y) * bend, map_y).astype(np.float32)
         dust = np.maximum(dust, 0.55 * np.exp(-(((r - 0.96) / 0.07) ** 2)).astype(np.float32))
     return map_x, map_y, dust[..., None]
+
+
+def _blots(height: int, width: int, count: int, random: np.random.Generator) -> Any:
+    """(height, width, 1) how much opaque blots hide, near the middle of the picture."""
+    cover = np.zeros((height, width), np.float32)
+    for _ in range(count):
+        at = (
+            round(float(random.uniform(0.4, 0.6)) * width),
+            round(float(random.uniform(0.35, 0.65)) * height),
+        )
+        radius = round(float(random.uniform(4.0, 7.0)) * width / 640.0)
+        cv2.circle(cover, at, radius, 1.0, -1, cv2.LINE_AA)
+    return cv2.GaussianBlur(cover, (0, 0), 0.8)[..., None]
 
 
 def hot_pixels(random: np.random.Generator) -> Effect:

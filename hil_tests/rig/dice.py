@@ -55,6 +55,9 @@ that one which balances for a moment before it falls is not taken for a cocked o
 
 _WALL_PLANES = 32
 
+CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+"""Corners of a die in its own axes, half an edge long; they are numbered from 1."""
+
 
 class Lie(Enum):
     """How a die lies at rest, judged by what it touches."""
@@ -97,12 +100,15 @@ class Dice:
         self.geometry = geometry
         self._random = np.random.default_rng(seed)
         self._load = (0, np.zeros(3))
+        self._chip = (0, 1, 0.0)
         self._build(DICE)
         self.lay()
 
     def _build(self, count: int) -> None:
         """Make the compartment with so many dice in it."""
-        self._model = mujoco.MjModel.from_xml_string(_model_xml(self.geometry, count, *self._load))
+        self._model = mujoco.MjModel.from_xml_string(
+            _model_xml(self.geometry, count, self._load, self._chip)
+        )
         self._data = mujoco.MjData(self._model)
         self._still_s = 0.0
         self._still_pos = np.zeros((count, 3))
@@ -177,6 +183,16 @@ class Dice:
     def load(self, die: int, face: int, shift_mm: float) -> None:
         """Move a die's centre of mass towards a face, as a plug of metal in a pip does."""
         self._load = (die, np.array(FACE_NORMALS[face]) * shift_mm / 1000.0)
+        self._rebuild()
+
+    def chip(self, die: int, corner: int, depth_mm: float) -> None:
+        """Break a corner of a die off, so far along its edges. Its weight stays as it is: a chip of
+        3 mm is a thousandth of it."""
+        self._chip = (die, corner, depth_mm / 1000.0)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make the model anew, with the dice where they are."""
         qpos, qvel = self._data.qpos.copy(), self._data.qvel.copy()
         self._build(len(self._bodies))
         self._data.qpos[:], self._data.qvel[:] = qpos, qvel
@@ -286,7 +302,22 @@ def _showing(value: int, yaw: float) -> NDArray[np.float64]:
     return both
 
 
-def _model_xml(g: Geometry, count: int, loaded: int, centre_m: NDArray[np.float64]) -> str:
+def _chipped(corner: int, depth_m: float, half_m: float) -> str:
+    """Corners of the die that is left, in metres: the one broken off became three."""
+    gone = CORNERS[corner - 1]
+    kept = [point * half_m for point in CORNERS if (point != gone).any()]
+    cut = [gone * half_m - np.eye(3)[axis] * gone[axis] * depth_m for axis in range(3)]
+    return " ".join(f"{number:.6f}" for point in (*kept, *cut) for number in point)
+
+
+def _model_xml(
+    g: Geometry,
+    count: int,
+    load: tuple[int, NDArray[np.float64]],
+    chip: tuple[int, int, float],
+) -> str:
+    loaded, centre_m = load
+    chipped, corner, depth_m = chip
     m = 0.001
     half = g.die_mm * m / 2.0
     mass = g.die_grams * m
@@ -294,10 +325,15 @@ def _model_xml(g: Geometry, count: int, loaded: int, centre_m: NDArray[np.float6
     centres = ["0 0 0"] * count
     if loaded < count:
         centres[loaded] = " ".join(map(str, centre_m))
+    shapes = [f'type="box" size="{half} {half} {half}"'] * count
+    asset = ""
+    if depth_m and chipped < count:
+        shapes[chipped] = 'type="mesh" mesh="chipped"'
+        asset = f'<asset><mesh name="chipped" vertex="{_chipped(corner, depth_m, half)}"/></asset>'
     dice = "".join(
         f'<body name="die{i}" pos="0 0 {half * (1 + 3 * i)}"><freejoint/>'
         f'<inertial pos="{centres[i]}" mass="{mass}" diaginertia="{inertia} {inertia} {inertia}"/>'
-        f'<geom name="die{i}" type="box" size="{half} {half} {half}"/>'
+        f'<geom name="die{i}" {shapes[i]}/>'
         "</body>"
         for i in range(count)
     )
@@ -337,6 +373,7 @@ def _model_xml(g: Geometry, count: int, loaded: int, centre_m: NDArray[np.float6
           impratio="20" noslip_iterations="5" iterations="30" gravity="0 0 -9.81"/>
   <size memory="4M"/>
   <default><geom contype="0" conaffinity="0"/></default>
+  {asset}
   <worldbody>
     <body name="plate" pos="0 0 0" gravcomp="1">
       <joint name="plate" type="slide" axis="0 0 1"/>

@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from hil_tests.rig.dice import FACE_NORMALS
+from hil_tests.rig.dice import CORNERS, FACE_NORMALS
 from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.looks import TEXELS, DiceStyle, paint_faces
 from hil_tests.rig.optics import Lens
@@ -87,8 +87,10 @@ class DiePainter:
         die_mm: float,
         seed: int,
         wrong_face: tuple[int, int] = (0, 0),
+        chip: tuple[int, float] = (0, 0.0),
     ) -> None:
-        """Paint the faces. `wrong_face`: a face, and whose spots it carries in place of its own."""
+        """Paint the faces. `wrong_face`: a face, and whose spots it carries in place of its own.
+        `chip`: a corner that is broken off (`dice.CORNERS`, from 1), and how far, in mm."""
         self._lens = lens
         self._lights = lights
         self._half_mm = die_mm / 2.0
@@ -102,14 +104,15 @@ class DiePainter:
         for textures in (looks.albedo, looks.inner, looks.pip_mask):
             if face and textures is not None:
                 textures[face - 1] = textures[shown - 1]
+        if chip[0]:
+            for face_, texture in zip(self._faces, looks.albedo, strict=True):
+                _break(texture, face_, CORNERS[chip[0] - 1], chip[1] / die_mm)
         self._glow = looks.glow
         self._fine = [_padded(t, TEXELS) for t in looks.albedo]
         self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]
         self._inner = looks.inner
         self._pip_mask = looks.pip_mask
-        self._cube = np.array(
-            [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64
-        )
+        self._cube = CORNERS
 
     def paint(self, positions: Float, rotations: Float, others: Float, floor_mm: float) -> Patch:
         """Paint a die along its way during the exposure.
@@ -277,6 +280,20 @@ class DiePainter:
         strength = shown * (1.0 - hidden) * 0.62 * float(light.mean())
         glowing: Float = strength[..., None] * self._glow
         return glowing
+
+
+def _break(texture: Float, face: _Face, corner: Float, share: float) -> None:
+    """Paint the rough triangle of a corner that is broken off, where the face has that corner;
+    `share` of an edge is gone."""
+    if face.normal @ corner < 0:
+        return
+    at = int(np.argmin(np.linalg.norm(face.corners - corner, axis=1)))
+    side = texture.shape[0] - 1
+    square = np.array([[0, 0], [side, 0], [side, side], [0, side]], dtype=np.float64)
+    legs = [square[at] + share * (square[(at + way) % 4] - square[at]) for way in (1, -1)]
+    triangle = np.rint(np.array([square[at], *legs])).astype(np.int32)
+    rough = 0.55 * texture.reshape(-1, texture.shape[-1]).mean(axis=0) + 0.1
+    cv2.fillConvexPoly(texture, triangle, [float(part) for part in rough])
 
 
 def _padded(texture: Float, texels: int) -> Float:

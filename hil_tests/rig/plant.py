@@ -120,7 +120,8 @@ class Plant:
         self._is_moving = False
         self._bump_s = 0.0
         self._bump_way = (1.0, 0.0)
-        self._loaded: dict[str, Value] = {}
+        self._flaws: list[dict[str, Value]] = [{}, {}]
+        """What the dice of the model have: loaded, chipped."""
         self._lies = self._seen(self._dice.lies())
 
     def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:
@@ -242,16 +243,26 @@ class Plant:
         x, y = self._bump_way
         self._dice.jolt(share * np.array([x * sideways, y * sideways, up]))
 
-    def _weigh(self) -> None:
-        """Have the die that the fault names loaded, and no other."""
-        wanted = self.faults.active.get("die_loaded", {})
-        if wanted == self._loaded:
+    def _flaw(self) -> None:
+        """Have the dice that the faults name loaded and chipped, and no others."""
+        wanted = [self.faults.active.get(name, {}) for name in ("die_loaded", "die_chipped")]
+        if wanted == self._flaws:
             return
-        self._loaded = wanted
-        if wanted:
-            self._dice.load(int(wanted["die"]) - 1, int(wanted["face"]), float(wanted["shift_mm"]))
-        else:
-            self._dice.load(0, 1, 0.0)
+        self._flaws = wanted
+        load = wanted[0]
+        self._dice.load(
+            int(load.get("die", 1)) - 1, int(load.get("face", 1)), float(load.get("shift_mm", 0.0))
+        )
+        die, corner, depth_um = self._chip
+        self._dice.chip(max(0, die - 1), max(1, corner), depth_um / 1000.0)
+
+    @property
+    def _chip(self) -> tuple[int, int, int]:
+        """Which die, which corner of it, and how deep in micrometres; zeros where none is."""
+        values = self.faults.active.get("die_chipped")
+        if values is None:
+            return (0, 0, 0)
+        return int(values["die"]), int(values["corner"]), round(1000 * float(values["depth_mm"]))
 
     def _seen(self, lies: list[DieAtRest]) -> tuple[DieAtRest, ...]:
         """The dice with the spots that their faces carry."""
@@ -269,7 +280,7 @@ class Plant:
         return int(values["die"]), int(values["face"]), int(values["shows"])
 
     def _begin(self, at_s: float) -> None:
-        self._weigh()
+        self._flaw()
         self._is_moving = True
         self._started_s = at_s
         self._started_rad = self._motor.angle_rad
@@ -298,7 +309,7 @@ class Plant:
         self.hands.new_dice = None
         self.dice_style = style or self.dice_style
         self._dice.lay(values)
-        self._loaded = {}
+        self._flaws = [{}, {}]
         self._lies = self._seen(self._dice.lies())
 
     def _light_level(self, commanded: float) -> float:
@@ -330,5 +341,6 @@ class Plant:
                 lid_open=self._interlocks.lid_open,
                 style=self.dice_style,
                 wrong_face=self._wrong_face,
+                chip=self._chip,
             )
         )

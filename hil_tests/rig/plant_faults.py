@@ -151,6 +151,13 @@ PLANT_FAULTS: dict[str, Fault] = {
             {"die": 1.0, "face": 6.0, "shows": 1.0},
             {"die": (1.0, 2.0), "face": (1.0, 6.0), "shows": (1.0, 6.0)},
         ),
+        Fault(
+            "die_chipped",
+            "a corner of one die is broken off, so far along its edges",
+            "a rough triangle in a corner of three faces",
+            {"die": 1.0, "corner": 8.0, "depth_mm": 2.0},
+            {"die": (1.0, 2.0), "corner": (1.0, 8.0), "depth_mm": (0.0, 5.0)},
+        ),
         Fault("light_dead", "ring light stays dark", "pictures lit by the room alone, no dip"),
         Fault(
             "light_stuck",

@@ -62,7 +62,7 @@ class Scene:
         self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
         self._sensor = Sensor(self.lens, seed=seed)
-        self._painters: dict[tuple[str, tuple[int, int]], DiePainter] = {}
+        self._painters: dict[tuple[str, tuple[int, int], tuple[int, float]], DiePainter] = {}
         self._still: _Still | None = None
         self._card: Patch | None = None
         self._coin = _coin_patch(self.lens, geometry)
@@ -144,19 +144,22 @@ class Scene:
     def _painter(self, view: TableView, die: int) -> DiePainter:
         style, (wrong, face, shown) = view.style, view.wrong_face
         spots = (face, shown) if wrong == die else (0, 0)
-        if (style, spots) not in self._painters:
+        broken, corner, depth_um = view.chip
+        chip = (corner, depth_um / 1000.0) if broken == die and depth_um else (0, 0.0)
+        if (style, spots, chip) not in self._painters:
             known = self._styles.get(style)
             if known is None:
                 raise KeyError(f"no dice style {style!r}; there are: {', '.join(self._styles)}")
-            self._painters[style, spots] = DiePainter(
+            self._painters[style, spots, chip] = DiePainter(
                 known,
                 self.lens,
                 self._lights,
                 die_mm=self._geometry.die_mm,
                 seed=self._seed,
                 wrong_face=spots,
+                chip=chip,
             )
-        return self._painters[style, spots]
+        return self._painters[style, spots, chip]
 
     def _way(self, die: int, end_s: float, samples: NDArray[np.void]) -> tuple[Float, Float]:
         """Poses of one die during the exposure of the rows that it lies in."""

@@ -46,6 +46,7 @@ TABLE = np.dtype(
         ("lid_open", "i8"),
         ("style", "S24"),
         ("wrong_face", "i8", (3,)),
+        ("chip", "i8", (3,)),
     ]
 )
 
@@ -61,6 +62,8 @@ class TableView:
     style: str
     wrong_face: tuple[int, int, int] = (0, 0, 0)
     """A mis-spotted die: its number from 1, its face, and whose spots that face carries."""
+    chip: tuple[int, int, int] = (0, 0, 0)
+    """A chipped die: its number from 1, the corner's, and the chip's depth in micrometres."""
 
 
 class SceneBoard:
@@ -92,6 +95,7 @@ class SceneBoard:
         self._table["lid_open"] = view.lid_open
         self._table["style"] = view.style.encode()
         self._table["wrong_face"] = view.wrong_face
+        self._table["chip"] = view.chip
 
     def record(
         self,
@@ -121,6 +125,7 @@ class SceneBoard:
             bool(table["lid_open"]),
             bytes(table["style"]).rstrip(b"\0").decode(),
             tuple(table["wrong_face"].tolist()),
+            tuple(table["chip"].tolist()),
         )
 
     def recent(self, since_s: float) -> NDArray[np.void]:

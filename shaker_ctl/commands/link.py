@@ -15,7 +15,7 @@ from shaker_ctl import settings
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.link.parameters import LinkParameters
 
-LINK_CONFIG = Path("/etc/shaker-ctl/link.toml")
+LINK_CONFIG = Path("/etc/shaker-link/link.toml")
 
 
 def link(

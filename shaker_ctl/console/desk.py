@@ -60,7 +60,8 @@ class Request:
         shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
         area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
         steer the walk over every lamp
-        `dice changed` serials: tuple[str, str, str]
+        `dice changed` serials: tuple[str, str, str] · `dice same`
+        `cover off` round: int, at the reveal, where its contact is stuck
     technician, floorperson, supervisor
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
     technician

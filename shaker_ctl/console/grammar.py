@@ -169,6 +169,13 @@ FORMS: tuple[Form, ...] = (
         "[ROUND] A B C|no-roll",
         args.decision,
     ),
+    _act(
+        _FLOOR,
+        "cover off",
+        "at the reveal: the cover is off, and its contact stuck",
+        "[ROUND]",
+        args.maybe_round,
+    ),
     _act(_FLOOR, "lid", "release the lid's latch for some seconds, between rounds"),
     _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
     _act(_FLOOR, "sign", "sign the inspection that has passed"),
@@ -191,6 +198,7 @@ FORMS: tuple[Form, ...] = (
     _act(_FLOOR, "shift start", "a new shift begins"),
     _act(_FLOOR, "time confirm", "the clock shown by `health` is right"),
     _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
+    _act(_FLOOR, "dice same", "the compartment was opened, and the same dice are in it"),
     _act(
         _TECHNICIAN,
         "out-of-order",

@@ -95,6 +95,8 @@ class Floorperson(_Person):
             self._act("time confirm")
         if self.serials and not self.console.ask("dice")["dice"]["serials"]:
             self._act("dice changed " + " ".join(self.serials))
+        if _may(self.console.status(), "dice same"):
+            self._act("dice same")
 
     def inspect_shift(self, *, timeout_s: float = 180.0) -> bool:
         """Make the inspection of a new shift and sign it; False where the rules know none.
@@ -216,4 +218,4 @@ class Dealer(_Person):
 
 
 def _may(status: Reply, line: str) -> bool:
-    return line.split(" ")[0] in status["allowed"]
+    return line in status["allowed"] or line.split(" ")[0] in status["allowed"]

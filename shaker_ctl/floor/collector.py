@@ -11,8 +11,9 @@ import hashlib
 import logging
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +51,8 @@ class Counts:
     stale: int = 0
     commits: int = 0
     store_failures: int = 0
+    rounds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Rounds that ended, by table, ending and source of their values."""
     heard_s: float = 0.0
     """When a message last came, by the monotonic clock."""
     observe: Callable[[float], None] = lambda _: None
@@ -83,7 +86,9 @@ class Collector:
             will=lambda _: Will(here, packing.to_json({"is": "offline", "run": self.run_id})),
             connected=self._connected,
             received=self._received,
-            subscriptions=[(everything + kind, 1) for kind in topics.SHOWN],
+            # Neither this nor the journal needs more than QoS 0: what is lost is sent again, and
+            # each message is one packet less.
+            subscriptions=[(everything + kind, 0) for kind in topics.SHOWN],
         )
         self._here = here
 
@@ -175,7 +180,7 @@ class Collector:
         if place not in self._listening:
             self._listening.add(place)
             for kind in (topics.JOURNAL, topics.ANSWER, topics.ASK):
-                self._connection.subscribe(place.topic(kind), 1)
+                self._connection.subscribe(place.topic(kind), 0)
         self._kept.pop(place, None)
         try:
             kept = self._stands(place)
@@ -255,7 +260,10 @@ class Collector:
                     kept.line = Line(line.identity, Head(last.sequence, last.hash))
                     answered[place] = kept.line
                     count += len(verdict.records)
-            self._store.add(db, list(added.values()))
+            ended = self._store.add(db, list(added.values()))
+        names = {id_: place.table for place, (id_, _, _) in added.items()}
+        for row in ended:
+            self.counts.rounds[names[row["line"]], row["ending"], row["source"] or ""] += 1
         self.counts.records += count
         self.counts.repeats += repeats
         self._kept.update(stands)

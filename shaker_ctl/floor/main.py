@@ -71,6 +71,21 @@ def collect(config: Config = CONFIG) -> None:
 
 
 @program.command()
+def page(config: Config = CONFIG) -> None:
+    """Serve the floor's page until SIGTERM or Ctrl-C: every table, and what is stored of each."""
+    from shaker_ctl.floor.page import FloorPage
+    from shaker_ctl.page import server
+
+    found = settings.parse_file(config, FloorParameters)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    server.require_certificate(found.page)
+    with server.listen(found.page) as listener:
+        made = FloorPage(found)
+        address = server.address_of(found.page, listener)
+        server.serve(made.app, found.page, listener, lambda: typer.echo(f"page: {address}"))
+
+
+@program.command()
 def tables(config: Config = CONFIG) -> None:
     """List the journals that the floor holds: table, line, records, head, who accepted it."""
     found = settings.parse_file(config, FloorParameters)

@@ -81,7 +81,15 @@ class Figures(Source):
             versions.add_metric([name, version, software], 1.0)
         for table_name, trouble in c.histories().items():
             histories.add_metric([table_name, trouble], 1.0)
+        rounds = CounterMetricFamily(
+            "shaker_table_rounds",
+            "Rounds committed, by ending and by whose word their values rest on",
+            labels=["table", "ending", "source"],
+        )
+        for labels, number in list(c.counts.rounds.items()):
+            rounds.add_metric(list(labels), number)
         yield from families.values()
+        yield rounds
         yield faults
         yield histories
         yield versions

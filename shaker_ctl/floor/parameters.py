@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from shaker_ctl.link.parameters import BrokerParameters
+from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.parameters import bounded
 
 
@@ -41,9 +42,24 @@ class FloorParameters(BrokerParameters):
     metrics_port: int = Field(default=9464, ge=0, le=65535)
     """Port of `/metrics`; 0: any."""
 
-    commit_s: float = bounded(0.05, at_least=0.0, at_most=5.0)
+    commit_s: float = bounded(0.2, at_least=0.0, at_most=5.0)
     """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
     later receipts."""
+
+    users_file: Path = Path("/etc/shaker-floor/users.toml")
+    """People who may look at the page: a users file as the tables have it."""
+
+    page: PageParameters = Field(
+        default_factory=lambda: PageParameters(state_dir=Path("/var/lib/shaker-floor"))
+    )
+    """The page for browsers: where it listens. It speaks to the broker with `page-certificate.pem`
+    and `page-key.pem` beside `certificate`."""
+
+    def for_page(self) -> BrokerParameters:
+        """Who the page is at the broker."""
+        beside = self.certificate.parent
+        known = {"certificate": beside / "page-certificate.pem", "key": beside / "page-key.pem"}
+        return self.model_copy(update=known)
 
     @model_validator(mode="after")
     def _a_number_of_its_own(self) -> FloorParameters:

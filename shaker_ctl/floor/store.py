@@ -27,6 +27,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
     create_engine,
     event,
     func,
@@ -133,6 +134,13 @@ named_version = Table(
     Column("digest", String(64), nullable=False),
     Column("by", Text, nullable=False),
     Column("wall", String(40), nullable=False),
+)
+
+
+_MOVE = (
+    update(line)
+    .where(line.c.id == bindparam("line_id"), line.c.sequence == bindparam("before"))
+    .values(sequence=bindparam("to_sequence"), hash=bindparam("to_hash"))
 )
 
 
@@ -256,36 +264,44 @@ class Store:
         ).scalar()
         return None if found is None else bytes(found)
 
-    def add(self, db: Connection, parts: Sequence[tuple[int, Head, Sequence[Record]]]) -> None:
+    def add(
+        self, db: Connection, parts: Sequence[tuple[int, Head, Sequence[Record]]]
+    ) -> list[dict[str, Any]]:
         """Add records behind each line's head. `parts`: line's id, its head before, what follows.
 
-        Raises StoreError where another collector has moved a line meanwhile: nothing is kept then.
+        Returns the rows of the rounds that ended. Raises StoreError where another collector has
+        moved a line meanwhile: nothing is kept then.
         """
         rows: list[dict[str, Any]] = []
         rounds: list[dict[str, Any]] = []
+        moves: list[dict[str, Any]] = []
         for id_, before, records in parts:
             for each in records:
                 row, ended = _rows_of(id_, each)
                 rows.append(row)
                 rounds += ended.values()
             last = records[-1]
-            moved = db.execute(
-                update(line)
-                .where(line.c.id == id_, line.c.sequence == before.sequence)
-                .values(sequence=last.sequence, hash=last.hash)
+            moves.append(
+                {
+                    "line_id": id_,
+                    "before": before.sequence,
+                    "to_sequence": last.sequence,
+                    "to_hash": last.hash,
+                }
             )
-            if moved.rowcount != 1:
-                raise StoreError(
-                    f"another collector moved the line {id_} behind record {before.sequence}",
-                    remedy="Give each collector a number of its own",
-                )
         if not rows:
-            return
+            return []
+        if db.execute(_MOVE, moves).rowcount != len(moves):
+            raise StoreError(
+                "another collector moved the line of a table of this one",
+                remedy="Give each collector a number of its own",
+            )
         if not self.is_sqlite:
             self._have_partitions(db, {row["month"] for row in rows})
         db.execute(insert(record), rows)
         if rounds:
             db.execute(insert(ended_round), rounds)
+        return rounds
 
     def _have_partitions(self, db: Connection, months: Iterable[int]) -> None:
         """Months near now get a partition; what a wrong clock wrote goes to the default one."""
@@ -347,6 +363,16 @@ class Store:
         with self.committing() as db:
             found = db.execute(wanted.order_by(ended_round.c.wall.desc()).limit(count))
             return [dict(row) for row in found.mappings()]
+
+    def endings(self, site: str, *, since: str, until: str) -> list[tuple[str, str, str, int]]:
+        """Count ended rounds by table, ending and source; `since`, `until`: ISO 8601."""
+        groups = (line.c.table_name, ended_round.c.ending, ended_round.c.source)
+        wanted = select(*groups, func.count()).join(line, line.c.id == ended_round.c.line)
+        wanted = wanted.where(line.c.site == site, *_is_newest_line())
+        wanted = wanted.where(ended_round.c.wall >= since, ended_round.c.wall < until)
+        with self.committing() as db:
+            rows = db.execute(wanted.group_by(*groups)).all()
+        return [(row[0], row[1], row[2] or "", int(row[3])) for row in rows]
 
     def lines(self, site: str) -> list[Mapping[str, Any]]:
         """Return every line of a house, oldest first. Raises StoreError."""

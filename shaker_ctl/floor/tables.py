@@ -50,11 +50,48 @@ class Shown:
         """Whether it was open for play when it last said so."""
         return self.state.get("life") == "open"
 
+    def runs(self) -> dict[str, Any]:
+        """What runs there: version, profile and digests, as words within bounds."""
+        digests = self.birth.get("digests")
+        known = digests if isinstance(digests, dict) else {}
+        return {
+            "title": _word(self.birth.get("table")),
+            "version": _word(self.birth.get("version")),
+            "profile": _word(self.birth.get("profile")),
+            "digests": {_word(key): _word(value) for key, value in list(known.items())[:20]},
+        }
+
+    def last_result(self) -> dict[str, Any]:
+        """Its newest result; empty where there is none, or it is none of three dice."""
+        values = self.result.get("values")
+        if not isinstance(values, list) or len(values) != 3:
+            return {}
+        if any(value not in range(1, 7) or isinstance(value, bool) for value in values):
+            return {}
+        return {
+            "values": values,
+            "total": sum(values),
+            "side": _word(self.result.get("side")),
+            "round": self.result.get("round"),
+            "withdrawn": _word(self.result.get("withdrawn")),
+        }
+
+    def faults(self) -> list[dict[str, str]]:
+        """Its standing alarms, by code."""
+        return [
+            {"code": _word(code), **{key: _word(alarm.get(key)) for key in ("cause", "remedy")}}
+            for code, alarm in sorted(self.alarms.items())
+        ]
+
     @property
     def behind(self) -> int | None:
         """Records that the floor has not committed, as the table counts them."""
         behind = self.alive.get("behind")
         return behind if isinstance(behind, int) else None
+
+
+def _word(value: Any) -> str:
+    return value[:200] if isinstance(value, str) else ""
 
 
 class Tables:

@@ -16,6 +16,9 @@ USER = "shaker"
 PAGE_USER = "shaker-page"
 """The unprivileged user of the page, and its group."""
 
+LINK_USER = "shaker-link"
+"""The unprivileged user of the link to a floor, and its group."""
+
 PREFIX = Path("/opt/shaker-ctl")
 """The virtual environment that the units name, where it is installed as the page says."""
 

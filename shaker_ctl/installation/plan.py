@@ -27,13 +27,14 @@ from shaker_ctl.installation.acts import (
     user_number,
 )
 from shaker_ctl.installation.certificate import MakeCertificate
-from shaker_ctl.installation.places import PAGE_USER, PREFIX, USER, Places, shipped
+from shaker_ctl.installation.places import LINK_USER, PAGE_USER, PREFIX, USER, Places, shipped
 from shaker_ctl.installation.skeleton import SKELETON
 
 UNITS = (
     "shaker-ctl.service",
     "pigpiod.service",
     "shaker-page.service",
+    "shaker-link.service",
     "media-shaker\\x2djournal.mount",
 )
 STARTED = ("pigpiod.service", "shaker-ctl.service")
@@ -44,6 +45,9 @@ PACKAGED_STARTED = ("shaker-pigpiod.service", "shaker-ctl.service")
 
 PAGE_UNIT = "shaker-page.service"
 """Starts at power-on where the page is wished for."""
+
+LINK_UNIT = "shaker-link.service"
+"""Switched on by hand, once the floor has given the table a certificate."""
 
 UDEV = Path("/run/udev/control")
 """Where udev listens. In a container it does not run; it reads its rules when it starts."""
@@ -110,7 +114,7 @@ def to_uninstall(places: Places) -> list[Act]:
         services = [
             Command(
                 "stop the table and the GPIO daemon; the motor is off then",
-                ["systemctl", "stop", *STARTED, PAGE_UNIT],
+                ["systemctl", "stop", *STARTED, PAGE_UNIT, LINK_UNIT],
                 is_needless=lambda: False,
             )
         ]
@@ -118,7 +122,7 @@ def to_uninstall(places: Places) -> list[Act]:
         [
             *(
                 Remove(places.units / "multi-user.target.wants" / name)
-                for name in (*STARTED, PAGE_UNIT)
+                for name in (*STARTED, PAGE_UNIT, LINK_UNIT)
             ),
             *(Remove(places.units / name) for name in UNITS),
         ]
@@ -150,6 +154,7 @@ def kept(places: Places) -> list[Path]:
             "/etc/shaker-ctl",
             "/var/lib/shaker-page",
             "/etc/shaker-page",
+            "/etc/shaker-link",
         )
         if (path := places.at(name)).exists()
     ]
@@ -193,7 +198,7 @@ def _user(places: Places) -> list[Act]:
         f"make the users {USER} and {PAGE_USER}, with their groups",
         ["systemd-sysusers", str(places.sysusers)],
         is_needless=lambda: (
-            declared.is_done() and None not in (user_number(USER), user_number(PAGE_USER))
+            declared.is_done() and None not in map(user_number, (USER, PAGE_USER, LINK_USER))
         ),
         remedy="apt install systemd",
     )
@@ -206,6 +211,7 @@ def _folders(places: Places) -> list[Act]:
         Folder(places.at("/etc/shaker-ctl"), 0o750, group=group),
         Folder(places.at("/var/lib/shaker-ctl"), 0o750, owner=group, group=group),
         Folder(places.page_keys, 0o750, group=None if places.is_staged else PAGE_USER),
+        Folder(places.at("/etc/shaker-link"), 0o750, group=None if places.is_staged else LINK_USER),
         Folder(places.at("/media/shaker-journal")),
         Write(places.tmpfiles, _text("shaker-ctl.tmpfiles")),
     ]

@@ -111,6 +111,8 @@ class DaySheet:
 
     def _round(self, ended: Plain, wall: str) -> None:
         self.rounds.append(ended["round"])
+        if ended.get("camera_off"):
+            self.meters["rounds without the camera"] += 1
         self.endings[ended["ending"]] += 1
         if ended.get("source"):
             self.sources[ended["source"]] += 1

@@ -74,6 +74,7 @@ class Connection:
         self._next_try_s = 0.0
         self.session = ""
         """Sixteen hexadecimal digits, other ones for each connection."""
+        self._is_leaving = False
         self.is_connected = False
         self.trouble = "not tried yet"
         """Why there is no connection; empty while there is one."""
@@ -114,6 +115,7 @@ class Connection:
 
     def close(self, farewell: Will | None = None) -> None:
         """Say farewell and leave in order: the broker then drops the will."""
+        self._is_leaving = True
         if self._client is not None and self.is_connected:
             if farewell is not None:
                 self.publish(farewell.topic, farewell.payload, retain=True)
@@ -121,6 +123,10 @@ class Connection:
                 self._client.disconnect()
         self._drop("closed")
         self._selector.close()
+
+    def abort(self) -> None:
+        """Be gone without a word, as a killed process is; `turn` connects again."""
+        self._drop("dropped")
 
     # ── Inside ──────────────────────────────────────────────────────────────
 
@@ -188,8 +194,8 @@ class Connection:
             self._watched = None
 
     def _drop(self, why: str) -> None:
-        if why != self.trouble:
-            log.warning("%s", why)
+        if why != self.trouble and not self._is_leaving:
+            log.warning("%s: %s", self._client_id, why)
         self.trouble, self.is_connected = why, False
         self._forget()
         client, self._client = self._client, None

@@ -37,11 +37,13 @@ from shaker_ctl.service.status_socket import follow_status
 log = logging.getLogger(__name__)
 
 TURN_S = 0.1
-LOOK_S = 0.25
-"""Between two looks at the journal and at the view: at most four records' batches a second."""
+LOOK_S = 0.5
+"""Between two looks at the journal and at the view. A round comes in some ten batches."""
 STATE_S = 0.5
 """Between two messages of state."""
 ALIVE_S = 10.0
+ANSWER_S = 0.25
+"""Between two parts of answers."""
 LONGEST_AGAIN_S = 60.0
 BACK_FOR_RESULT = 2000
 """Records that a start looks back for the newest result."""
@@ -61,7 +63,7 @@ class Link:
         self._view = ViewFollower(table.service.runtime_dir)
         self._outbox = Outbox(table.journal.path)
         self._results = ResultFollower(table.journal.path)
-        self._answers: deque[Iterator[bytes]] = deque()
+        self._answers: deque[tuple[str, Iterator[bytes]]] = deque()
         self._connection = Connection(
             parameters,
             parameters.table,
@@ -141,11 +143,12 @@ class Link:
                 self._send_records()
 
     def _wanted(self, payload: bytes) -> None:
-        if len(self._answers) >= requests.MOST_WAITING:
-            raise ProtocolError(f"more than {requests.MOST_WAITING} requests at once")
         want = requests.parsed(payload)
+        in_hand = [what for what, _ in self._answers]
+        if len(in_hand) >= requests.MOST_WAITING or (want.what == "bundle" and "bundle" in in_hand):
+            raise ProtocolError(f"a {want.what} is asked for while {len(in_hand)} requests wait")
         log.info("the floor asks for a %s %s", want.what, want.sha256[:16])
-        self._answers.append(requests.answer(want, self._files))
+        self._answers.append((want.what, requests.answer(want, self._files)))
 
     # ── What goes ───────────────────────────────────────────────────────────
 
@@ -237,9 +240,9 @@ class Link:
 
     def _answer_one(self) -> None:
         """One part a turn: an answer never holds back the records."""
-        if not self._answers or not self._is_due("answer", TURN_S):
+        if not self._answers or not self._is_due("answer", ANSWER_S):
             return
-        part = next(self._answers[0], None)
+        part = next(self._answers[0][1], None)
         if part is None:
             self._answers.popleft()
         else:

@@ -19,13 +19,13 @@ class BrokerParameters(Parameters):
     port: int = Field(default=8883, ge=1, le=65535)
     """Port of the broker."""
 
-    authority: Path = Path("/etc/shaker-ctl/floor/authority.pem")
+    authority: Path = Path("/etc/shaker-link/authority.pem")
     """Certificate of whoever signed the broker's certificate."""
 
-    certificate: Path = Path("/etc/shaker-ctl/floor/certificate.pem")
+    certificate: Path = Path("/etc/shaker-link/certificate.pem")
     """Our certificate. Its common name is the name that the broker knows us by."""
 
-    key: Path = Path("/etc/shaker-ctl/floor/key.pem")
+    key: Path = Path("/etc/shaker-link/key.pem")
     """Its private key. Readable by the service's user alone."""
 
     keepalive_s: int = Field(default=15, ge=5, le=600)

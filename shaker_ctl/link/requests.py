@@ -24,8 +24,8 @@ from shaker_ctl.link.packing import ProtocolError, digest, from_json, whole, wit
 from shaker_ctl.view.archive import JournalArchive, JournalState
 
 PART_BYTES = 256 * 1024
-MOST_WAITING = 32
-"""Requests in hand. A floor that asks for more is told so."""
+MOST_WAITING = 8
+"""Requests in hand, at most one of them for a bundle; what is asked beyond is refused."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _FILE = re.compile(r"\d{8}-\d{10}-(frame|overlay)\.jpg")

@@ -25,7 +25,7 @@ from shaker_ctl.journal.volume import gaming_day
 
 log = logging.getLogger(__name__)
 
-VERSION = 2
+VERSION = 3
 """Of the tables; other ones are made anew."""
 
 PAUSE_S = 0.4
@@ -39,8 +39,8 @@ _SCHEMA = (
     "sequence INTEGER NOT NULL, hash BLOB NOT NULL)",
     "CREATE TABLE round (number INTEGER PRIMARY KEY, first INTEGER NOT NULL, "
     "last INTEGER NOT NULL, began TEXT NOT NULL, ended TEXT, ending TEXT, source TEXT, "
-    "wagers TEXT, cause TEXT, values_ TEXT, withdrawn TEXT, reading TEXT, reason TEXT, "
-    "picture TEXT, rest_s REAL, read_ms REAL, lit_ms REAL, areas TEXT)",
+    "wagers TEXT, cause TEXT, values_ TEXT, withdrawn TEXT, corrected_by TEXT, reading TEXT, "
+    "reason TEXT, picture TEXT, rest_s REAL, read_ms REAL, lit_ms REAL, areas TEXT)",
     "CREATE INDEX round_began ON round (began)",
     "CREATE TABLE who (round INTEGER, name TEXT, role TEXT, PRIMARY KEY (round, name, role)) "
     "WITHOUT ROWID",
@@ -75,8 +75,10 @@ class Round:
     wagers: str | None
     cause: str | None
     values: tuple[int, ...] | None
-    withdrawn: tuple[int, ...] | None
-    """The values that were announced before they were corrected."""
+    withdrawn: str | None
+    """The result that a correction has replaced: `1 4 5`, or `no roll`."""
+    corrected_by: str | None
+    """Who named the correction, and who agreed."""
     reading: str | None
     """`Verified`, `NoRoll` or `Unreadable`."""
     reason: str | None
@@ -92,7 +94,7 @@ class Round:
 
 _ROUND = (
     "number, first, last, began, ended, ending, source, wagers, cause, values_, withdrawn, "
-    "reading, reason, picture, read_ms, lit_ms, areas"
+    "corrected_by, reading, reason, picture, read_ms, lit_ms, areas"
 )
 
 
@@ -304,7 +306,6 @@ class Book:
 def _round(row: sqlite3.Row) -> Round:
     told: dict[str, Any] = dict(row)
     told["values"] = _dice(told.pop("values_"))
-    told["withdrawn"] = _dice(told["withdrawn"])
     told["areas"] = tuple((told["areas"] or "").split())
     return Round(**told)
 
@@ -424,6 +425,13 @@ def _command(
             "values_ = ? WHERE number = ?",
             (plain["wall"], *told, values, command["round"]),
         )
+        if (correction := command.get("correction")) is not None:
+            first = " ".join(map(str, correction["first"] or ())) or "no roll"
+            names = [correction[key]["name"] for key in ("named_by", "agreed_by")]
+            db.execute(
+                "UPDATE round SET withdrawn = ?, corrected_by = ? WHERE number = ?",
+                (first, ", ".join(names), command["round"]),
+            )
     elif kind == "PushLamps" and number is not None:
         shown = " ".join(map(str, command["values"]))
         if command.get("corrects"):

@@ -28,7 +28,7 @@ verify.py       python3 verify.py      says whether records and pictures fit tog
 
 That the chain is the table's own: the hash of a later record stands on the table's signed day
 sheet, in its lamp box, and in its second copy. `shaker-ctl journal verify` at the table holds them
-against each other; `shaker-ctl journal verify --export FOLDER` verifies these records, too.
+against each other; `shaker-ctl journal verify FOLDER` verifies these records, too.
 """
 
 

@@ -11,7 +11,7 @@ import csv
 import io
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from shaker_ctl.page.book import Book, Wanted
 from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
-from shaker_ctl.page.site import Site
+from shaker_ctl.page.site import Site, form_of
 from shaker_ctl.rules.machine import words
 
 PER_PAGE = 50
@@ -129,8 +129,7 @@ class History:
     async def _case(self, request: Request) -> Response:
         number = request.path_params["number"]
         found = await self._found(number)
-        form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=4)
-        reason = " ".join(form.get("reason", [""])[0].split())[:200]
+        reason = " ".join((await form_of(request)).get("reason", "").split())[:200]
         if not reason:
             raise HTTPException(400)
         session = self._site.session(request, keeps=False)

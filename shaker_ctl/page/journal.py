@@ -100,26 +100,42 @@ def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:
         if not found:
             return None
         before = book.head_before(found[0].sequence)
-        chain = Chain(str(path))
-        records = tuple(chain.over(before, found))
-        plains = [record.plain for record in records]
-        mine = [one for one in plains if one.get("round") == number and one["kind"] == "step"]
-        return RoundRecord(
-            number=number,
-            identity=book.identity,
-            records=records,
-            before=before,
-            damage="" if chain.damage is None else chain.damage.line(),
-            happened=tuple(_happenings(records, plains)),
-            stages=tuple(_stages(mine)),
-            pictures=tuple(_pictures(plains)),
-            verdicts=tuple(_verdicts(mine)),
-            commanded=_commanded(mine),
-            measured=_measured(mine),
-            digests=plains[-1].get("digests", {}),
-            marks=tuple(plains[-1].get("marks", ())),
-            disputes=tuple(one for one in _disputes(pictures) if one.round == number),
-        )
+        disputes = tuple(one for one in _disputes(pictures) if one.round == number)
+        return round_of(number, book.identity, before, found, str(path), disputes)
+
+
+def round_of(
+    number: int,
+    identity: str,
+    before: Head,
+    found: list[Record],
+    where: str,
+    disputes: tuple[Dispute, ...] = (),
+) -> RoundRecord:
+    """Return what these records, which follow `before`, tell of a round; `where`: they lie there.
+
+    Raises JournalCorruptError.
+    """
+    chain = Chain(where)
+    records = tuple(chain.over(before, found))
+    plains = [record.plain for record in records]
+    mine = [one for one in plains if one.get("round") == number and one["kind"] == "step"]
+    return RoundRecord(
+        number=number,
+        identity=identity,
+        records=records,
+        before=before,
+        damage="" if chain.damage is None else chain.damage.line(),
+        happened=tuple(_happenings(records, plains)),
+        stages=tuple(_stages(mine)),
+        pictures=tuple(_pictures(plains)),
+        verdicts=tuple(_verdicts(mine)),
+        commanded=_commanded(mine),
+        measured=_measured(mine),
+        digests=plains[-1].get("digests", {}),
+        marks=tuple(plains[-1].get("marks", ())),
+        disputes=disputes,
+    )
 
 
 def _happenings(records: tuple[Record, ...], plains: list[dict[str, Any]]) -> Iterator[Happening]:

@@ -169,8 +169,8 @@ class Site:
             return self.page(
                 request, "login.html", roles=self._roles, wanted=wanted, refused="", name=""
             )
-        form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=8)
-        name, role, word = (form.get(key, [""])[0] for key in ("name", "role", "passphrase"))
+        form = await form_of(request)
+        name, role, word = (form.get(key, "") for key in ("name", "role", "passphrase"))
         got = await self._checked(name, role, word)
         if isinstance(got, str):
             kind = "login-locked" if self.people.is_locked(name) else "login-refused"
@@ -230,6 +230,16 @@ class Site:
         if "text/html" not in request.headers.get("accept", ""):
             return Response(status_code=status)
         return self.page(request, "error.html", status=status, code=status, why=why)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Return the first value of each field of a form. Raises HTTPException where it is none."""
+    try:
+        text = (await request.body()).decode()
+        fields = parse_qs(text, max_num_fields=8, keep_blank_values=True)
+    except ValueError:
+        raise HTTPException(400) from None
+    return {name: values[0] for name, values in fields.items()}
 
 
 def _inside(path: str) -> str:

@@ -41,12 +41,9 @@ class Bead:
     total: int | None
     ending: str
     cause: str
-    withdrawn: tuple[int, ...]
-
-    @property
-    def letter(self) -> str:
-        """A shape for those who do not see the colour."""
-        return {"small": "S", "big": "B", "triple": "T"}.get(self.kind, "–")
+    withdrawn: str
+    """The result that a correction has replaced; empty where there was none."""
+    corrected_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,8 @@ def road(rounds: Sequence[Round]) -> list[Bead]:
             total=sum(one.values) if one.values else None,
             ending=(one.ending or "").replace("_", " "),
             cause=(one.cause or "").replace("_", " "),
-            withdrawn=one.withdrawn or (),
+            withdrawn=one.withdrawn or "",
+            corrected_by=one.corrected_by or "",
         )
         for one in rounds[-ROAD:]
     ]

@@ -183,13 +183,18 @@ class ReadingDone:
     """All three dice have the position, orientation and value they had before (O-21)."""
 
 
+DIRTY_DOME = "dirty-dome"
+"""A spot stays in the picture while the dice move. Told after the toss's result, so that it costs
+no round."""
+
+
 @dataclass(frozen=True, slots=True)
 class CameraFault:
     """The picture stream, or the process itself, is not fit for reading."""
 
     code: str
     """Stable: a `vision.reading.Reason`, or `camera-open`, `camera-silent`, `camera-slow`,
-    `camera-controls`, `camera-process`, `model`."""
+    `camera-controls`, `camera-process`, `model`, `dirty-dome`."""
     text: str
     remedy: str = ""
 

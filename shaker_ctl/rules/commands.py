@@ -303,6 +303,8 @@ class Announce(Command):
     values: Values | None = None
     areas: tuple[Area, ...] = ()
     """What the values win, where people have to see it or settle by it."""
+    multipliers: tuple[Multiplied, ...] = ()
+    """Those in force, beside values that are settled by them."""
 
 
 @recorded
@@ -320,6 +322,8 @@ class RecordRound(Command):
     """Those in force, proved to have been shown."""
     correction: Correction | None = None
     """Two persons put `values` in the place of what it holds; no roll where neither has values."""
+    camera_off: bool = False
+    """Played without the reader: no picture proves that the dice were tossed (O-21)."""
 
 
 @recorded

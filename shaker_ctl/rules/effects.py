@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
+from shaker_ctl.rules.guards import barrier
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
@@ -17,9 +18,11 @@ from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
     Correction,
+    DiceNamed,
     DiceSet,
     Ending,
     FaultKind,
+    Multiplied,
     Named,
     Notice,
     Part,
@@ -53,6 +56,7 @@ def contacts_as_read(c: Context) -> Changes:
     e = c.event
     return {
         "compartment_open": e.compartment_open,
+        "dice_in_doubt": c.state.dice_in_doubt or e.compartment_open,
         "estop_pressed": e.estop_pressed,
         "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
     }
@@ -70,7 +74,8 @@ def broken(kind: FaultKind) -> Note:
 
 
 def mended(c: Context) -> Changes:
-    return {"faults": c.state.faults - {c.event.kind}}
+    faults = c.state.faults - {c.event.kind}
+    return {"faults": faults, "camera_off": c.state.camera_off and FaultKind.READER in faults}
 
 
 def inspection_afterwards(_: Context) -> Changes:
@@ -102,13 +107,33 @@ def nothing_passed(_: Context) -> Changes:
     }
 
 
+def compartment_opened(_: Context) -> Changes:
+    return {"compartment_open": True, "dice_in_doubt": True}
+
+
+REMEMBERED_DICE = 3 * 31
+"""Serials that are kept: dice changed every day for a month, the longest that dice are used."""
+
+
 def dice_recorded(c: Context) -> Changes:
-    return {"dice": DiceSet(c.event.serials, c.event.at)}
+    used = (*c.state.used_dice, *c.event.serials)[-REMEMBERED_DICE:]
+    return {
+        "dice": DiceSet(c.event.serials, c.event.at),
+        "dice_in_doubt": False,
+        "dice_named": None,
+        "used_dice": used,
+    }
+
+
+def dice_named(c: Context) -> Changes:
+    return {"dice_named": DiceNamed(c.event.serials, c.event.person)}
+
+
+dice_kept = sets("dice_in_doubt", False)
 
 
 def why_barred(c: Context) -> Changes:
-    e = c.event
-    return {"barred": c.rules.bars(e.now, e.trust, e.behind_last_record, c.state.dice)}
+    return {"barred": barrier(c)}
 
 
 clock_silent = sets("barred", Barrier.CLOCK_SILENT)
@@ -216,6 +241,11 @@ def signed(c: Context) -> Changes:
         "passed": frozenset(),
         "purpose": Purpose.PLAY,
     }
+
+
+def shift_begins(c: Context) -> Changes:
+    """Where a text has an inspection at the beginning of a shift, each opening begins one."""
+    return {"shift_due": c.rules.shift_inspection}
 
 
 def shift_signed(_: Context) -> Changes:
@@ -557,10 +587,17 @@ def announce_values(notice: Notice, cites: str) -> Act:
         reading = c.state.reading
         read = reading.values if isinstance(reading, Verified) else None
         values = c.state.values or read
-        return do.Announce(c.state.occasion, notice, c.rules.cite(cites).clause, values=values)
+        clause = c.rules.cite(cites).clause
+        odds = _in_force(c)
+        return do.Announce(c.state.occasion, notice, clause, values=values, multipliers=odds)
 
     act.__name__ = f"announce {notice.value} with values"
     return act
+
+
+def _in_force(c: Context) -> tuple[Multiplied, ...]:
+    """The multipliers that players saw; a failed lamp takes their display, and not their force."""
+    return c.state.multipliers if c.state.multipliers_shown else ()
 
 
 VOID_CITES: dict[Cause | None, str] = {
@@ -576,8 +613,14 @@ def announce_won(notice: Notice, cites: str) -> Act:
     def act(c: Context) -> do.Command:
         values = c.state.values
         assert values is not None
-        clause = c.rules.cite(cites).clause
-        return do.Announce(c.state.occasion, notice, clause, values=values, areas=_won(c, values))
+        return do.Announce(
+            occasion=c.state.occasion,
+            notice=notice,
+            clause=c.rules.cite(cites).clause,
+            values=values,
+            areas=_won(c, values),
+            multipliers=_in_force(c),
+        )
 
     act.__name__ = f"announce {notice.value} with areas"
     return act
@@ -618,8 +661,9 @@ def record_round(c: Context) -> do.Command:
         cause=s.cause,
         values=s.values,
         source=s.source,
-        multipliers=s.multipliers if s.multipliers_shown else (),
+        multipliers=_in_force(c),
         correction=s.correction,
+        camera_off=s.camera_off,
     )
 
 

@@ -86,8 +86,11 @@ class TimerExpired(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class TossPlanDrawn(Event):
+    """A shake for the toss that begins now. `at`: wall time, by which the dice are judged again."""
+
     occasion: Occasion
     plan: TossPlan
+    at: datetime
 
 
 @recorded
@@ -421,9 +424,9 @@ class Signed(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class ShiftBegan(Event):
-    """A new shift starts at this table."""
+    """A new shift starts at this table. Nobody says so where its time of day has come."""
 
-    person: Person
+    person: Person | None
 
 
 @recorded
@@ -448,6 +451,14 @@ class DiceChanged(Event):
     person: Person
     serials: tuple[str, ...]
     at: datetime
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DiceKept(Event):
+    """The compartment was opened, and the dice on record are still in it."""
+
+    person: Person
 
 
 @recorded

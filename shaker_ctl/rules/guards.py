@@ -86,6 +86,12 @@ def in_charge(c: Context) -> bool:
     return c.event.person.role in IN_CHARGE
 
 
+@guard("it takes a floorperson or a supervisor")
+def in_charge_or_clock(c: Context) -> bool:
+    """A shift begins at its time of day, too, with nobody saying so."""
+    return c.event.person is None or c.event.person.role in IN_CHARGE
+
+
 @guard("it takes a technician")
 def technician(c: Context) -> bool:
     return c.event.person.role is Role.TECHNICIAN
@@ -267,7 +273,19 @@ def lamps_dark(c: Context) -> bool:
 
 @guard("a fault has to be cleared first")
 def nothing_broken(c: Context) -> bool:
-    return not c.state.faults
+    missed = {FaultKind.READER} if c.state.camera_off else set()
+    return not c.state.faults - missed
+
+
+@guard("more than the reader is broken, or nobody attends who could enter the values")
+def only_reader_broken(c: Context) -> bool:
+    """No text knows a camera: where a dealer attends, its loss retires nothing."""
+    return c.rules.attended and c.state.faults == {FaultKind.READER}
+
+
+@guard("the reader is in use")
+def camera_off(c: Context) -> bool:
+    return c.state.camera_off
 
 
 @guard("there is no such fault")
@@ -302,9 +320,13 @@ def barred_by_time(c: Context) -> bool:
 
 @guard("a round may not start now")
 def admitted(c: Context) -> bool:
-    return (
-        c.rules.bars(c.event.now, c.event.trust, c.event.behind_last_record, c.state.dice) is None
-    )
+    return barrier(c) is None
+
+
+def barrier(c: Context) -> Barrier | None:
+    """Return what forbids a round at the wall time of this event."""
+    e, s = c.event, c.state
+    return c.rules.bars(e.now, e.trust, e.behind_last_record, s.dice, in_doubt=s.dice_in_doubt)
 
 
 @guard("a toss was tried again already")
@@ -315,6 +337,43 @@ def lamps_answer_was_old(c: Context) -> bool:
 
 LAMPS_STALE = "lamps-stale"
 """How `TossNotStarted.reason` begins when the lamps' answer was older than 500 ms at EN-on."""
+
+
+@guard("the dice are over age: change them")
+def dice_young_enough(c: Context) -> bool:
+    """Judged in play; an inspection's cycle counts with any dice."""
+    return c.state.purpose is not Purpose.PLAY or not c.rules.over_age(c.state.dice, c.event.at)
+
+
+@guard("the dice on record are those in the compartment: it was not opened since, or is open now")
+def opened_for_dice(c: Context) -> bool:
+    s = c.state
+    return s.dice is None or (s.dice_in_doubt and not s.compartment_open)
+
+
+@guard("three dice are locked in, each with a serial of its own")
+def three_dice(c: Context) -> bool:
+    return len(c.event.serials) == len(set(c.event.serials)) == c.rules.profile.dice.number.value
+
+
+@guard("one of these serials was locked in here before: dice that were taken out stay out")
+def never_used(c: Context) -> bool:
+    return not set(c.event.serials) & set(c.state.used_dice)
+
+
+@guard("two persons name other dice here; a second one repeats these serials")
+def dice_seconded(c: Context) -> bool:
+    named = c.state.dice_named
+    if not c.rules.parameters.dice_by_two:
+        return True
+    same = named is not None and set(named.serials) == set(c.event.serials)
+    return named is not None and same and named.by.name != c.event.person.name
+
+
+@guard("nobody doubts which dice are in the compartment, or it is open")
+def dice_doubted(c: Context) -> bool:
+    s = c.state
+    return s.dice is not None and s.dice_in_doubt and not s.compartment_open
 
 
 @guard("these steps are not all that the profile requires")
@@ -343,6 +402,13 @@ def any_multiplier(c: Context) -> bool:
 @guard("no multiplier was drawn")
 def multipliers_drawn(c: Context) -> bool:
     return bool(c.state.multipliers)
+
+
+@guard("the cycle was not seen to be good")
+def good_cycle(c: Context) -> bool:
+    """Read flat; without the reader, on the word of the person who watched it alone."""
+    reading = c.state.reading
+    return isinstance(reading, Verified) or (c.state.camera_off and reading is None)
 
 
 @guard("rest has not been proved")

@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
 """Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
 
+OTHER_DICE = (g.technician_or_in_charge, g.three_dice, g.opened_for_dice, g.never_used)
+
 LID_CITE = "O-11: an opened compartment stops play"
 
 ROWS: tuple[Row, ...] = (
@@ -62,7 +64,7 @@ ROWS: tuple[Row, ...] = (
         "in_force.last_day",
         when=(g.of_this, g.admitted),
         to=P.READY,
-        notes=(fx.signature_used,),
+        notes=(fx.signature_used, fx.shift_begins),
         do=(fx.announce(Notice.OPEN, "in_force.effective_from"),),
     ),
     Row(
@@ -200,15 +202,34 @@ ROWS: tuple[Row, ...] = (
         ph.SHUT | ph.STOPPED,
         ev.DiceChanged,
         "dice.automated",
-        when=(g.technician_or_in_charge,),
+        when=(*OTHER_DICE, g.dice_seconded),
         notes=(fx.nothing_passed, fx.dice_recorded),
     ),
+    Row(
+        "other dice, named by one: a second person repeats them",
+        ph.SHUT | ph.STOPPED | ph.STANDING,
+        ev.DiceChanged,
+        "dice.automated",
+        when=(*OTHER_DICE, g.negated(g.dice_seconded, "one person is enough here")),
+        notes=(fx.dice_named,),
+        do=(fx.announce(Notice.DICE_NAMED, "dice.automated"),),
+    ),
+    # an opened compartment: are these still the dice that were inspected?
+    Row(
+        "the same dice after an opening",
+        ph.SHUT | ph.STOPPED,
+        ev.DiceKept,
+        "dice.number",
+        when=(g.technician_or_in_charge, g.dice_doubted),
+        notes=(fx.dice_kept,),
+    ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "other dice: inspection due",
         ph.STANDING,
         ev.DiceChanged,
         "dice.automated",
-        when=(g.technician_or_in_charge,),
+        when=(*OTHER_DICE, g.dice_seconded),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed, fx.dice_recorded),
         do=(
@@ -238,6 +259,22 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.mended,),
         do=(fx.clear_faults,),
     ),
+    # no clause speaks of a reader: the shaker plays on, and the dealer enters what they see
+    Row(
+        "back to service without the reader: inspection due",
+        phases(P.OUT_OF_SERVICE),
+        ev.ReturnRequested,
+        "reader_fault.attended",
+        when=(g.technician_or_in_charge, g.only_reader_broken),
+        to=P.INSPECTION_DUE,
+        notes=(fx.sets("camera_off", True),),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.CAMERA_OFF, "reader_fault.attended"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
+        ),
+    ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "back to service: inspection due",
         phases(P.OUT_OF_SERVICE),
@@ -266,7 +303,7 @@ ROWS: tuple[Row, ...] = (
         "out_of_order.steps",
         when=(g.technician_or_in_charge, g.all_steps_done),
         to=P.SHAKER_RETIRED,
-        notes=(fx.sets("dice", None),),
+        notes=(fx.sets("dice", None), fx.dice_kept),
         do=(fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),),
     ),
     Row(

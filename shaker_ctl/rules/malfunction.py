@@ -224,6 +224,17 @@ FAULTS: tuple[Row, ...] = (
         "lamp_fault.presence",
     ),
     # the reader: a fact about the reader, not about the dice
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
+    Row(
+        "the reader is off, and is not missed",
+        frozenset(P) - ph.STOPPED,
+        ev.ReaderFault,
+        "reader_fault.attended",
+        (g.of_this_or_none, g.camera_off),
+        None,
+        (),
+        (fx.raise_fault(FaultKind.READER),),
+    ),
     *_fault_rows(FaultKind.READER, ev.ReaderFault, Cause.READER, "reader_fault.attended"),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
@@ -481,7 +492,7 @@ def _denied(
 
 
 COMPARTMENT_CITE = "O-11: an opened compartment stops play"
-compartment_open = fx.sets("compartment_open", True)
+compartment_open = fx.compartment_opened
 estop_pressed = fx.sets("estop_pressed", True)
 cover_closed = fx.sets("cover_closed", True)
 cover_open = fx.sets("cover_closed", False)
@@ -544,8 +555,18 @@ CONTACTS: tuple[Row, ...] = (
         (compartment_open, fx.nothing_passed),
     ),
     Row(
+        "compartment closed: are the same dice in it?",
+        ph.SHUT | ph.STOPPED,
+        ev.CompartmentClosed,
+        COMPARTMENT_CITE,
+        (),
+        None,
+        (fx.sets("compartment_open", False),),
+        (fx.announce(Notice.SAME_DICE, "dice.number"),),
+    ),
+    Row(
         "compartment closed",
-        frozenset(P),
+        frozenset(P) - ph.SHUT - ph.STOPPED,
         ev.CompartmentClosed,
         COMPARTMENT_CITE,
         (),

@@ -6,6 +6,10 @@ brings both together and refuses what the profile does not allow.
 
 from __future__ import annotations
 
+import re
+
+from pydantic import field_validator
+
 from shaker_ctl.parameters import Parameters, bounded
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.vocabulary import Timer
@@ -34,7 +38,7 @@ class TableParameters(Parameters):
     approval: str = ""
     """Name of the approval that `auto` or `autonomous` rests on, shown on screens and in records.
 
-    Example: "BGLO 461a.4, letter of 12 March 2027". Empty where none is needed.
+    It names instrument and date: "BGLO 461a.4, letter of 2027-03-12". Empty where none is needed.
     """
 
     as_demonstration: bool = False
@@ -68,6 +72,18 @@ class TableParameters(Parameters):
 
     False: the shorter limit holds.
     """
+
+    dice_by_two: bool = False
+    """Two persons name other dice: the second repeats the serials. The house's rule, or that of a
+    text that has two."""
+
+    shifts: tuple[str, ...] = ()
+    """Times of day at which shifts begin, local time, as `06:00`. At each of them, and at every
+    opening, the inspection of a shift is due where the profile has one."""
+
+    dice_notice_h: float = bounded(1.0, at_least=0.0, at_most=72.0)
+    """Hours before the dice grow too old at which everybody at the table is told, an idle table
+    too; and once more when they have. Shorter: no time to bring others. Estimate."""
 
     betting_s: float = bounded(30.0, at_least=0.2, at_most=600.0)
     """Seconds from bets open to no more bets, autonomous only. Estimate; the house's pace."""
@@ -124,6 +140,14 @@ class TableParameters(Parameters):
 
     reading_s: float = bounded(5.0, at_least=0.5, at_most=30.0)
     """Seconds for the reader to decide, its retries included, before the toss is unreadable."""
+
+    @field_validator("shifts")
+    @classmethod
+    def _times_of_day(cls, shifts: tuple[str, ...]) -> tuple[str, ...]:
+        for each in shifts:
+            if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", each):
+                raise ValueError(f"`{each}` is no time of day such as 06:00")
+        return shifts
 
     def seconds(self, timer: Timer) -> float:
         """Return the length of a timer in seconds."""

@@ -7,6 +7,7 @@ clock forbids. Refuses at start what the profile does not allow. Must not know p
 from __future__ import annotations
 
 import calendar
+import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -131,7 +132,13 @@ class Rulebook:
         return " and ".join(filter(None, acts)) or "played"
 
     def bars(
-        self, now: datetime, trust: TimeTrust, behind_last_record: bool, dice: DiceSet | None
+        self,
+        now: datetime,
+        trust: TimeTrust,
+        behind_last_record: bool,
+        dice: DiceSet | None,
+        *,
+        in_doubt: bool = False,
     ) -> Barrier | None:
         """Return what forbids a round at this wall time, or None. The gravest comes first."""
         if trust is TimeTrust.NONE or behind_last_record:
@@ -142,10 +149,16 @@ class Rulebook:
                 return barrier
         if dice is None:
             return Barrier.DICE_UNKNOWN
-        end = dice_end(dice.installed_at, self.dice_age)
-        if end is not None and now >= end:
-            return Barrier.DICE_EXPIRED
-        return None
+        if in_doubt:
+            return Barrier.DICE_IN_DOUBT
+        if dice.installed_at > now:
+            return Barrier.DICE_AHEAD
+        return Barrier.DICE_EXPIRED if self.over_age(dice, now) else None
+
+    def over_age(self, dice: DiceSet | None, now: datetime) -> bool:
+        """True for dice that may not be used for play any more; none at all are not over age."""
+        end = dice_end(dice.installed_at, self.dice_age) if dice else None
+        return end is not None and now >= end
 
     def explain(self, barrier: Barrier) -> str:
         """Return in one sentence why no round starts, and since when or until what."""
@@ -162,6 +175,10 @@ class Rulebook:
             Barrier.DICE_UNKNOWN: "nobody has recorded which dice are locked in: `dice changed`",
             Barrier.DICE_EXPIRED: f"the dice have been used for {self.dice_age.value} "
             f"({dice.automated.clause}): change them",
+            Barrier.DICE_AHEAD: "the dice were recorded under a clock that stood later than "
+            "now: open the compartment, close it, and record them again: `dice changed`",
+            Barrier.DICE_IN_DOUBT: "the compartment was opened, and nobody has said whether the "
+            "same dice are in it: `dice same`, or `dice changed`",
             Barrier.SHIFT_INSPECTION_DUE: "the shift inspection is due "
             f"({self.profile.shift_inspection.required.clause})",
             Barrier.INTERLOCK: "the compartment is open, the e-stop is pressed, or the cover is "
@@ -174,6 +191,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
     """Return the rulebook of a table. Raises SettingsError on what the profile does not allow."""
     profile = profile or profile_files.load(parameters.profile)
     _check_paytable(profile, parameters)
+    _check_approval(parameters)
     covered = _covered(profile, parameters)
     entry = _entry(profile, parameters)
     _check_pacing(profile, parameters)
@@ -262,6 +280,22 @@ def _check_paytable(profile: Profile, parameters: TableParameters) -> None:
             f"table.paytable: {profile.name} has no paytable `{parameters.paytable}` "
             f"({profile.payout.force.clause})",
             remedy=f"Choose {' or '.join(profile.payout.tables)}",
+        )
+
+
+def _check_approval(parameters: TableParameters) -> None:
+    """An approval can be looked up: it names its instrument and its day."""
+    if not parameters.approval or parameters.as_demonstration:
+        return
+    found = re.fullmatch(r"(.*\w.*?)\b(\d{4}-\d{2}-\d{2})", parameters.approval.strip())
+    try:
+        day = date.fromisoformat(found.group(2)) if found else None
+    except ValueError:
+        day = None
+    if found is None or day is None:
+        raise SettingsError(
+            f"table.approval: `{parameters.approval}` names no instrument with its date",
+            remedy='Write both: table.approval = "BGLO 461a.4, letter of 2027-03-12"',
         )
 
 

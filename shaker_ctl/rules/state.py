@@ -19,6 +19,7 @@ from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
     Correction,
+    DiceNamed,
     DiceSet,
     Ending,
     FaultKind,
@@ -206,9 +207,17 @@ class TableState:
     cover_closed: bool = False
     lamps: Lamps = Lamps.UNKNOWN
     dice: DiceSet | None = None
+    dice_in_doubt: bool = False
+    """The compartment was opened since somebody said which dice are in it."""
+    dice_named: DiceNamed | None = None
+    """Other dice, named by the first of two persons."""
+    used_dice: tuple[str, ...] = ()
+    """Serials of the newest sets; they are locked in once."""
 
     # what stands in the way
     faults: frozenset[FaultKind] = frozenset()
+    camera_off: bool = False
+    """The table came back to service with its reader broken: the dealer enters every value."""
     after: After = After.NEXT_ROUND
     shift_due: bool = False
     barred: Barrier | None = None

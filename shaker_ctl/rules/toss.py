@@ -46,10 +46,21 @@ ROWS: tuple[Row, ...] = (
         phases(P.PLANNING),
         ev.TossPlanDrawn,
         "activation.by_dealer",
-        when=(g.of_this,),
+        when=(g.of_this, g.dice_young_enough),
         to=P.PROVING_DARK,
         notes=(fx.plan_drawn,),
         do=(fx.prove_lamps_dark,),
+    ),
+    # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
+    Row(
+        "the dice grew too old while bets were open: the round does not start",
+        phases(P.PLANNING),
+        ev.TossPlanDrawn,
+        "dice.automated",
+        when=(g.of_this,),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NOT_STARTED, Cause.DICE),),
+        do=END,
     ),
     Row(
         "lamps answered dark and healthy: shake",
@@ -151,6 +162,17 @@ ROWS: tuple[Row, ...] = (
         to=P.COMING_TO_REST,
         do=START_READING,
     ),
+    # the device fails after the toss: a stuck contact is no dead end, the dice lie to be read
+    Row(
+        "the cover is off, says the floorperson, and its contact stuck: the dealer reads",
+        phases(P.REVEALING),
+        ev.RevealRequested,
+        "reader_fault.attended",
+        when=(g.in_charge, g.of_this_round, g.in_play),
+        to=P.READ,
+        notes=(fx.broken(FaultKind.SHAKER), fx.unreadable("the cover's contact is stuck")),
+        do=(fx.light_on, fx.raise_fault(FaultKind.SHAKER, "cover-stuck")),
+    ),
     Row(
         "covered again before it was read: reveal",
         phases(P.COMING_TO_REST, P.READING),
@@ -165,6 +187,27 @@ ROWS: tuple[Row, ...] = (
             fx.open_cover,
             fx.announce(Notice.REVEAL, "entry.announce"),
         ),
+    ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
+    Row(
+        "settled, and no reader: the dealer reads (no picture proves the toss, O-21)",
+        phases(P.COMING_TO_REST),
+        None,
+        "reader_fault.attended",
+        when=(g.camera_off, g.negated(g.inspecting, "an inspection is under way")),
+        to=P.READ,
+        notes=(fx.unreadable("the reader is off"),),
+        do=(fx.stop_reading,),
+    ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
+    Row(
+        "cycle settled, and no reader: was it properly tossed?",
+        phases(P.COMING_TO_REST),
+        None,
+        "opening_inspection.cycles",
+        when=(g.camera_off,),
+        to=P.CYCLE_TO_BE_JUDGED,
+        do=(fx.stop_reading, fx.announce(Notice.CYCLE_SEEN, "opening_inspection.cycles")),
     ),
     Row(
         "at rest, and moved",

@@ -209,6 +209,8 @@ class Cause(Word):
     """Settings, light or calibration changed."""
     CLOSED = "closed"
     """A person closed the table."""
+    DICE = "dice"
+    """The dice grew too old while bets were open."""
 
 
 class WagersDo(Word):
@@ -240,6 +242,10 @@ class Barrier(Word):
     DICE_UNKNOWN = "dice_unknown"
     """Nobody has recorded which dice are locked in, and since when."""
     DICE_EXPIRED = "dice_expired"
+    DICE_AHEAD = "dice_ahead"
+    """They were recorded under a clock that stood later than now: their age is not known."""
+    DICE_IN_DOUBT = "dice_in_doubt"
+    """The compartment was opened, and nobody has said whether the same dice are in it."""
     SHIFT_INSPECTION_DUE = "shift_inspection_due"
     INTERLOCK = "interlock"
     """Compartment open, e-stop pressed, or the cover where it must not be."""
@@ -266,6 +272,15 @@ class DiceSet:
     serials: tuple[str, ...]
     installed_at: datetime
     """Wall time, with zone."""
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
+class DiceNamed:
+    """Other dice that one of two persons has named; the second repeats them."""
+
+    serials: tuple[str, ...]
+    by: Person
 
 
 @recorded
@@ -428,6 +443,12 @@ class Notice(Word):
     """The inspection has passed and waits for its signature."""
     INSPECTED = "inspected"
     SHIFT_DUE = "shift_due"
+    SAME_DICE = "same_dice"
+    """The compartment was opened: a person says whether the same dice are in it."""
+    DICE_NAMED = "dice_named"
+    """One person has named other dice: a second repeats them."""
+    CAMERA_OFF = "camera_off"
+    """The table comes back to service without its reader: the dealer enters every value."""
     OUT_OF_SERVICE = "out_of_service"
     MANUAL_SHAKER = "manual_shaker"
     """The out-of-order procedure is done: a manual shaker may be used."""

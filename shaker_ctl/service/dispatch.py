@@ -99,7 +99,8 @@ class Dispatch:
                     log.warning("%s", error.line())
                     self._post(events.JogFinished(occasion))
             case commands.DrawTossPlan(occasion):
-                self._post(events.TossPlanDrawn(occasion, self._motion.draw_plan()))
+                plan = self._motion.draw_plan()
+                self._post(events.TossPlanDrawn(occasion, plan, self._wall.now()))
             case commands.DrawMultipliers(occasion):
                 drawn = multipliers.draw(
                     self._rulebook.profile.multipliers.ranges,

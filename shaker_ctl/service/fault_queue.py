@@ -106,6 +106,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "the camera does not stand where it was calibrated",
         "fix it, `shaker-ctl calibrate camera`, restart, then clear the fault and inspect",
     ),
+    "dirty-dome": (
+        "a spot stays in the picture while the dice move",
+        "clean the dome and the lens (`camera` says where), then clear the fault and inspect",
+    ),
     "frozen": (
         "the camera sends one picture again and again",
         "check the camera's cable and driver, then clear the fault",

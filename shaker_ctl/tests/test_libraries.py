@@ -12,17 +12,19 @@ from typing import Any, cast
 import pytest
 
 from shaker_ctl import libraries
+from shaker_ctl.settings import Settings
 from shaker_ctl.table import Table
 from shaker_ctl.tests.installed_library import install_library
 
 ROOT = Path(libraries.__file__).parents[1]
 IN_TREE = [libraries.LOCK, *sorted(ROOT.glob("hil_tests/lock*.txt"))]
 IN_TREE += sorted(ROOT.glob("models/training/lock.txt"))
+EVERYWHERE = [*IN_TREE, ROOT / "shaker_ctl" / "floor" / "lock.txt"]
 ENTRY = re.compile(r"([a-z0-9-]+)==([^ ;]+)( ; [^\\]+)? \\$")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?$")
 
 
-@pytest.mark.parametrize("lock", IN_TREE, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("lock", EVERYWHERE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_lock_holds_names_versions_and_hashes_and_nothing_else(lock: Path) -> None:
     lines = [line for line in lock.read_text("utf-8").splitlines() if not line.startswith("#")]
     assert len(lines) > 20
@@ -32,7 +34,7 @@ def test_a_lock_holds_names_versions_and_hashes_and_nothing_else(lock: Path) -> 
 
 def test_no_library_stands_in_two_versions_in_the_locks() -> None:
     seen: dict[str, set[str]] = {}
-    for lock in IN_TREE:
+    for lock in EVERYWHERE:
         for name, pinned in libraries.locked(lock).items():
             seen.setdefault(name, set()).add(pinned)
     assert {name: versions for name, versions in seen.items() if len(versions) > 1} == {}
@@ -52,8 +54,18 @@ def test_whatever_the_source_tree_asks_for_is_locked() -> None:
     rig = tomllib.loads((ROOT / "hil_tests" / "pyproject.toml").read_text("utf-8"))
     asked = [need for group in project["dependency-groups"].values() for need in group]
     asked += rig["project"]["dependencies"]
-    names = {re.split(r"[<>=]", need)[0].lower() for need in asked} - {"shaker-ctl", "torch"}
-    assert names <= {name for lock in IN_TREE for name in libraries.locked(lock)}
+    asked += [n for extra in project["project"]["optional-dependencies"].values() for n in extra]
+    names = {re.split(r"[<>=[]", need)[0].lower() for need in asked} - {"shaker-ctl", "torch"}
+    assert names <= {name for lock in EVERYWHERE for name in libraries.locked(lock)}
+
+
+def test_a_tables_lock_has_what_its_page_and_its_link_need_and_nothing_of_the_floor() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    names = {key: {re.split(r"[<>=[]", n)[0] for n in needs} for key, needs in extras.items()}
+    assert names["page"] | names["link"] | names["pi"] <= set(libraries.locked())
+    assert not names["floor"] & set(libraries.locked())
 
 
 def test_the_same_wheel_has_the_same_digest_in_every_folder(tmp_path: Path) -> None:
@@ -102,7 +114,7 @@ def test_the_opening_record_names_what_decides_and_its_digests() -> None:
     appended: dict[str, Any] = {}
     table = Table.__new__(Table)
     table._keeper = cast(Any, SimpleNamespace(append=lambda _kind, body: appended.update(body)))
-    table._settings = cast(Any, SimpleNamespace(service=SimpleNamespace(table_name="1")))
+    table._settings = Settings()
     profile = SimpleNamespace(name="pa-625a")
     table._rulebook = cast(Any, SimpleNamespace(profile=profile, marks=()))
     table._sealed = cast(Any, SimpleNamespace(seal="unsealed"))

@@ -31,7 +31,9 @@ _TRIED: tuple[Request, ...] = (
     Request("decide", {"values": None}),
     *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
-    Request("dice changed", {"serials": ("a", "b", "c")}),
+    Request("dice changed", {"serials": ("?1", "?2", "?3")}),
+    Request("dice same"),
+    Request("cover off"),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
 )
 

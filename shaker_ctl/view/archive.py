@@ -188,6 +188,10 @@ def round_view(
                 reason = command["cause"] or ""
                 phase = "ended"
                 details["source"] = command["source"]
+                if command.get("multipliers"):
+                    details["multipliers"] = [_odds(each) for each in command["multipliers"]]
+                if command.get("camera_off"):
+                    details["camera"] = "off: no picture proves the toss (O-21)"
                 if corrected := command.get("correction"):
                     details["corrected"] = _corrected(corrected)
             elif command["type"] == "StartToss":
@@ -211,6 +215,11 @@ def round_view(
 
 _SAID = ("values", "serials", "area", "kind", "steps")
 """Fields of an event that a reader of the journal wants beside its name and its person."""
+
+
+def _odds(plain: dict[str, Any]) -> str:
+    dice = f" on {plain['dice']} dice" if plain["dice"] else ""
+    return f"{plain['area']}{dice} {plain['odds']} to 1"
 
 
 def _result(values: list[int] | None) -> str:

@@ -47,7 +47,7 @@ def to_event(
             return events.NoMoreBetsCalled(who, number)
         case "activate":
             return events.ActivationRequested(who, number)
-        case "reveal":
+        case "reveal" | "cover off":
             return events.RevealRequested(who, number)
         case "enter":
             return events.ValuesEntered(who, number, _values(given))
@@ -85,6 +85,8 @@ def to_event(
             return events.TimeConfirmed(who)
         case "dice changed":
             return events.DiceChanged(who, tuple(cast(tuple[str, ...], given["serials"])), now)
+        case "dice same":
+            return events.DiceKept(who)
         case "out-of-order":
             steps = frozenset(RetireStep(str(s)) for s in cast(Any, given.get("steps", ())))
             return events.ShakerRetired(who, steps) if steps else events.OutOfServiceRequested(who)

@@ -196,6 +196,10 @@ _UNBARS = {
     Barrier.TIME_UNTRUSTED: "floorperson or supervisor: look at the clock in `health`; where it is "
     "right: time confirm",
     Barrier.DICE_UNKNOWN: "floorperson or supervisor: dice changed SERIAL SERIAL SERIAL",
+    Barrier.DICE_IN_DOUBT: "floorperson or supervisor: dice same, or dice changed SERIAL SERIAL "
+    "SERIAL",
+    Barrier.DICE_AHEAD: "open and close the compartment; then floorperson or supervisor: "
+    "dice changed SERIAL SERIAL SERIAL",
     Barrier.DICE_EXPIRED: "change the dice; then floorperson or supervisor: "
     "dice changed SERIAL SERIAL SERIAL",
 }
@@ -214,7 +218,9 @@ def next_step(
     that the rules would take from the dealer, empty at a table that paces itself.
     """
     if state.phase is Phase.OUT_OF_SERVICE and faults:
-        return f"mend what `faults` says; then the technician: fault clear {faults[0]}"
+        mend = f"mend what `faults` says; then the technician: fault clear {faults[0]}"
+        without = "; or go on without the camera: return-to-service, the dealer enters every value"
+        return mend + without * ("return-to-service" in may)
     if state.phase in BETWEEN:
         then = _UNBARS.get(barrier, "") if barrier else ""
         if state.compartment_open or state.estop_pressed:

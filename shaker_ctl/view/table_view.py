@@ -144,12 +144,20 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
 def barrier(c: TableFacts, state: TableState) -> Barrier | None:
     """Return why no round would start now, by the clock: the rules, asked before anybody asks."""
     wall = c.wall
-    return c.rulebook.bars(wall.now(), wall.trust(), wall.stands_behind_records, state.dice)
+    return c.rulebook.bars(
+        wall.now(),
+        wall.trust(),
+        wall.stands_behind_records,
+        state.dice,
+        in_doubt=state.dice_in_doubt,
+    )
 
 
 def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
     """Return the state, what bars a round and the first fault, each as a sentence."""
     parts = [standing.says(state.phase)]
+    if state.multipliers_shown:
+        parts.append(f"Multipliers in force: {wording.odds(state.multipliers)}.")
     if bars := (bars or state.barred):
         parts.append(f"No round starts: {c.rulebook.explain(bars)}.")
     if faults := c.faults.standing():

@@ -5,10 +5,12 @@ Must not decide anything: a notice names a fact, the clause beside it is the rul
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from shaker_ctl.motion import reports
 from shaker_ctl.rules import events
 from shaker_ctl.rules.commands import Announce, RecordRound
-from shaker_ctl.rules.vocabulary import Cause, Notice, Purpose, WagersDo
+from shaker_ctl.rules.vocabulary import Cause, Multiplied, Notice, Purpose, WagersDo
 
 _NOTICES = {
     Notice.BETS_OPEN: "Place your bets.",
@@ -49,6 +51,10 @@ _NOTICES = {
     Notice.SIGN: "The inspection has passed and waits for its signature.",
     Notice.INSPECTED: "The inspection is signed; the table may be opened.",
     Notice.SHIFT_DUE: "A shift inspection is due.",
+    Notice.SAME_DICE: "Are the same dice in the compartment? Say: dice same, or dice changed.",
+    Notice.DICE_NAMED: "Other dice are named; a second person repeats: dice changed, same serials.",
+    Notice.CAMERA_OFF: "Back without the camera: the dealer enters every value, twice, and no "
+    "picture proves a toss.",
     Notice.OUT_OF_SERVICE: "The table is out of service.",
     Notice.MANUAL_SHAKER: "A manual shaker may be used.",
 }
@@ -79,6 +85,7 @@ _CAUSES = {
     Cause.NOT_ENERGISED: "the shaker was not started",
     Cause.CONDITION: "settings, light or calibration changed",
     Cause.CLOSED: "the table was closed",
+    Cause.DICE: "the dice are over age",
 }
 
 
@@ -94,6 +101,8 @@ def announce(said: Announce) -> str:
         parts[0] += ": no roll."
     if said.areas:
         parts.append(f"Winning areas: {', '.join(said.areas)}.")
+    if said.multipliers:
+        parts.append(f"Multipliers in force: {odds(said.multipliers)}.")
     if said.notice is Notice.CYCLE_SEEN:
         parts.append("Properly tossed? Say: inspect tossed, or inspect not-tossed.")
     if said.cause is not None:
@@ -103,6 +112,13 @@ def announce(said: Announce) -> str:
         if said.clause:
             parts[-1] = f"{parts[-1].rstrip('.')} ({said.clause})."
     return " ".join(parts)
+
+
+def odds(multipliers: Iterable[Multiplied]) -> str:
+    """Positions and odds: `triple-3 300 to 1, one-4 on 2 dice 7 to 1`."""
+    return ", ".join(
+        f"{m.area}{f' on {m.dice} dice' if m.dice else ''} {m.odds} to 1" for m in multipliers
+    )
 
 
 def ended(record: RecordRound) -> str:

@@ -171,6 +171,13 @@ def _inspection_shown(case: Case) -> bool | None:
     return case.after.shown is ShownPhase.INSPECTION
 
 
+@proves("each opening begins a shift, where a text inspects at one", granted=(ev.TimeChecked,))
+def _opening_is_a_shift(case: Case) -> bool | None:
+    if case.phase is not P.OPENING or case.to not in (P.READY, P.ADMITTING):
+        return None
+    return case.next.shift_due == bool(case.expected.shift)
+
+
 @proves("a beginning shift is announced", granted=(ev.ShiftBegan,))
 def _shift_told(case: Case) -> bool | None:
     return bool(case.expected.shift) and case.next.shift_due and case.tells(Notice.SHIFT_DUE)
@@ -235,11 +242,7 @@ def _due_after(case: Case) -> bool | None:
 
 @proves("after a power-up an inspection is due", events=(ev.Restarted,))
 def _due_after_power_up(case: Case) -> bool | None:
-    if (
-        case.before.playing
-        or case.before.faults
-        or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
-    ):
+    if case.before.playing or case.broken or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED):
         return None
     return case.to is P.INSPECTION_DUE and not case.next.passed
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
+from hil_tests.proofs.watch import seconds_dice
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Notice, Person, Purpose, Role, ShownPhase
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.state import Lamps, Phase
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Notice,
+    Person,
+    Purpose,
+    Role,
+    ShownPhase,
+)
 
 P = Phase
 
@@ -106,6 +117,8 @@ EITHER_ACTS = (
     ),
 )
 def _roles(case: Case) -> bool | None:
+    if case.event.person is None:
+        return case.on(ev.ShiftBegan)
     role = case.event.person.role
     if isinstance(case.event, DEALER_ACTS):
         return role is not Role.TECHNICIAN
@@ -146,15 +159,13 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
                 ev.OpenRequested: f,
                 ev.LidRequested: f,
                 ev.OutOfServiceRequested: tech,
-                ev.DiceChanged: tech,
                 ev.LampTrialRequested: tech,
                 ev.TimeConfirmed: f,
             }
         case P.INSPECTION_DUE:
-            always = {
+            always: dict[type[ev.Event], Role] = {
                 ev.CloseRequested: f,
                 ev.OutOfServiceRequested: f,
-                ev.DiceChanged: f,
                 ev.LampTrialRequested: tech,
                 ev.TimeConfirmed: f,
             }
@@ -166,7 +177,6 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {
                 ev.OpenRequested: f,
                 ev.CloseRequested: f,
-                ev.DiceChanged: tech,
                 ev.OutOfServiceRequested: tech,
                 ev.TimeConfirmed: f,
             }
@@ -174,10 +184,9 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             ready = {
                 ev.CloseRequested: f,
                 ev.LidRequested: f,
-                ev.DiceChanged: tech,
                 ev.TimeConfirmed: f,
             }
-            if free and not case.before.shift_due:
+            if free and not case.before.shift_due and case.before.lamps is Lamps.DARK:
                 ready |= {ev.BetsRequested: d}
             if free and case.before.shift_due:
                 ready |= {ev.ShiftInspectionRequested: Role.SUPERVISOR}
@@ -185,15 +194,15 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.PACING | P.ADMITTING | P.OPENING:
             return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
         case P.OUT_OF_SERVICE:
-            out = {
+            out: dict[type[ev.Event], Role] = {
                 ev.LidRequested: f,
                 ev.ShakerRetired: tech,
-                ev.DiceChanged: tech,
                 ev.LampTrialRequested: tech,
             }
-            return out | (
-                {ev.FaultCleared: tech} if case.before.faults else {ev.ReturnRequested: f}
-            )
+            alone = case.expected.attended and case.before.faults == {FaultKind.READER}
+            if alone or not case.before.faults:
+                out |= {ev.ReturnRequested: f}
+            return out | ({ev.FaultCleared: tech} if case.before.faults else {})
         case P.SHAKER_RETIRED:
             return {ev.ShakerRestored: tech} | (
                 {ev.FaultCleared: tech} if case.before.faults else {}
@@ -295,7 +304,9 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ),
     ev.ActivationRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.PlayerPressed: frozenset({P.COVERING, P.PLANNING}),
-    ev.RevealRequested: frozenset({P.REVEALING, P.COMING_TO_REST}),
+    ev.RevealRequested: frozenset(
+        {P.REVEALING, P.COMING_TO_REST, P.AWAITING_DEALER, P.WITHOUT_RESULT}
+    ),
     ev.LampsOffRequested: frozenset({P.CLEARING}),
     ev.CompartmentWatched: frozenset({P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT}),
     ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE, P.SHAKER_RETIRED}),
@@ -310,7 +321,7 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.WalkSteered: frozenset({P.EACH_LAMP, P.WALK_PAUSED}),
     ev.JogFinished: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND}),
-    ev.TossPlanDrawn: frozenset({P.PROVING_DARK}),
+    ev.TossPlanDrawn: frozenset({P.PROVING_DARK, P.WITHOUT_RESULT}),
     ev.LampsProvedDark: frozenset({P.STARTING}),
     ev.TossStarted: frozenset({P.TOSSING}),
     ev.TossSettled: frozenset({P.COVERED, P.REVEALING, P.COMING_TO_REST}),
@@ -325,6 +336,10 @@ def _leads(case: Case) -> bool | None:
     if case.on(ev.TossSettled):
         uncovered = not case.rules.covered
         bets_open = case.expected.nmb_before_reveal and case.before.playing
+        if uncovered and case.before.camera_off:
+            trial = case.state.purpose is Purpose.TRIAL
+            judged = P.INSPECTION_DUE if trial else P.CYCLE_TO_BE_JUDGED
+            return to is (P.AWAITING_DEALER if case.before.playing else judged)
         expected = P.COMING_TO_REST if uncovered else P.COVERED if bets_open else P.REVEALING
         return to is expected
     if case.on(ev.OpenRequested):
@@ -359,9 +374,48 @@ def _two_settle(case: Case) -> bool | None:
     return case.before.present.name != case.event.person.name
 
 
-@proves("what people record is kept", granted=(ev.DiceChanged, ev.CloseRequested))
+RECORDABLE = ph.SHUT | ph.STOPPED | ph.STANDING
+FRESH = frozenset("abc")
+"""Serials of the alphabet that no set had before."""
+
+
+@proves(
+    "other dice are three that were never used, after an opening, named by as many as it takes",
+    events=(ev.DiceChanged, ev.DiceKept),
+)
+def _dice(case: Case) -> bool | None:
+    w, who = case.before, case.event.person
+    opened = w.doubt and not w.compartment
+    if case.on(ev.DiceKept):
+        may = case.phase in ph.SHUT | ph.STOPPED and case.state.dice is not None and opened
+        granted = case.accepted and not case.after.doubt and case.next.dice == case.state.dice
+        return granted if may and who.role is not Role.DEALER else case.refused
+    serials = case.event.serials
+    fresh = set(serials) <= FRESH or not case.state.used_dice
+    right = len(serials) == len(set(serials)) == 3 and fresh
+    opened = opened or case.state.dice is None
+    if not (case.phase in RECORDABLE and who.role is not Role.DEALER and right and opened):
+        return case.refused
+    if case.expected.dice_by_two and not seconds_dice(w, case.event):
+        return case.accepted and case.next.dice == case.state.dice
+    return case.accepted and case.next.dice is not None and case.next.dice.serials == serials
+
+
+@proves("over age at the start of a toss, dice are not tossed", granted=(ev.TossPlanDrawn,))
+def _old_dice(case: Case) -> bool | None:
+    if case.before.playing and case.event.at > case.table.day:
+        return case.ends(Ending.NOT_STARTED, Cause.DICE)
+    return case.to is P.PROVING_DARK
+
+
+@proves("a table in doubt about its dice does not open", granted=(ev.TimeChecked,))
+def _doubtful(case: Case) -> bool | None:
+    if case.phase is not P.OPENING or not case.before.doubt:
+        return None
+    return case.to in (P.INSPECTED, P.INSPECTION_DUE)
+
+
+@proves("an asked-for closing is kept", granted=(ev.CloseRequested,))
 def _kept_in_mind(case: Case) -> bool | None:
-    if case.on(ev.DiceChanged):
-        return case.next.dice is not None and case.next.dice.serials == case.event.serials
     closing = case.to is P.CLOSED or case.next.after.value != "next_round"
     return closing if case.before.playing else case.to is P.CLOSED

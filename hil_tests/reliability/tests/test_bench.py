@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hil_tests.demo.session import Plan
-from hil_tests.reliability.bench import (
+from hil_tests.reliability.bench import Bench
+from hil_tests.reliability.tested_session import (
     MEMINFO,
-    Bench,
     BenchError,
     TestedSession,
     _may_show_memory,
@@ -53,7 +53,7 @@ def test_memory_runs_low_for_the_service_and_for_nobody_else(session: TestedSess
 def test_where_nobody_may_have_a_view_of_their_own_the_fault_is_not_brought_about(
     session: TestedSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hil_tests.reliability.bench._may_show_memory", lambda: False)
+    monkeypatch.setattr("hil_tests.reliability.tested_session._may_show_memory", lambda: False)
     session.show_memory(None)
     assert session.seen_from_inside(["true"]) == ["true"]
     with pytest.raises(BenchError, match="unshare"):

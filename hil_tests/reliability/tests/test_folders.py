@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
-from hil_tests.reliability.bench import MARK, FolderError, fresh
+from hil_tests.reliability.folders import MARK, FolderError, fresh
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import MATRIX_JSON, Results, Row
 from hil_tests.reliability.trial import Result as RowResult

@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 
 from hil_tests.reliability import __main__ as program
-from hil_tests.reliability.bench import BenchError
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results
+from hil_tests.reliability.tested_session import BenchError
 from hil_tests.reliability.trial import Result
 
 JAM, TACH, COVER = (BY_NAME[n] for n in ("motor-jam", "tach-silent", "cover-contact-opens"))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from hil_tests.rig.dice import DieAtRest
 from hil_tests.rig.plant import Cover, Plant, PlantInputs, PlantOutputs
 from hil_tests.rig.snapshot import SceneBoard, TableView
 from hil_tests.rig.truth import TossRecord, TruthLog
@@ -57,6 +58,20 @@ def test_a_loaded_die_shows_the_face_across_from_its_load_more_often() -> None:
     assert len(shown) == 40
     assert shown.count(1) >= 10  # 7 of 40 would be fair
     assert shown.count(1) > 2 * shown.count(6)
+
+
+def test_a_die_with_a_corner_broken_off_still_shows_every_face_and_rests_flat() -> None:
+    plant = Plant("standard", seed=4)
+    plant.faults.inject("die_chipped", die=2, corner=8, depth_mm=4.0)
+    dice: list[DieAtRest] = []
+    plant.truth = lambda record: dice.append(record.dice[1])
+    for toss in range(20):
+        run(plant, DRIVEN, 4.0 * toss, 1.9 + 0.01 * toss)
+        run(plant, IDLE, 4.0 * toss + 1.9 + 0.01 * toss, 1.5)
+    assert len(dice) == 20
+    assert all(die.is_flat for die in dice)
+    assert len({die.value for die in dice}) >= 4
+    assert plant.dice_are_inside()
 
 
 def test_a_misspotted_die_counts_by_the_spots_that_it_carries() -> None:

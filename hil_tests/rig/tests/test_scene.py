@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -154,3 +156,12 @@ def test_unknown_style_names_the_known_ones(scene: Scene) -> None:
     view = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="plaid")
     with pytest.raises(KeyError, match="ivory"):
         scene.render(0.055, at_rest(), view)
+
+
+def test_a_broken_corner_shows_on_the_faces_that_have_it_and_on_no_other(scene: Scene) -> None:
+    for values, is_seen in (((2, 1, 3), True), ((5, 1, 3), False)):  # corner 8 is of 1, 2 and 3
+        samples = at_rest(values)
+        whole = scene.render(0.05, samples, OPEN).astype(int)
+        broken = scene.render(0.05, samples, replace(OPEN, chip=(1, 8, 4000))).astype(int)
+        differs = np.abs(broken - whole).max(axis=2) > 25  # beyond the grain
+        assert bool(differs.sum() > 30) is is_seen

@@ -19,6 +19,7 @@ from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.ports import Pictures, ShakerOutputs
 from shaker_ctl.reading.messages import (
+    DIRTY_DOME,
     CameraFault,
     CameraHealth,
     CameraReady,
@@ -167,7 +168,7 @@ class CameraReader:
         health, fault = self._camera.health, self._camera.fault
         state = "ready" if self._camera.is_ready else "starting"
         if fault is not None:
-            state = f"{fault.code}: {fault.text}"
+            state = f"{fault.code}: {fault.text}; {fault.remedy}"
         elif self._is_blind:
             state = "blind: the dice are covered"
         return CameraView(
@@ -263,6 +264,8 @@ class CameraReader:
                 is_lost = message.code in LOST
                 level = logging.WARNING if is_lost else logging.INFO
                 log.log(level, "camera: %s. %s", message.text, message.remedy)
+                if message.code == DIRTY_DOME:
+                    self._post(events.ReaderFault(None, message.code), None)
                 if is_lost:
                     self._expect_recovery(message.code)
             case CameraRecovered():

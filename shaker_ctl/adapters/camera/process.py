@@ -24,6 +24,7 @@ from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.messages import (
+    DIRTY_DOME,
     BeginToss,
     Blind,
     CameraFault,
@@ -51,6 +52,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading
 from vision.reading import Quality, Reason
+from vision.table.dome import DomeWatch
 from vision.table.motion import StillnessDetector
 from vision.table.place import RimSearch
 from vision.table.quality import QualityGate
@@ -67,6 +69,8 @@ _MOVED_CHECKS = 4
 """The same for a camera that was bumped, which costs the table its reader: two seconds."""
 _SLOW_SHARE = 0.7
 _RECENT_S = 0.25
+_LONGEST_TOSS_S = 10.0
+"""For so long after its begin pictures of a toss are watched for dirt on the dome."""
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
 
@@ -130,6 +134,8 @@ class CameraWorker:
         self._suspect: tuple[Reason | None, int] = (None, 0)
         self._rest = StillnessDetector(calibration)
         self._search = RimSearch(calibration)
+        self._dome = DomeWatch(calibration)
+        self._tossing_until = 0.0
         self._elsewhere: float | None = None
         """How far away the rim was seen, pixels, while it cannot be seen at its place."""
         self._previous: Shot | None = None
@@ -163,7 +169,8 @@ class CameraWorker:
             is_due = now - looked >= _LOOK_AFTER_S
             searches = self._quality is not None and _shows_no_rim(self._quality)
             # Between two looks a picture is only compared with the others, not decoded.
-            if self._session.is_reading or is_due or searches or not self._is_ready:
+            is_tossing = now < self._tossing_until
+            if self._session.is_reading or is_due or searches or is_tossing or not self._is_ready:
                 frame = shot.frame()
                 if frame is None:
                     self._spoiled()
@@ -171,12 +178,15 @@ class CameraWorker:
                 elif self._session.is_reading:
                     self._announce_ready(frame)
                     self._done(self._session.see(frame, time.monotonic))
-                elif is_due or not self._is_ready:
-                    looked = now
-                    self._announce_ready(frame)
-                    self._check_quality(frame)
                 else:
-                    self._look_elsewhere(frame)
+                    if is_tossing and not self._is_blind:
+                        self._dome.take(frame.image)
+                    if is_due or not self._is_ready:
+                        looked = now
+                        self._announce_ready(frame)
+                        self._check_quality(frame)
+                    elif searches:
+                        self._look_elsewhere(frame)
             self._check_stream(shot)
             self._previous = shot
 
@@ -204,9 +214,13 @@ class CameraWorker:
                     return False
                 case BeginToss(toss_id, before):
                     self._session.begin(toss_id, self._grabber.newest, before)
+                    self._dome.begin()
+                    self._tossing_until = time.monotonic() + _LONGEST_TOSS_S
                 case SettleDice(toss_id):
+                    self._tossing_until = 0.0
                     self._session.settle(toss_id, time.monotonic(), self._grabber.newest)
                 case ReadDice(toss_id):
+                    self._tossing_until = 0.0
                     self._session.read(toss_id, time.monotonic(), self._grabber.newest)
                     self._done(self._session.catch_up(time.monotonic))
                 case LightDipped(toss_id, t_set):
@@ -289,6 +303,14 @@ class CameraWorker:
                 frames_looked_at=finished.frames_looked_at,
                 unchanged=finished.unchanged,
             )
+        )
+
+        # After the result, so that the round in hand is not lost by it.
+        blots = self._dome.blots()
+        self._set_fault(
+            DIRTY_DOME,
+            f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
+            "clean the dome and the lens",
         )
 
     def _encode(self, image: cv2.typing.MatLike) -> bytes:

@@ -25,7 +25,8 @@ NOT_HERE = {"login", "logout", "mode"}
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
           "lamps-off", "in-view", "correct"}  # fmt: skip
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
-         "shift start", "time confirm", "dice changed", "cancel"}  # fmt: skip
+         "shift start", "time confirm", "dice changed", "dice same", "cover off",
+         "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
               "light", "selftest", "log bundle", "export",
               "cancel"}  # fmt: skip

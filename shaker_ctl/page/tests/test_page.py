@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import io
 import json
 import re
@@ -22,6 +24,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.site import STATIC, TEMPLATES
 from shaker_ctl.page.tests.a_journal import Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
 
@@ -315,6 +318,45 @@ class TestRounds:
         assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
 
 
+class TestCorrection:
+    def test_the_first_result_is_withdrawn_and_both_persons_are_named(self, page, scribe):
+        def person(name: str) -> dict[str, str]:
+            return {"type": "Person", "name": name, "role": "dealer"}
+
+        ended = {
+            "type": "RecordRound",
+            "round": 4,
+            "ending": "settled",
+            "source": "entered",
+            "wagers": "settled",
+            "cause": None,
+            "values": [1, 4, 4],
+            "correction": {
+                "first": [1, 4, 5],
+                "named_by": person("dan"),
+                "agreed_by": person("fay"),
+            },
+        }
+        scribe.write({"type": "LampsDark"}, [ended], of=4)
+        until(lambda: page.book.round(4))
+        page._regions._wake()
+        browser = _logged_in(page, "sam", "surveillance")
+
+        assert "<del>1 4 5</del>" in browser.get("/").text
+        assert "Corrected; withdrawn: 1 4 5 (dan, fay)" in browser.get("/rounds/4").words
+
+
+class TestForms:
+    @pytest.mark.parametrize("body", [b"a&" * 50, b"\xff\xfe", b"name=%FF"])
+    def test_what_is_no_form_is_refused(self, page, body):
+        browser = Browser(page.app)
+        headers = {"origin": "http://127.0.0.1"}
+
+        answer = asyncio.run(browser._ask("POST", "/login", body, headers))
+
+        assert answer.status in (400, 403)
+
+
 class TestCase:
     @pytest.fixture
     def case(self, page, tmp_path):
@@ -404,3 +446,23 @@ class TestOthers:
         assert answer.status == 503
         assert "bets requested" not in answer.words
         assert browser.get("/").status == 200
+
+
+class TestVendored:
+    def test_uplot_is_the_release_that_was_looked_at(self):
+        folder = STATIC / "uplot"
+        found = {
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in folder.iterdir()
+            if file.name != "README.md"
+        }
+
+        told = dict(line.split()[::-1] for line in (folder / "README.md").read_text().splitlines()
+                    if line.startswith("    "))  # fmt: skip
+        assert found == told
+
+    def test_no_page_asks_another_server(self):
+        for file in [*TEMPLATES.rglob("*.html"), *STATIC.glob("*.js"), *STATIC.glob("*.css")]:
+            assert not re.search(
+                r"(?:src|href|url\()=?[\"']?(?:https?:)?//", file.read_text("utf-8")
+            )

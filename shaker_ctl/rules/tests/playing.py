@@ -108,7 +108,7 @@ class Playing:
         if self.phase is Phase.COVERING:
             self.do(ev.CoverClosed())
         o = self.state.occasion
-        self.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+        self.do(ev.TossPlanDrawn(o, PLAN, self.now), ev.LampsProvedDark(o, 0.0))
         return self.do(ev.TossStarted(o), ev.TossSettled(o, PROOF))
 
     def at_rest(self) -> Playing:

@@ -137,9 +137,18 @@ def test_what_the_profile_does_not_allow_is_refused_at_start(settings, says):
     assert error.value.remedy
 
 
+@pytest.mark.parametrize("approval", [" ", "letter", "2027-05-01", "BGLO, letter of 2027-13-01"])
+def test_an_approval_names_instrument_and_date(approval):
+    with pytest.raises(SettingsError, match="names no instrument with its date"):
+        rulebook(TableParameters(entry_mode="auto", approval=approval))
+    rulebook(TableParameters(entry_mode="auto", approval=approval, as_demonstration=True))
+
+
 def test_automatic_entry_names_its_approval():
-    rules = rulebook(TableParameters(entry_mode="auto", approval="BGLO letter of 1 May"))
-    assert rules.marks == ("automatic entry by approval: BGLO letter of 1 May",)
+    rules = rulebook(
+        TableParameters(entry_mode="auto", approval="BGLO 461a.4, letter of 2027-05-01")
+    )
+    assert rules.marks == ("automatic entry by approval: BGLO 461a.4, letter of 2027-05-01",)
 
 
 OPTIONAL = 'value = "optional", clause = "625a.1(d)(2)(i)"'

@@ -159,7 +159,8 @@ def test_what_disturbs_an_open_table_makes_an_inspection_due(event):
 
 
 def test_other_dice_make_an_inspection_due_and_start_their_age():
-    t = Playing().open().do(ev.DiceChanged(TECHNICIAN, ("7", "8", "9"), Playing().now))
+    t = Playing().open().do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    t.do(ev.DiceChanged(TECHNICIAN, ("7", "8", "9"), t.now))
     assert t.phase is Phase.INSPECTION_DUE
     assert t.state.dice is not None
     assert t.state.dice.serials == ("7", "8", "9")
@@ -395,7 +396,7 @@ def _pairs(table):
 def test_faults_that_meet_in_the_toss(first, second, ending, phase, together):
     t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
     o = t.state.occasion
-    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0), ev.TossStarted(o))
+    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0), ev.TossStarted(o))
     _both(t, first, second, together)
     assert _end(t) == (ending, phase)
 
@@ -465,7 +466,7 @@ def test_ma_settles_by_hand_only_before_the_casino_supervisor():
 def test_the_lamps_answer_may_be_asked_for_once_more_when_it_was_old():
     t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
     o = t.state.occasion
-    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0))
     t.do(ev.TossNotStarted(o, "lamps-stale"))
     assert t.commands[0] is do.ProveLampsDark
     t.do(ev.LampsProvedDark(o, 1.0), ev.TossNotStarted(o, "lamps-stale"))
@@ -482,7 +483,7 @@ def _restart(t: Playing, *, latched: bool = False) -> Playing:
 def test_restart_in_the_toss_is_void_and_turns_nothing():
     t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
     o = t.state.occasion
-    t.do(ev.TossPlanDrawn(o, PLAN), ev.LampsProvedDark(o, 0.0))
+    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0))
     _restart(t)
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
     assert do.StartToss not in t.commands

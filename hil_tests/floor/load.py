@@ -1,0 +1,86 @@
+"""What a thousand tables cost a floor: `python -m hil_tests.floor load`.
+
+Prints CPU and memory of broker, collector and database, and how old a record is when its table has
+the floor's receipt. The tables run in this process, on the same machine; their cost is told apart
+from the floor's, and is none of a house's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from hil_tests.floor.crowd import Crowd, more_descriptors
+from hil_tests.floor.house import SITE, House, Part
+from shaker_ctl.floor.store import count_records
+
+
+def measured(
+    *, tables: int, paces: list[float], seconds: float, postgres: bool, commit_s: float
+) -> Iterator[str]:
+    """Measure each pace for so long, one after the other, with one house."""
+    more_descriptors()
+    folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
+    try:
+        with House(folder, postgres=postgres, commit_s=commit_s) as house:
+            parts = [house.broker, house.collector] + ([house.database] if postgres else [])
+            began_s = time.monotonic()
+            crowd = Crowd(house, tables)
+            yield f"{tables} certificates in {time.monotonic() - began_s:.1f} s"
+            before_s = {part.name: part.cpu_s() for part in parts}
+            began_s = time.monotonic()
+            while not all(table.acknowledged is not None for table in crowd.tables):
+                crowd.run(0.2)
+            spent = house.broker.cpu_s() - before_s["broker"]
+            yield (
+                f"{tables} connected and welcomed in {time.monotonic() - began_s:.1f} s; "
+                f"broker {1000 * spent / tables:.1f} ms of CPU each"
+            )
+            for pace in paces:
+                yield from _one(crowd, parts, pace, seconds)
+            yield from _verdict(crowd, house)
+            crowd.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _one(crowd: Crowd, parts: list[Part], pace: float, seconds: float) -> Iterator[str]:
+    crowd.begin(pace)
+    crowd.run(3.0)  # until it is in its stride
+    for table in crowd.tables:
+        table.ages_s.clear()
+    before_s = {part.name: part.cpu_s() for part in parts}
+    own_s = time.process_time()
+    began_s, first = time.monotonic(), sum(t.head.sequence for t in crowd.tables)
+    crowd.run(seconds)
+    took_s = time.monotonic() - began_s
+    made = sum(t.head.sequence for t in crowd.tables) - first
+    shares = [
+        f"{part.name} {100 * (part.cpu_s() - before_s[part.name]) / took_s:.1f} % of a core, "
+        f"{part.memory_mb():.0f} MB"
+        for part in parts
+    ]
+    own = 100 * (time.process_time() - own_s) / took_s
+    crowd.end()
+    even = crowd.run_until_even(60.0)
+    ages = sorted(age for table in crowd.tables for age in table.ages_s)
+    p50, p99 = (1000 * ages[int(len(ages) * q)] for q in (0.5, 0.99))
+    told = "all received" if even else "NOT ALL received"
+    yield (
+        f"{pace:g} rounds a minute, {took_s:.0f} s, {made / took_s:,.0f} records a second: "
+        f"{'; '.join(shares)}; record to receipt p50 {p50:.0f} ms, p99 {p99:.0f} ms; "
+        f"{told}; the tables themselves {own:.0f} %; load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def _verdict(crowd: Crowd, house: House) -> Iterator[str]:
+    with closing(house.store()) as store:
+        heads = {line["table_name"]: bytes(line["hash"]) for line in store.lines(SITE)}
+        wrong = [t.name for t in crowd.tables if heads.get(t.name) != t.head.hash]
+        made, stored = sum(t.head.sequence for t in crowd.tables), count_records(store)
+        yield f"{stored:,} of {made:,} records stored; {len(wrong)} tables differ"

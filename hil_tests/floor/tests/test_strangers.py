@@ -1,0 +1,242 @@
+"""Who is not who they say, and what is not what it says: refused, named, and nothing stored."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.floor.fuzz import changed, fuzzed, true_messages
+from hil_tests.floor.house import SITE, House
+from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.tests.test_handing_on import stored_as
+from hil_tests.waiting import until
+from shaker_ctl.floor import authority
+from shaker_ctl.floor.store import count_records
+from shaker_ctl.journal.record import Head
+from shaker_ctl.link import packing, requests
+from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.packing import Ack, ProtocolError
+from shaker_ctl.link.parameters import BrokerParameters
+
+NOWHERE = Path("/nonexistent.toml")
+
+
+def turned(connection: Connection, said: Callable[[], object], limit_s: float = 20.0) -> None:
+    ends_s = time.monotonic() + limit_s
+    while not said():
+        assert time.monotonic() < ends_s, connection.trouble
+        connection.turn(0.05)
+
+
+@contextmanager
+def connected(
+    parameters: BrokerParameters, name: str, topics: list[str], got: list[tuple[str, bytes]]
+) -> Iterator[Connection]:
+    connection = Connection(
+        parameters,
+        name,
+        connected=lambda: None,
+        received=lambda topic, payload: got.append((topic, payload)),
+        subscriptions=[(topic, 1) for topic in topics],
+    )
+    try:
+        turned(connection, lambda: connection.is_connected)
+        yield connection
+    finally:
+        connection.close()
+
+
+def as_floor(house: House, name: str = "collector") -> BrokerParameters:
+    """Whoever holds the floor's own certificate."""
+    return house.link_parameters("any", NOWHERE).model_copy(
+        update={
+            "certificate": house.folder / name / "certificate.pem",
+            "key": house.folder / name / "key.pem",
+        }
+    )
+
+
+# paho leaves the socket of a failed handshake to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_certificate_of_another_authority_gets_no_connection(
+    house: House, tmp_path: Path
+) -> None:
+    authority.begin(tmp_path / "other", "another house")
+    authority.issue(tmp_path / "other", "pit-1", tmp_path / "pit-1")
+    parameters = house.link_parameters("pit-1", NOWHERE).model_copy(
+        update={
+            "certificate": tmp_path / "pit-1" / "certificate.pem",
+            "key": tmp_path / "pit-1" / "key.pem",
+        }
+    )
+    got: list[tuple[str, bytes]] = []
+    connection = Connection(
+        parameters,
+        "pit-1",
+        connected=lambda: got.append(("connected", b"")),
+        received=lambda *_: None,
+        subscriptions=[],
+    )
+    turned(connection, lambda: connection.trouble != "not tried yet")
+    ends_s = time.monotonic() + 1.0
+    while time.monotonic() < ends_s:
+        connection.turn(0.05)
+    assert (got, connection.is_connected) == ([], False)
+    connection.close()
+    # Nor does a table talk to a broker that its own authority has not signed.
+    strange = house.link_parameters("pit-1", NOWHERE).model_copy(
+        update={"authority": tmp_path / "pit-1" / "authority.pem"}
+    )
+    connection = Connection(
+        strange,
+        "pit-1",
+        connected=lambda: got.append(("connected", b"")),
+        received=lambda *_: None,
+        subscriptions=[],
+    )
+    turned(connection, lambda: "certificate verify failed" in connection.trouble)
+    assert got == []
+    connection.close()
+
+
+def test_a_table_cannot_speak_for_another_nor_for_the_floor(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    thief = house.link_parameters("pit-thief", NOWHERE)
+    seen: list[tuple[str, bytes]] = []
+    everything = f"shaker/1/{SITE}/#"
+    stolen: list[tuple[str, bytes]] = []
+    with (
+        connected(as_floor(house), "listener", [f"shaker/1/{SITE}/+/birth"], seen) as listener,
+        connected(thief, "pit-thief", [everything], stolen) as table,
+    ):
+        for topic in ("pit-1/birth", "pit-1/journal", "pit-thief/ack", "floor/state/0"):
+            table.publish(f"shaker/1/{SITE}/{topic}", b"{}", qos=1)
+        own = f"shaker/1/{SITE}/pit-thief/birth"
+        table.publish(own, b"{}", qos=1)
+        turned(listener, lambda: any(topic == own for topic, _ in seen))
+        ends_s = time.monotonic() + 0.5
+        while time.monotonic() < ends_s:
+            table.turn(0.05)
+    assert {topic for topic, payload in seen if payload == b"{}"} == {own}
+    assert caplog.text.count("Not authorized") >= 4, caplog.text
+    assert not [topic for topic, _ in stolen if "pit-thief" not in topic]
+
+
+def test_a_hostile_collector_gets_records_and_changes_nothing(house: House, tmp_path: Path) -> None:
+    """It holds the floor's certificate and says everything that the floor may say, and more."""
+    table = RecordedTable(tmp_path, "pit-h")
+    table.play(3)
+    before = table.path.read_bytes()
+    parameters = house.link_parameters("pit-h", table.settings, again_s=0.5)
+    own = f"shaker/1/{SITE}/pit-h"
+    chance = random.Random(4)
+    answers: list[tuple[str, bytes]] = []
+    head = table.head()
+    with (
+        closing(house.store()) as store,
+        RunningLink(parameters) as running,
+        connected(as_floor(house), "hostile", [f"{own}/answer"], answers) as hostile,
+    ):
+        until(lambda: stored_as(store, table))
+        lies: list[tuple[str, bytes]] = [
+            ("ack", packing.ack_message(Ack(table.identity, Head(10**9, bytes(32))))),
+            ("ack", packing.ack_message(Ack("another", head))),
+            ("ack", packing.ack_message(Ack(table.identity, Head(5, bytes(32))))),
+            ("want", b'{"id":"0123456789abcdef","what":"open"}'),
+            ("want", b'{"id":"0123456789abcdef","what":"lamps","values":[6,6,6]}'),
+            (
+                "want",
+                packing.to_json(
+                    {"id": "0" * 16, "what": "picture", "sequence": 1, "sha256": "0" * 64}
+                ),
+            ),
+            ("version", b'{"version":"$(reboot)","digest":"../../etc/passwd","by":"x"}'),
+            ("archive", b"\0" * 100),
+        ]
+        for kind in ("ack", "want", "version", "archive", "settings", "open", "play"):
+            lies += [(kind, chance.randbytes(chance.randrange(200))) for _ in range(20)]
+        for kind, payload in lies:
+            hostile.publish(f"{own}/{kind}", payload, qos=1)
+            hostile.turn(0)
+        for _ in range(50):
+            hostile.publish(f"{own}/want", b'{"id":"0123456789abcdef","what":"bundle"}', qos=1)
+        turned(hostile, lambda: len(answers) >= 2)
+        said = [packing.split(payload)[0] for _, payload in answers]
+        assert any("names no picture" in str(header.get("error")) for header in said)
+        assert running.failure is None
+        # The true floor's word brings the link back to work, by itself.
+        house.collector.kill()
+        house.collector.start()
+        table.play(1)
+        until(lambda: stored_as(store, table), limit_s=90.0)
+        assert store.alarms(SITE) == [] or all(a.table != "pit-h" for a in store.alarms(SITE))
+    assert table.path.read_bytes()[:50_000] == before[:50_000] or len(before) <= 50_000
+    assert not list(tmp_path.glob("*.replaced*"))
+
+
+def test_only_a_picture_or_a_bundle_can_be_asked_for() -> None:
+    allowed = ({"what": "bundle"}, {"what": "picture", "sequence": 3, "sha256": "ab" * 32})
+    for plain in allowed:
+        assert requests.parsed(packing.to_json({"id": "0" * 16, **plain})).what == plain["what"]
+    for what in ("open", "close", "play", "settings", "records", "", None, 7, ["bundle"]):
+        with pytest.raises(ProtocolError):
+            requests.parsed(packing.to_json({"id": "0" * 16, "what": what}))
+
+
+def test_fuzzed_messages_of_a_table_store_nothing(house: House, tmp_path: Path) -> None:
+    table = RecordedTable(tmp_path, "pit-f")
+    table.play(2)
+    chance = random.Random(11)
+    _, true = true_messages(table)
+    own = f"shaker/1/{SITE}/pit-f"
+    with closing(house.store()) as store:
+        before = count_records(store)
+        with connected(house.link_parameters("pit-f", NOWHERE), "pit-f", [], []) as liar:
+            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
+            for number in range(2000):
+                kind = chance.choice(("journal", "journal", "birth", "state", "alive", "ask"))
+                payload = changed(chance, true)
+                liar.publish(f"{own}/{kind}", payload)
+                if number % 50 == 0:
+                    liar.turn(0)
+            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
+            turned(liar, lambda: True)
+        # A record that is stored is one that the table has: a whole batch came through unchanged.
+        parameters = house.link_parameters("pit-f", table.settings, again_s=0.5)
+        with RunningLink(parameters):
+            until(lambda: stored_as(store, table) or alarmed(store.alarms(SITE)))
+        assert house.collector.process is not None
+        assert house.collector.process.poll() is None
+        kept = store.kept(SITE, "pit-f")
+        assert count_records(store) - before in (0, table.head().sequence), kept
+
+
+def alarmed(alarms: list[Any]) -> bool:
+    return any(alarm.table == "pit-f" for alarm in alarms)
+
+
+def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:
+    command = [sys.executable, "-c", "from shaker_ctl.floor.main import app; app()", "accept"]
+    ran = subprocess.run(
+        [*command, "pit-1", "--by", " ", "--reason", "x", "--config", str(house.config)],
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1
+    assert "--by is empty" in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_what_no_table_sends_is_refused_by_name_at_both_ends() -> None:
+    read, strange = fuzzed(20_000, seed=3)
+    assert "refused by name" in read
+    assert strange.startswith("0 with records")

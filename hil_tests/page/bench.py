@@ -1,0 +1,236 @@
+"""What the page costs, itself and the table beside it: `make bench-page`.
+
+Plays a demonstration, and does to its page what must not matter to the table: thirty readers, a
+stop in mid-sentence, a kill, a full disk, ten thousand connections. After each it says how long
+rest to lit took, and whether the table was late. A table is late where its motor was not permitted
+to run (`controller-late`), which its heartbeat decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from hil_tests.demo.people import People
+from hil_tests.demo.session import Plan, Session
+from hil_tests.page.readers import Readers, get, idle_connections
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.service.status_socket import read_status
+
+READERS = 30
+CONNECTIONS = 10_000
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Staff:
+    """People at the table, and others where those have given up."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._people: People | None = None
+
+    def keep_going(self) -> None:
+        """A machine that is busy with other work is late now and then, which stops a table."""
+        if self._people is None or self._people.failure is not None:
+            self.send_home()
+            self._people = People(self._session, lambda _: None)
+            self._people.start()
+
+    def send_home(self) -> None:
+        """End their work."""
+        if self._people is not None:
+            self._people.stop()
+            self._people = None
+
+
+class Process:
+    """A running page, seen from outside."""
+
+    def __init__(self, process: subprocess.Popen[bytes], address: str) -> None:
+        self.process, self.address = process, address
+
+    def memory_mb(self) -> float:
+        """Resident memory of the process that listens."""
+        return _resident(self.process.pid)
+
+    def cpu_s(self) -> float:
+        """Processor time of the process, in seconds."""
+        words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / TICKS
+
+    def share(self, seconds: float) -> float:
+        """Processor time over the next `seconds`, as a part of one core."""
+        before, began_s = self.cpu_s(), time.monotonic()
+        time.sleep(seconds)
+        return (self.cpu_s() - before) / (time.monotonic() - began_s)
+
+
+def _resident(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES / 1e6
+
+
+@contextmanager
+def a_page(session: Session, name: str, *, on_small_disk: bool = False) -> Iterator[Process]:
+    """Start a page of the session's table, with a folder of its own."""
+    folder = session.folder / name
+    folder.mkdir()
+    told: dict[str, Any] = dict(tomlkit.parse((session.folder / "settings.toml").read_text()))
+    told["page"] = {"port": 0, "login": False, "state_dir": str(folder), "connections": 256}
+    file = session.folder / f"{name}.toml"
+    file.write_text(tomlkit.dumps(told))
+    program = [sys.executable, "-c", "from shaker_ctl.main import app; app()", "page"]
+    command = ["nice", "-n", "10", *program, "--config", str(file)]
+    if on_small_disk:
+        mounted = f'mount -t tmpfs -o size=600k tmpfs {folder} && exec "$@"'
+        command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *command]
+    log = session.folder / f"{name}.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
+    try:
+        ends = time.monotonic() + 60
+        while "page: " not in log.read_text("utf-8"):
+            if process.poll() is not None or time.monotonic() > ends:
+                raise SystemExit(f"the page does not start: {log.read_text('utf-8')}")
+            time.sleep(0.05)
+        yield Process(process, log.read_text("utf-8").partition("page: ")[2].split()[0])
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        process.wait()
+
+
+def played(session: Session, staff: Staff, rounds: int, limit_s: float) -> dict[str, Any]:
+    """Let so many more rounds end; say how long rest to lit took in them, and what was late."""
+    began = SqliteJournal(session.folder / "journal.sqlite", read_only=True).head().sequence
+    ends = time.monotonic() + limit_s
+    first = _newest(session)
+    while _newest(session) < first + rounds and time.monotonic() < ends:
+        staff.keep_going()
+        time.sleep(0.3)
+    lit, late = [], 0
+    rest: dict[int, float] = {}
+    for record in SqliteJournal(session.folder / "journal.sqlite", read_only=True).read(began + 1):
+        plain = record.plain
+        event = plain.get("event", {})
+        number = plain.get("round")
+        if number and event.get("type") == "AtRest":
+            rest[number] = plain["at_s"]
+        elif number in rest and event.get("type") == "LampsShown":
+            lit.append(1000 * (plain["at_s"] - rest.pop(number)))
+        late += any(c.get("code") == "controller-late" for c in plain.get("decision", ()))
+    return {
+        "rounds": _newest(session) - first,
+        "lit": len(lit),
+        "rest_to_lit_ms": round(statistics.median(lit), 1) if lit else None,
+        "worst_ms": round(max(lit), 1) if lit else None,
+        "late": late,
+    }
+
+
+def _newest(session: Session) -> int:
+    try:
+        rounds = read_status(session.runtime_dir)["rounds"]
+    except OSError:
+        return 0
+    return int(rounds[-1]["round"]) if rounds else 0
+
+
+def main() -> int:
+    """Measure and print one JSON object a line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10, help="of each condition")
+    parser.add_argument("--limit", type=float, default=180.0, help="seconds of each condition")
+    parser.add_argument("--connections", type=int, default=CONNECTIONS)
+    asked = parser.parse_args()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory(prefix="page-bench-") as folder:
+        plan = Plan(profile="pa-625a", seed=3, pace="brisk")
+        with Session(plan, Path(folder)) as session:
+            staff = Staff(session)
+            try:
+                while _newest(session) < 1:
+                    staff.keep_going()
+                    time.sleep(0.5)
+                _measure(session, staff, asked)
+            finally:
+                staff.send_home()
+    return 0
+
+
+def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
+    def say(what: str, **told: Any) -> None:
+        sys.stdout.write(json.dumps({"what": what, **told}) + "\n")
+        sys.stdout.flush()
+
+    def under(what: str, condition: AbstractContextManager[object], **more: Any) -> None:
+        with condition:
+            say(what, **played(session, staff, asked.rounds, asked.limit), **more)
+
+    under("without a page", nullcontext())
+    with a_page(session, "cost") as page:
+        say("page at rest", memory_mb=round(page.memory_mb(), 1))
+        first = [sum(get(page.address, path)[2] for path in _first_view(page)) for _ in range(10)]
+        say("first view", median_ms=round(1000 * statistics.median(first), 1))
+        with Readers(page.address, READERS) as readers:
+            share = page.share(20.0)
+            say(
+                f"{READERS} readers",
+                core_percent=round(100 * share, 2),
+                memory_mb=round(page.memory_mb(), 1),
+                received_kb=readers.received // 1000,
+            )
+            under(f"with {READERS} readers", nullcontext())
+    with a_page(session, "stopped") as page, Readers(page.address, 5):
+        page.process.send_signal(signal.SIGSTOP)
+        under("page stopped in mid-sentence", nullcontext())
+    with a_page(session, "killed") as page:
+        page.process.kill()
+        under("page killed", nullcontext())
+    with a_page(session, "full", on_small_disk=True) as page:
+        fill(page, session.folder / "full")
+        wall, one = get(page.address, "/")[0], get(page.address, "/rounds/1")[0]
+        under("page's disk full", nullcontext(), wall=wall, a_round=one)
+    with a_page(session, "crowd") as page, idle_connections(page.address, asked.connections) as n:
+        memory = round(page.memory_mb(), 1)
+        under(f"{n} connections", nullcontext(), memory_mb=memory)
+
+
+def _first_view(page: Process) -> list[str]:
+    """What a browser asks for before the wall stands."""
+    body = get(page.address, "/")[1].decode()
+    found = [part.split('"')[0] for part in body.split('="')[1:]]
+    return ["/", *dict.fromkeys(one for one in found if one.startswith(("/static", "/picture")))]
+
+
+def fill(page: Process, folder: Path) -> None:
+    """Fill the small disk that only the page sees."""
+    # `nice` and `sh` have become the page: it is the process that was started.
+    inside = Path(f"/proc/{page.process.pid}/root{folder}") / "fill"
+    try:
+        with inside.open("wb") as file:
+            while True:
+                file.write(bytes(4096))
+                file.flush()
+    except OSError:
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,216 @@
+"""A million requests that no browser sends: `python -m hil_tests.page.fuzz`.
+
+Holds every answer against what may come, for somebody without a login, a viewer, and somebody with
+a cookie that is no longer good. Ends with status 1 at the first answer that must not come, and
+where the page dies or grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import os
+import random
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hil_tests.page.bench import _resident
+from shaker_ctl.console import accounts
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.page.app import Page
+from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.tests.a_journal import Scribe, digest
+
+SECRETS = (b"dan, dealer", b"BetsRequested", b"root:x:", b"argon2id", b"Traceback", b"\xff\xd8")
+"""What nobody without the right may get: names, records, files, hashes, code, pictures."""
+
+MAY = {200, 204, 303, 400, 401, 403, 404, 405, 411, 413, 421, 503}
+"""Every status that may come; 500 means that something was not thought of."""
+
+GROWTH_MB = 40.0
+
+PATHS = (
+    *("/", "/rounds", "/rounds/1", "/rounds/1/case", "/day", "/day.csv", "/statistics"),
+    *("/technician", "/technician/bundle", "/technician/picture", "/technician/curves.json"),
+    *("/looked", "/login", "/logout", "/alive", "/static/page.css", "/static/../app.py"),
+    *("/stream/wall", "/stream/technician", "/stream/x", f"/picture/{digest(1)}"),
+    *("/picture/" + "0" * 64, "/picture/..%2f..%2fjournal.sqlite", "/%2e%2e/%2e%2e/etc/passwd"),
+    *("//evil.example/", "/rounds/" + "9" * 400, "/rounds/-1", "/rounds/1e9", "/\x00"),
+)
+METHODS = (*("GET",) * 8, *("HEAD", "POST", "POST", "PUT", "DELETE", "OPTIONS", "GET\x00"))
+WORDS = (
+    "",
+    "1",
+    "vic",
+    "viewer",
+    "surveillance",
+    "'; --",
+    "../" * 9,
+    "%00",
+    "骰",
+    "\ud800",
+    "A" * 300,
+)
+
+
+class Fuzzer:
+    """Sends one strange request after the other, and judges the answers."""
+
+    def __init__(self, page: Page, seed: int, cookies: dict[str, str]) -> None:
+        self._page, self._rnd, self._cookies = page, random.Random(seed), cookies
+        self.seen: Counter[tuple[str, int]] = Counter()
+
+    async def once(self) -> None:
+        """Raises AssertionError at an answer that must not come."""
+        rnd = self._rnd
+        who = rnd.choice(list(self._cookies))
+        path = rnd.choice(PATHS)
+        if rnd.random() < 0.4:
+            path = self._mangled(path)
+        query = "&".join(
+            f"{rnd.choice(('next', 'day', 'number', 'from', 'language', 'before'))}="
+            f"{rnd.choice(WORDS)}"
+            for _ in range(rnd.randrange(3))
+        )
+        body = rnd.randbytes(rnd.choice((0, 0, 1, 50, 4096, 9000)))
+        method = rnd.choice(METHODS)
+        headers = {
+            "host": rnd.choice(("127.0.0.1", "127.0.0.1", "evil.example", "", "[::1]:1", "a" * 99)),
+            "accept": rnd.choice(("text/html", "*/*", "")),
+            "accept-language": rnd.choice(("en", "zh-TW", ";q=,", "x" * 2000)),
+            "origin": rnd.choice(("http://127.0.0.1", "http://evil.example", "null", "http://[")),
+            "content-length": rnd.choice((str(len(body)), "-1", "9" * 30, "x")),
+        }
+        if self._cookies[who]:
+            headers["cookie"] = f"__Host-shaker={self._cookies[who]}"
+        status, answer = await self._ask(method, path, query, body, headers)
+        self.seen[who, status] += 1
+        told = f"{who}: {method!a} {path!a} {query!a} {headers}: {status} {answer[:200]!r}"
+        assert status in MAY, told
+        if not path.startswith("/static"):
+            assert not any(secret in answer for secret in SECRETS), told
+
+    def _mangled(self, path: str) -> str:
+        rnd = self._rnd
+        letters = list(path)
+        for _ in range(rnd.randrange(1, 4)):
+            at = rnd.randrange(len(letters) + 1)
+            letters[at:at] = [rnd.choice(("/", "..", "%2e", "\\", "\x7f", "é", ";", "?", "#", "0"))]
+        return "/" + "".join(letters)
+
+    async def _ask(
+        self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode("utf-8", "replace"),
+            "query_string": query.encode("utf-8", "replace"),
+            "root_path": "",
+            "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in headers.items()],
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+        }
+        told: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+        got: list[Any] = [0, b""]
+        is_answered = asyncio.Event()
+
+        async def receive() -> Any:
+            if told:
+                return told.pop()
+            await is_answered.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                got[0] = message["status"]
+            else:
+                got[1] += message.get("body", b"")
+                is_answered.set()  # the client goes after the first piece: a stream never ends
+
+        await self._page.app(scope, receive, send)
+        return got[0], got[1]
+
+
+def main() -> int:
+    """Fuzz, and say what came."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="at most so long")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="page-fuzz-") as folder:
+        return asyncio.run(_fuzz(Path(folder), asked))
+
+
+async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
+    scribe = Scribe(folder / "journal.sqlite")
+    for number in range(1, 6):
+        scribe.round(number, (1, 6, 6))
+    accounts.add(folder / "users.toml", "vic", accounts.ROLES["viewer"], "correct horse")
+    places = TablePlaces(
+        name="Table 7",
+        profile="pa-625a",
+        runtime_dir=folder / "run",
+        journal=JournalParameters(path=folder / "journal.sqlite", pictures=scribe.pictures),
+        users_file=folder / "users.toml",
+        settings=folder / "settings.toml",
+        documents=folder,
+    )
+    page = Page(PageParameters(state_dir=folder / "page"), places)
+    # No passphrase is right, and none costs time: what is tried here is all the rest.
+    page.people._accounts.verify = lambda *_: False  # type: ignore[method-assign]
+    page.people._lockout.wrong = lambda *_: 0.0  # type: ignore[method-assign]
+    viewer, gone = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    with page.people._lock:
+        page.people._judged("vic", "viewer", is_right=True)
+        (session,) = page.people._sessions.values()
+        page.people._sessions = {_key(viewer): session}
+    session.key = _key(viewer)
+    fuzzer = Fuzzer(page, asked.seed, {"nobody": "", "viewer": viewer, "logged out": gone})
+    page.book.start()
+    before_mb = 0.0
+    began_s = time.monotonic()
+    count = 0
+    while count < asked.requests and time.monotonic() - began_s < asked.seconds:
+        await fuzzer.once()
+        count += 1
+        if count == 5000:
+            before_mb = _resident_here()
+        if session.key not in page.people._sessions:  # it has logged out by chance
+            session.is_open = True
+            page.people._sessions[session.key] = session
+    page.book.stop()
+    page.looked.close()
+    scribe.close()
+    grown_mb = _resident_here() - before_mb if before_mb else 0.0
+    by_who: dict[str, dict[int, int]] = {}
+    for (who, status), n in sorted(fuzzer.seen.items()):
+        by_who.setdefault(who, {})[status] = n
+    for who, statuses in by_who.items():
+        sys.stdout.write(f"{who}: {statuses}\n")
+    sys.stdout.write(f"{count} requests, grown by {grown_mb:.1f} MB, nothing leaked\n")
+    return 1 if grown_mb > GROWTH_MB else 0
+
+
+def _resident_here() -> float:
+    return _resident(os.getpid())
+
+
+def _key(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

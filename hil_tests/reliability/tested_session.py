@@ -1,0 +1,139 @@
+"""The table under test: rig and service as two programs, in a world that can be bent.
+
+Owns their lives (also: killed and started again), the wall clock and the memory that the service
+sees. Settings make people quick and the shake the shortest approved one; no inspection is left out.
+Must not know faults or people.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hil_tests.demo.session import Session, merged
+
+SETTINGS: dict[str, Any] = {
+    "table": {"entry_mode": "auto", "autonomous": False},
+    "motion": {"shake": {"shortest_s": 1.8, "max_s": 1.8}},
+    "journal": {"second_lag_s": 2.0},
+}
+"""Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
+default; and a second copy that is missed soon."""
+
+COVER: dict[str, Any] = {"table": {"cover_s": 2.0}}
+"""A cover that takes 0.45 s counts as stuck after two seconds, not after five."""
+
+CLOCK_FILE = "clock-offset"
+
+MEMORY_FILE = "meminfo"
+
+MEMINFO = Path("/proc/meminfo")
+
+SHOWN = 'mount --bind "$1" /proc/meminfo && shift && exec "$@"'
+"""Starts a program for which another file stands at /proc/meminfo, and for nobody else (unshare(1),
+mount_namespaces(7)): filling the computer's memory would fail what runs the tests first."""
+
+
+class BenchError(Exception):
+    """The bench itself could not go on: nothing is known about the table."""
+
+
+@dataclass
+class TestedSession(Session):
+    """A session with other settings, a service that may die, and a clock that can be stepped."""
+
+    __test__ = False
+    changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
+    tree: Path | None = None
+    """Where the service's packages lie; None: where this program's own lie."""
+    starts: int = 0
+
+    def settings(self) -> dict[str, Any]:
+        settings = merged(super().settings(), self.changes)
+        return merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
+
+    def start_service(self) -> None:
+        """Start it, its clock as it stands; the log of each start is kept."""
+        log = self.folder / "service.log"
+        if log.exists():
+            log.rename(self.folder / f"service-{self.starts}.log")
+        self.starts += 1
+        clock = self.folder / CLOCK_FILE
+        if not clock.exists():
+            clock.write_bytes(struct.pack("<d", 0.0))
+        self.show_memory(None)
+        super().start_service()
+
+    def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
+        if log != "service.log":
+            return super()._spawn(command, log)
+        places = [
+            str(Path(__file__).parent / "stepped_clock"),
+            str(self.tree or ""),
+            os.environ.get("PYTHONPATH", ""),
+        ]
+        clock = [
+            *("env", f"SHAKER_RIG_CLOCK={self.folder / CLOCK_FILE}"),
+            *(["PYTHONSAFEPATH=1"] if self.tree else []),  # the folder of the run comes later
+            f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
+        ]
+        return super()._spawn([*clock, *self.seen_from_inside(command)], log)
+
+    def seen_from_inside(self, command: list[str]) -> list[str]:
+        """That command, started where `show_memory` is seen; as it is, where none may be shown."""
+        if not _may_show_memory():
+            return command
+        return [*UNSHARE, "sh", "-c", SHOWN, "sh", str(self.folder / MEMORY_FILE), *command]
+
+    def show_memory(self, available_kb: int | None) -> None:
+        """Have the service's system say that so much memory is available; None: as it truly is.
+
+        Raises BenchError where this computer allows nobody a view of their own.
+        """
+        if available_kb is not None and not _may_show_memory():
+            raise BenchError("unshare(1) is not permitted here: the service sees the true memory")
+        lines = MEMINFO.read_text("utf-8").splitlines(keepends=True)
+        said = f"MemAvailable: {available_kb} kB\n"
+        told = [
+            said if available_kb is not None and line.startswith("MemAvailable:") else line
+            for line in lines
+        ]
+        (self.folder / MEMORY_FILE).write_text("".join(told), "utf-8")
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.sqlite"
+
+    @property
+    def second(self) -> Path:
+        return self.folder / "journal-second.sqlite"
+
+    def step_clock(self, offset_s: float) -> None:
+        """Have the service's wall clock stand that far from the true one."""
+        with (self.folder / CLOCK_FILE).open("r+b") as file:
+            file.write(struct.pack("<d", offset_s))
+
+    def kill_service(self) -> None:
+        """SIGKILL, and wait until it is gone. Idempotent."""
+        if self._service is not None:
+            self._service.kill()
+            self._service.wait()
+            self._service = None
+
+
+UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount"]
+
+
+@cache
+def _may_show_memory() -> bool:
+    test = [*UNSHARE, "mount", "--bind", "/proc/meminfo", "/proc/meminfo"]
+    try:
+        return subprocess.run(test, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False

@@ -1,0 +1,349 @@
+"""The floor's page: every table at a glance, and what is stored of each.
+
+It stands on the table's page: one look, one way to log in, one stream a page. Owns which address
+shows what. Nothing here acts on a table; accepting an alarm is a command of a named person.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from shaker_ctl import __version__
+from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.floor.asking import Asked
+from shaker_ctl.floor.parameters import FloorParameters
+from shaker_ctl.floor.store import Store
+from shaker_ctl.floor.tables import Shown
+from shaker_ctl.floor.watch import FloorWatch
+from shaker_ctl.journal.record import Head, genesis
+from shaker_ctl.link import topics
+from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.journal import round_of
+from shaker_ctl.page.looked import NAME as LOOKED
+from shaker_ctl.page.looked import LookedLog
+from shaker_ctl.page.people import RIGHTS, People, Right
+from shaker_ctl.page.regions import Regions, stream
+from shaker_ctl.page.site import Site
+from shaker_ctl.page.words import Words, sentences
+
+HERE = Path(__file__).parent
+MENU = (
+    (Right.WALL, "/", "Floor"),
+    (Right.DAY, "/day", "Day"),
+    (Right.ROUNDS, "/software", "Software"),
+)
+ROUNDS_SHOWN = 50
+ASK_S = 25.0
+MAX_STREAMS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One table on the floor's first page."""
+
+    name: str
+    title: str
+    life: str
+    phase: str
+    round: int | None
+    waits_for: str
+    result: Mapping[str, Any]
+    alarms: tuple[str, ...]
+    behind: int | None
+    shape: str
+    """`circle`: plays; `square`: closed; `triangle`: somebody is waited for; `cross`: wrong."""
+    rank: int
+
+
+def card_of(table: Shown, history: str) -> Card:
+    """Return what the first page shows of a table; `history`: an alarm of its record."""
+    state = table.state
+    alarms = tuple(sorted([*table.alarms, *([history] if history else [])]))
+    life = "no link" if not table.is_online else str(state.get("life") or "no service")[:40]
+    is_wrong = bool(alarms) or life in ("no link", "no service", "out of service")
+    waits = str(state.get("waits_for") or "")[:200]
+    shape = "cross" if is_wrong else "circle" if life == "open" else "square"
+    rank = {"cross": 0, "circle": 1, "square": 2}[shape]
+    round_id = state.get("round_id")
+    return Card(
+        name=table.place.table,
+        title=table.runs()["title"] or table.place.table,
+        life=life,
+        phase=str(state.get("phase") or "")[:40],
+        round=round_id if isinstance(round_id, int) else None,
+        waits_for=waits,
+        result=table.last_result(),
+        alarms=alarms,
+        behind=table.behind,
+        shape=shape,
+        rank=rank,
+    )
+
+
+class FloorPage:
+    """One house's page. `app` is the ASGI application; its life starts and ends the thread."""
+
+    def __init__(self, parameters: FloorParameters) -> None:
+        """Raises SettingsError, StoreError, JournalError."""
+        self._p = parameters
+        p = parameters.page
+        self._store = Store(parameters.store)
+        self.people = People(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
+        self._looked = LookedLog(p.state_dir / LOOKED)
+        self._regions = Regions(self._draw)
+        self.watch = FloorWatch(parameters.for_page(), self._regions.changed)
+        self._histories: dict[str, str] = {}
+        self.site = Site(
+            people=self.people,
+            words=Words(p.words, p.language),
+            note=self._looked.note,
+            roles=tuple(RIGHTS),
+            menu=MENU,
+            templates=(HERE / "templates",),
+            facts=lambda: {"table": parameters.site, "marks": (), "version": __version__},
+        )
+        self._streams = 0
+        guarded = self.site.guarded
+        self.app = Starlette(
+            routes=[
+                Route("/", guarded(Right.WALL, self._floor)),
+                Route("/stream/floor", self._stream),
+                Route("/results.json", guarded(Right.WALL, self._results, is_page=False)),
+                Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
+                Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
+                Route("/day", guarded(Right.DAY, self._day)),
+                Route("/day.csv", guarded(Right.DAY, self._day_csv, is_page=False)),
+                Route("/software", guarded(Right.ROUNDS, self._software)),
+                Route(
+                    "/picture/{name}/{sequence:int}/{sha256}",
+                    guarded(Right.ROUNDS, self._picture, is_page=False),
+                ),
+                Mount("/floor", StaticFiles(directory=HERE / "static")),
+                *self.site.routes(),
+            ],
+            exception_handlers=self.site.errors(),
+            lifespan=self._life,
+            middleware=[
+                Middleware(
+                    Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
+                )
+            ],
+        )
+
+    @asynccontextmanager
+    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+        self._regions.loop = asyncio.get_running_loop()
+        self.watch.start()
+        looking = asyncio.create_task(self._look_at_histories())
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.to_thread(self.watch.stop)
+            self._looked.close()
+            self._store.close()
+
+    async def _look_at_histories(self) -> None:
+        """Alarms of the record are the database's; tables do not know of them."""
+        while True:
+            try:
+                standing = await asyncio.to_thread(self._store.alarms, self._p.site)
+                found = {one.table: one.trouble for one in standing}
+                if found != self._histories:
+                    self._histories = found
+                    self._regions.changed()
+            except ShakerError as error:
+                self._histories = {"database": error.line()}
+            await asyncio.sleep(2.0)
+
+    # ── Every table ─────────────────────────────────────────────────────────
+
+    async def _floor(self, request: Request) -> Response:
+        language = self.site.language(request)
+        parts = {name: self._regions.part(name, language) for name in ("summary", "cards")}
+        return self.site.page(request, "floor.html", parts=parts)
+
+    def _cards(self) -> list[Card]:
+        tables = list(self.watch.tables.by_name.values())
+        cards = [card_of(one, self._histories.get(one.place.table, "")) for one in tables]
+        return sorted(cards, key=lambda card: (card.rank, len(card.name), card.name))
+
+    def _draw(self, name: str, language: str) -> str:
+        cards = self._cards()
+        say = self.site.words.say(language)
+        return self.site.draw(
+            f"parts/{name}.html",
+            language,
+            cards=cards,
+            counts=Counter(card.life for card in cards),
+            wrong=sum(card.shape == "cross" for card in cards),
+            behind=sum(card.behind or 0 for card in cards),
+            trouble=self.watch.trouble or self._histories.get("database", ""),
+            sentences=lambda text: sentences(text, say),
+        )
+
+    async def _stream(self, request: Request) -> Response:
+        session = self.site.session(request)
+        if Right.WALL not in session.rights:
+            raise HTTPException(403 if session.rights else 401)
+        if self._streams >= MAX_STREAMS:
+            raise HTTPException(503)
+
+        def told() -> tuple[int, Mapping[str, object]] | None:
+            if not self.people.goes_on(session):
+                return None
+            age = None if self.watch.trouble else 0.0
+            return 0, {"age_s": age, "version": __version__}
+
+        async def events() -> AsyncIterator[bytes]:
+            self._streams += 1
+            try:
+                language = self.site.language(request)
+                async for event in stream(self._regions, ("summary", "cards"), language, told):
+                    yield event
+            finally:
+                self._streams -= 1
+
+        return StreamingResponse(
+            events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
+
+    async def _results(self, _request: Request) -> Response:
+        """The newest result of each table, for displays that do not speak MQTT."""
+        tables = list(self.watch.tables.by_name.values())
+        return JSONResponse({t.place.table: r for t in tables if (r := t.last_result())})
+
+    # ── One table ───────────────────────────────────────────────────────────
+
+    def _named(self, request: Request) -> str:
+        name: str = request.path_params["name"]
+        if topics.parsed(topics.Place(self._p.site, name).topic(topics.STATE)) is None:
+            raise HTTPException(404)
+        return name
+
+    async def _table(self, request: Request) -> Response:
+        name = self._named(request)
+        shown = self.watch.tables.by_name.get(name)
+        store, site = self._store, self._p.site
+        rounds = await asyncio.to_thread(store.rounds, site, name, count=ROUNDS_SHOWN)
+        lines = [
+            one for one in await asyncio.to_thread(store.lines, site) if one["table_name"] == name
+        ]
+        if shown is None and not lines:
+            raise HTTPException(404)
+        shown = shown or Shown(topics.Place(site, name))
+        return self.site.page(
+            request,
+            "floor_table.html",
+            name=name,
+            card=card_of(shown, self._histories.get(name, "")),
+            runs=shown.runs(),
+            alarms=shown.faults(),
+            rounds=rounds,
+            lines=lines,
+        )
+
+    async def _round(self, request: Request) -> Response:
+        name, number = self._named(request), request.path_params["number"]
+        store, site = self._store, self._p.site
+        records = await asyncio.to_thread(store.round_records, site, name, number)
+        if not records:
+            raise HTTPException(404)
+        kept = await asyncio.to_thread(store.kept, site, name)
+        assert kept.id is not None
+        assert kept.line is not None
+        first = records[0].sequence
+        before = await asyncio.to_thread(store.records, kept.id, first - 1, first - 1)
+        head = Head(first - 1, before[0].hash) if before else genesis(kept.line.identity)
+        found = round_of(number, kept.line.identity, head, records, "the floor's database")
+        self.site.noted(request, "round", f"{name} {number}")
+        return self.site.page(request, "floor_round.html", name=name, found=found)
+
+    async def _picture(self, request: Request) -> Response:
+        """A picture by the record that names it: as stored here, else asked of the table."""
+        name, sequence = self._named(request), request.path_params["sequence"]
+        wanted = request.path_params["sha256"]
+        if len(wanted) != 64 or any(letter not in "0123456789abcdef" for letter in wanted):
+            raise HTTPException(404)
+        self.site.noted(request, "picture", f"{name} {wanted}")
+        data = await asyncio.to_thread(self._store.picture, wanted)
+        if data is None:
+            place = topics.Place(self._p.site, name)
+            asked = self.watch.ask(Asked(place, "picture", sequence, wanted))
+            try:
+                answer = await asyncio.wait_for(asyncio.wrap_future(asked), ASK_S)
+            except TimeoutError:
+                raise HTTPException(504) from None
+            if answer.error:
+                raise HTTPException(410)
+            data = answer.data
+            await asyncio.to_thread(
+                self._store.keep_picture, place.site, name, sequence, wanted, data
+            )
+        return Response(data, media_type="image/jpeg")
+
+    # ── The house ───────────────────────────────────────────────────────────
+
+    async def _day_rows(self, request: Request) -> tuple[str, list[dict[str, Any]]]:
+        asked = request.query_params.get("day", "")
+        try:
+            day = datetime.fromisoformat(asked).date() if asked else datetime.now(UTC).date()
+        except ValueError:
+            raise HTTPException(400) from None
+        after = (day + timedelta(days=1)).isoformat()
+        counts = await asyncio.to_thread(
+            self._store.endings, self._p.site, since=day.isoformat(), until=after
+        )
+        rows: dict[str, dict[str, Any]] = {}
+        for table, ending, source, number in counts:
+            row = rows.setdefault(table, {"table": table, "rounds": 0, **dict.fromkeys(ENDINGS, 0)})
+            row["rounds"] += number
+            if ending in ENDINGS:
+                row[ending] += number
+            if source in ("entered", "decided"):
+                row["by_eye"] += number
+        return day.isoformat(), sorted(
+            rows.values(), key=lambda row: (len(row["table"]), row["table"])
+        )
+
+    async def _day(self, request: Request) -> Response:
+        day, rows = await self._day_rows(request)
+        total = {key: sum(row[key] for row in rows) for key in ("rounds", *ENDINGS)}
+        return self.site.page(request, "floor_day.html", day=day, rows=rows, total=total)
+
+    async def _day_csv(self, request: Request) -> Response:
+        day, rows = await self._day_rows(request)
+        self.site.noted(request, "export", f"day sheet of the house {day}")
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["table", "rounds", *ENDINGS])
+        writer.writeheader()
+        writer.writerows(rows)
+        headers = {"Content-Disposition": f'attachment; filename="floor-{day}.csv"'}
+        return Response(text.getvalue(), media_type="text/csv", headers=headers)
+
+    async def _software(self, request: Request) -> Response:
+        named = await asyncio.to_thread(self._store.named_versions, self._p.site)
+        tables = sorted(self.watch.tables.by_name.values(), key=lambda one: one.place.table)
+        rows = [(one.place.table, one.runs(), named.get(one.place.table)) for one in tables]
+        return self.site.page(request, "software.html", rows=rows)
+
+
+ENDINGS = ("settled", "settled_by_hand", "no_roll", "void", "not_started", "by_eye")

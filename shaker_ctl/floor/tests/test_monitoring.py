@@ -1,0 +1,43 @@
+"""Alarm rules and dashboards speak of figures that exist, and each alarm comes up on its cause."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.floor import metrics
+
+HERE = Path(__file__).parent
+FILES = HERE.parent / "monitoring"
+SOURCE = Path(metrics.__file__).read_text("utf-8")
+
+
+def test_alarms_come_up_on_their_cause_and_on_no_other() -> None:
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool is not installed: apt install prometheus")
+    ran = subprocess.run(
+        ["promtool", "test", "rules", "alerts_test.yml"], cwd=HERE, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("file", sorted(FILES.iterdir()), ids=lambda file: file.name)
+def test_every_figure_that_is_asked_for_exists(file: Path) -> None:
+    text = file.read_text("utf-8")
+    named = set(re.findall(r"shaker_(?:floor|table)_[a-z_]+", text))
+    for name in named:
+        known = name.removesuffix("_total").removesuffix("_bucket")
+        assert known in SOURCE or known.removeprefix("shaker_floor_") in SOURCE, name
+    if file.suffix == ".json":
+        assert {"uid", "panels", "templating"} <= json.loads(text).keys()
+
+
+def test_every_alarm_has_a_test() -> None:
+    alarms = set(re.findall(r"- alert: (\w+)", (FILES / "alerts.yml").read_text("utf-8")))
+    tested = (HERE / "alerts_test.yml").read_text("utf-8")
+    assert {name for name in alarms if f'alertname="{name}"' not in tested} == set()

@@ -1,0 +1,98 @@
+"""The floor page's ear: what all tables show at the broker, and questions to one of them.
+
+Owns a thread with a connection of its own. Must not know pages.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from shaker_ctl.floor.asking import Answer, Asked, Asking
+from shaker_ctl.floor.tables import Tables
+from shaker_ctl.link import topics
+from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.packing import ProtocolError
+from shaker_ctl.link.parameters import BrokerParameters
+
+CHANGED_S = 0.5
+"""Shortest time between two words that something has changed: a thousand tables change often."""
+
+
+class FloorWatch:
+    """All tables, live. `tables` may be read from any thread."""
+
+    def __init__(self, parameters: BrokerParameters, changed: Callable[[], None]) -> None:
+        """Raises SettingsError where the certificate cannot be used."""
+        self.tables = Tables(parameters.site)
+        self._changed = changed
+        self._is_changed = False
+        self._told_s = 0.0
+        self._asking = Asking()
+        self._waiting: queue.SimpleQueue[tuple[Asked, Future[Answer]]] = queue.SimpleQueue()
+        self._futures: list[tuple[Asked, Future[Answer]]] = []
+        self._over = threading.Event()
+        everything = f"{topics.ROOT}/{parameters.site}/+/"
+        self._connection = Connection(
+            parameters,
+            f"page-{id(self):x}",
+            connected=self._note_change,
+            received=self._received,
+            subscriptions=[(everything + kind, 1) for kind in (*topics.SHOWN, topics.ANSWER)],
+        )
+        self._thread = threading.Thread(target=self._run, name="floor", daemon=True)
+
+    @property
+    def trouble(self) -> str:
+        """Why the broker is not there; empty while it is."""
+        return self._connection.trouble
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._over.set()
+        self._thread.join(5)
+
+    def ask(self, asked: Asked) -> Future[Answer]:
+        """Ask a table; the answer comes within a minute, or not at all. From any thread."""
+        future: Future[Answer] = Future()
+        self._waiting.put((asked, future))
+        return future
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            self._connection.turn(0.1)
+            while not self._waiting.empty():
+                asked, future = self._waiting.get()
+                self._futures.append((asked, future))
+                topic = asked.place.topic(topics.WANT)
+                self._connection.publish(topic, self._asking.request(asked), qos=1)
+            now_s = time.monotonic()
+            if self._is_changed and now_s - self._told_s >= CHANGED_S:
+                self._is_changed, self._told_s = False, now_s
+                self._changed()
+        self._connection.close()
+
+    def _note_change(self) -> None:
+        self._is_changed = True
+
+    def _received(self, topic: str, payload: bytes) -> None:
+        found = topics.parsed(topic)
+        if found is not None and found[1] == topics.ANSWER:
+            try:
+                answer = self._asking.take(found[0], payload)
+            except ProtocolError:
+                return
+            for asked, future in self._futures:
+                if answer is not None and asked is answer.asked and not future.done():
+                    future.set_result(answer)
+            self._futures = [(a, f) for a, f in self._futures if not f.done()]
+            return
+        self.tables.take(topic, payload)
+        self._is_changed = True

@@ -1,0 +1,93 @@
+"""The web server over a real socket: streams, too many connections, ones that dawdle, the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.waiting import until
+from shaker_ctl.page.tests.a_journal import Scribe
+
+CONNECTIONS = 8
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    scribe = Scribe(tmp_path / "journal.sqlite")
+    scribe.round(1, (1, 6, 6))
+    scribe.close()
+    settings = tmp_path / "settings.toml"
+    settings.write_text(
+        f'[page]\nport = 0\nlogin = false\nstate_dir = "{tmp_path}/page"\n'
+        f"connections = {CONNECTIONS}\n"
+        f'[service]\nruntime_dir = "{tmp_path}/run"\n'
+        f'[journal]\npath = "{tmp_path}/journal.sqlite"\npictures = "{tmp_path}/pictures"\n'
+    )
+    program = [sys.executable, "-c", "from shaker_ctl.main import app; app()"]
+    process = subprocess.Popen(
+        [*program, "page", "--config", str(settings)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("page: http://127.0.0.1:"), line
+    yield process, int(line.rstrip().rstrip("/").rpartition(":")[2])
+    if process.poll() is None:
+        process.terminate()
+    process.wait()
+    process.stdout.close()
+
+
+def ask(port: int, path: str = "/") -> socket.socket:
+    line = socket.create_connection(("127.0.0.1", port), 30)
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    return line
+
+
+def _answer(port: int) -> bytes:
+    """The beginning of an answer; nothing where the connection is closed instead."""
+    with contextlib.suppress(ConnectionError), ask(port) as line:
+        return line.recv(100)
+    return b""
+
+
+def test_a_stream_begins_with_all_parts_and_ends_with_the_server(served) -> None:
+    process, port = served
+    with ask(port, "/stream/wall") as line:
+        told = b""
+        while b'"road"' not in told:
+            piece = line.recv(65536)
+            assert piece
+            told += piece
+        assert b"text/event-stream" in told
+        process.send_signal(signal.SIGTERM)
+        while line.recv(65536):
+            pass
+    assert process.wait(30) == 0
+
+
+def test_one_connection_too_many_is_closed_and_the_others_stay(served) -> None:
+    _, port = served
+    with contextlib.ExitStack() as others:
+        for _ in range(CONNECTIONS):
+            others.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+        assert _answer(port) == b""
+
+    until(lambda: _answer(port).startswith(b"HTTP/1.1 200"), every_s=0.1)
+
+
+def test_bytes_that_are_no_request_are_refused(served) -> None:
+    _, port = served
+    with socket.create_connection(("127.0.0.1", port), 30) as line:
+        line.sendall(b"\x16\x03\x01\x00\xff" * 50 + b"\r\n\r\n")
+        assert line.recv(100).startswith(b"HTTP/1.1 400")

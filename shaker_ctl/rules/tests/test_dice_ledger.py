@@ -1,0 +1,164 @@
+"""Which dice are locked in, since when, and on whose word."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.effects import REMEMBERED_DICE
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, PLAN, SUPERVISOR, Playing
+from shaker_ctl.rules.vocabulary import Barrier, Cause, DiceSet, Ending, Notice, TimeTrust
+
+OTHERS = ("4", "5", "6")
+
+
+def opened_and_closed(t: Playing) -> Playing:
+    return t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+
+
+def test_other_dice_are_taken_after_the_compartment_was_opened_and_closed():
+    t = Playing().locked()
+    assert t.tell(ev.DiceChanged(FLOOR, OTHERS, t.now)).refused, "it was not opened"
+    t.do(ev.CompartmentOpened())
+    assert t.tell(ev.DiceChanged(FLOOR, OTHERS, t.now)).refused, "it is open"
+    t.do(ev.CompartmentClosed(), ev.DiceChanged(FLOOR, OTHERS, t.now))
+    assert t.state.dice == DiceSet(OTHERS, t.now)
+    assert t.tell(ev.DiceChanged(FLOOR, ("7", "8", "9"), t.now)).refused, "not opened since"
+
+
+def test_the_first_dice_of_a_new_table_need_no_opening():
+    t = Playing().do(ev.Restarted(False, False, False))
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+
+
+def test_dice_that_are_first_recorded_after_an_inspection_make_another_one_due():
+    t = Playing().do(ev.Restarted(False, False, False)).lamps_inspected()
+    for _ in range(3):
+        t.cycled()
+    t.do(ev.Signed(FLOOR, t.now), ev.DiceChanged(FLOOR, OTHERS, t.now))
+    assert t.phase is Phase.INSPECTION_DUE
+
+
+@pytest.mark.parametrize(
+    "serials", [(), ("4", "5"), ("4", "4", "5"), ("4", "5", "6", "7"), ("1", "5", "6")]
+)
+def test_only_three_different_dice_that_were_never_used_are_taken(serials):
+    t = opened_and_closed(Playing().locked())
+    assert t.tell(ev.DiceChanged(FLOOR, serials, t.now)).refused
+
+
+def test_dice_that_were_taken_out_stay_out_for_a_month_of_daily_changes():
+    t = Playing().locked()
+    for day in range(1, 32):
+        fresh = tuple(f"{day}-{die}" for die in "abc")
+        opened_and_closed(t).do(ev.DiceChanged(FLOOR, fresh, t.now))
+    assert len(t.state.used_dice) == REMEMBERED_DICE
+    opened_and_closed(t)
+    assert t.tell(ev.DiceChanged(FLOOR, ("1-a", "x", "y"), t.now)).refused
+    t.do(ev.DiceChanged(FLOOR, ("1", "2", "3"), t.now))
+
+
+def test_after_an_opening_somebody_says_whether_the_same_dice_are_in_it():
+    t = Playing().inspected()
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    assert t.last_of(do.Announce).notice is Notice.SAME_DICE
+    assert t.state.dice_in_doubt
+    t.do(ev.DiceKept(FLOOR))
+    assert t.state.dice == DiceSet(("1", "2", "3"), NOON - timedelta(hours=1)), "their age goes on"
+    assert t.tell(ev.DiceChanged(FLOOR, OTHERS, t.now)).refused, "they were said to be the same"
+
+
+def test_a_table_in_doubt_about_its_dice_opens_for_nobody():
+    t = Playing().locked()
+    opened_and_closed(t).lamps_inspected()
+    for _ in range(3):
+        t.cycled()
+    t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
+    assert (t.phase, t.state.barred) == (Phase.INSPECTED, Barrier.DICE_IN_DOUBT)
+
+
+def test_a_dealer_does_not_say_which_dice_are_in_it():
+    t = opened_and_closed(Playing().locked())
+    assert t.tell(ev.DiceKept(DEALER)).refused
+    assert t.tell(ev.DiceChanged(DEALER, OTHERS, t.now)).refused
+
+
+def test_an_opening_without_power_shows_where_the_lid_s_flag_has_fallen():
+    t = Playing().locked().do(ev.Restarted(True, False, False), ev.CompartmentClosed())
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+    shut = Playing().locked().do(ev.Restarted(False, False, False))
+    assert shut.tell(ev.DiceChanged(FLOOR, OTHERS, shut.now)).refused, "open and close it first"
+
+
+def test_an_opening_in_a_round_is_asked_about_after_it():
+    t = Playing().open().lit()
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed(), ev.WagersSettled(DEALER, 1))
+    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
+    assert t.phase is Phase.INSPECTION_DUE
+    t.do(ev.DiceKept(FLOOR))
+
+
+def test_dice_from_a_clock_that_stood_ahead_bar_the_round():
+    t = Playing().do(ev.Restarted(False, False, False))
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now + timedelta(days=3650)))
+    rules = t.rules
+    assert rules.bars(t.now, TimeTrust.RTC, False, t.state.dice) is Barrier.DICE_AHEAD
+
+
+def test_dice_that_grow_too_old_while_bets_are_open_are_not_tossed():
+    t = Playing(profile="ma").open().betting()
+    t.do(ev.NoMoreBetsCalled(DEALER, 1), ev.ActivationRequested(DEALER, 1))
+    t.do(ev.TossPlanDrawn(t.state.occasion, PLAN, t.now + timedelta(hours=23)))
+    assert t.phase is Phase.WITHOUT_RESULT
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.DICE)
+
+
+def test_two_persons_name_other_dice_where_the_house_has_two():
+    t = opened_and_closed(Playing(dice_by_two=True).do(ev.Restarted(False, False, False)))
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+    assert t.state.dice is None
+    assert t.last_of(do.Announce).notice is Notice.DICE_NAMED
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+    assert t.state.dice is None, "the same person twice is one person"
+    t.do(ev.DiceChanged(SUPERVISOR, ("4", "5", "7"), t.now))
+    assert t.state.dice is None, "other serials begin anew"
+    t.do(ev.DiceChanged(FLOOR, ("7", "5", "4"), t.now))
+    assert t.state.dice is not None
+
+
+# ── Shifts, and a contact that is stuck ─────────────────────────────────────
+
+
+def test_each_opening_begins_a_shift():
+    t = Playing(profile="ma").open()
+    assert not t.state.shift_due
+    t.do(ev.CloseRequested(FLOOR), ev.OpenRequested(FLOOR))
+    t.lamps_inspected()
+    for _ in range(3):
+        t.cycled()
+    t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
+    assert t.state.shift_due
+    assert t.tell(ev.BetsRequested(DEALER)).refused
+    plain = Playing().open()
+    assert not plain.state.shift_due, "no other text inspects at a shift"
+
+
+def test_a_shift_begins_at_its_time_of_day_with_nobody_saying_so():
+    t = Playing(profile="ma").open().do(ev.ShiftBegan(None))
+    assert t.state.shift_due
+    assert Playing().open().tell(ev.ShiftBegan(None)).refused
+
+
+def test_a_stuck_cover_contact_is_no_dead_end():
+    t = Playing(profile="md", cover_fitted=True).open().settled()
+    t.no_more_bets().do(ev.RevealRequested(DEALER, 1))
+    assert t.tell(ev.RevealRequested(DEALER, 1)).refused, "the dealer has said so already"
+    t.do(ev.RevealRequested(FLOOR, 1))
+    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4))).do(ev.WagersSettled(DEALER, 1))
+    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
+    assert t.phase is Phase.OUT_OF_SERVICE

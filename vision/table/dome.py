@@ -1,0 +1,139 @@
+"""Dirt on the dome: what stays in the picture while the dice move below it.
+
+Owns: how much each place of the compartment changes during tosses, and the spots that change much
+less than the places around them. Must not know readings, nor when a toss is on.
+
+Dice that move change every place of the floor that they pass, marks of the floor itself included.
+A blot on the dome or the lens hides that: a place as large as a pip that changes little on the mean
+and never much, amid places that change a lot. A mark of the floor that is as bright as a die also
+changes little, but when a pip passes it changes much. A saturated highlight looks like a blot and
+does the same harm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+
+_FRAMES = 60
+"""Frames of moving dice before anything is said: two or three tosses. Fewer: places that the dice
+missed by chance pass for spots."""
+_MOST = 300
+"""Frames after which half of what was seen is forgotten, so that new dirt is told soon."""
+_MOVED, _MOVING_SHARE = 16, 0.01
+"""Grey levels that grain does not reach, and the share of places that change by more than that from
+one frame to the next while dice move."""
+_MIN_CHANGE = 3.0
+"""Least change around a spot, grey levels from frame to frame: elsewhere no dice passed."""
+_STILL = 0.45
+"""Largest change of a spot, as a share of the least change around it. Four tosses of the rig: a
+clean dome has 0.54 at the least, an opaque spot of 2 mm 0.03, one of 1.2 mm 0.28."""
+_BLUR_MM, _RING_MM = 0.35, 2.6
+"""Reach, mm, of a mean, and distance of the ring around a spot that is compared with it. On all of
+this ring much must change: between a place that the dice passed and one that they missed, one side
+of the ring does not. A larger thing is no speck; the second reader sees it as foreign."""
+_MIN_AREA_MM2 = 0.3
+"""Smallest spot: a disc of 0.6 mm, a fifth of a pip's width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blot:
+    """A spot that stays."""
+
+    x_mm: float
+    y_mm: float
+    """From the middle of the compartment, to the right and down."""
+    width_mm: float
+
+    def __str__(self) -> str:
+        across = f"{abs(self.x_mm):.0f} mm {'right' if self.x_mm > 0 else 'left'}"
+        down = f"{abs(self.y_mm):.0f} mm {'down' if self.y_mm > 0 else 'up'}"
+        return f"a spot of {self.width_mm:.1f} mm ({across} and {down} from the middle)"
+
+
+class DomeWatch:
+    """Watches one camera's pictures while dice move. Not thread-safe."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+        radius = calibration.compartment_radius_mm - 0.5 * calibration.die_mm
+        turn = np.linspace(0, 2 * np.pi, 61)
+        ring = np.c_[radius * np.cos(turn), radius * np.sin(turn), np.full(61, calibration.die_mm)]
+        outline = calibration.to_px(ring)
+        low = np.maximum(np.floor(outline.min(axis=0)), 0).astype(int)
+        high = np.minimum(np.ceil(outline.max(axis=0)), calibration.image_size).astype(int)
+        self._low = low
+        self._crop = (slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0])))
+        inside = np.zeros((high[1] - low[1], high[0] - low[0]), np.uint8)
+        cv2.fillPoly(inside, [np.round(outline - low).astype(np.int32)], 1)
+        self._inside = inside > 0
+        self._change = np.zeros(inside.shape, np.float32)
+        self._darkest = np.full(inside.shape, 255, np.uint8)
+        self._brightest = np.zeros(inside.shape, np.uint8)
+        self._frames = 0.0
+        self._before: np.ndarray | None = None
+
+    def begin(self) -> None:
+        """A toss begins: the next frame has no frame before it."""
+        self._before = None
+
+    def take(self, image: np.ndarray) -> None:
+        """Take a (H, W, 3) uint8 BGR frame of moving dice."""
+        if image.shape[1::-1] != self._calibration.image_size:
+            return
+        grey = cv2.cvtColor(np.ascontiguousarray(image[self._crop]), cv2.COLOR_BGR2GRAY)
+        before, self._before = self._before, grey
+        if before is None:
+            return
+        step = np.asarray(cv2.absdiff(grey, before), np.uint8)
+        if float((step > _MOVED).mean()) < _MOVING_SHARE:
+            return
+        cv2.accumulate(step, self._change)
+        cv2.min(self._darkest, grey, self._darkest)
+        cv2.max(self._brightest, grey, self._brightest)
+        self._frames += 1
+        if self._frames > _MOST:
+            self._change /= 2
+            self._frames /= 2
+
+    def blots(self) -> tuple[Blot, ...]:
+        """The spots that stayed, largest first; none while too few frames were seen. A spot that
+        was returned is forgotten: it is found again if it is still there."""
+        if self._frames < _FRAMES:
+            return ()
+        px = self._calibration.px_per_mm(self._calibration.die_mm)
+        change = self._change / np.float32(self._frames)
+        span = (self._brightest - self._darkest).astype(np.float32)
+        spot, widest = (cv2.GaussianBlur(each, (0, 0), _BLUR_MM * px) for each in (change, span))
+        ring = _ring(_RING_MM * px)
+        around = cv2.erode(spot, ring)
+        share = np.maximum(
+            spot / np.maximum(around, 1e-3), widest / np.maximum(cv2.erode(widest, ring), 1.0)
+        )
+        is_passed = self._inside & (around > _MIN_CHANGE)
+        still = (is_passed & (share < _STILL)).astype(np.uint8)
+        count, _, stats, middles = cv2.connectedComponentsWithStats(still)
+        found = []
+        for label in range(1, count):
+            area_mm2 = float(stats[label, cv2.CC_STAT_AREA]) / px**2
+            if area_mm2 < _MIN_AREA_MM2:
+                continue
+            at = self._calibration.to_mm(middles[label] + self._low, self._calibration.die_mm)[0]
+            width_mm = 2 * float(np.sqrt(area_mm2 / np.pi))
+            found.append(Blot(float(at[0]), float(at[1]), width_mm))
+        if found:
+            self._frames = 0.0
+            self._change[:] = 0
+            self._darkest[:], self._brightest[:] = 255, 0
+        return tuple(sorted(found, key=lambda blot: -blot.width_mm))
+
+
+def _ring(radius_px: float) -> np.ndarray:
+    """A kernel of the places that are so far from its middle."""
+    reach = int(np.ceil(radius_px))
+    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    return (np.abs(np.hypot(x, y) - radius_px) < 0.7).astype(np.uint8)

@@ -64,4 +64,4 @@ def page(
 
         gc.collect()
         gc.freeze()
-        server.serve(made.app, found.page, listener, ready)
+        server.serve(made.app, found.page, listener, ready, made.end_streams)

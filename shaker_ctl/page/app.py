@@ -84,6 +84,7 @@ class Page:
             self.site, self.watch, self.book, self.trends, self.looked, places
         )
         self._streams = 0
+        self._is_ending = False
         self.app = Starlette(
             routes=self._routes(),
             exception_handlers=self.site.errors(),
@@ -178,7 +179,7 @@ class Page:
             raise HTTPException(503)
 
         def told() -> tuple[int, Mapping[str, object]] | None:
-            if not self.people.goes_on(session):
+            if self._is_ending or not self.people.goes_on(session):
                 return None
             cursor = self.book.cursor
             age_s = self.watch.age_s()
@@ -199,6 +200,11 @@ class Page:
         return StreamingResponse(
             events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
         )
+
+    def end_streams(self) -> None:
+        """Have every stream end with its next event, which comes at once."""
+        self._is_ending = True
+        self._regions.changed()
 
     # ── Pictures ────────────────────────────────────────────────────────────
 

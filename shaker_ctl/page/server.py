@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import socket
 import ssl
 from collections.abc import Callable
@@ -72,9 +73,14 @@ def address_of(p: PageParameters, listener: socket.socket) -> str:
 
 
 def serve(
-    app: ASGIApp, p: PageParameters, listener: socket.socket, ready: Callable[[], None]
+    app: ASGIApp,
+    p: PageParameters,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    ending: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; streams end then.
+    """Serve until SIGTERM or Ctrl-C. `ready` is called when it serves, `ending` when it is told to
+    end: streams must end by themselves then.
 
     Raises SettingsError where the certificate cannot be used.
     """
@@ -97,18 +103,26 @@ def serve(
         ssl_certfile=p.certificate,
         ssl_keyfile=p.key,
     )
+    # The server hands a signal on when it has ended: an ordered end is no death by that signal.
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: None)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_served(uvicorn.Server(config), listener, ready))
+        asyncio.run(_served(uvicorn.Server(config), listener, ready, ending))
 
 
 async def _served(
-    server: uvicorn.Server, listener: socket.socket, ready: Callable[[], None]
+    server: uvicorn.Server,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    ending: Callable[[], None],
 ) -> None:
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
     if server.started:
         ready()
+    while not server.should_exit and not serving.done():
+        await asyncio.sleep(0.1)
+    ending()
     await serving
 
 

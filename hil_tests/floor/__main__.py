@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     chaos.add_argument("--every", type=float, default=3.0, help="seconds between two kills")
     chaos.add_argument("--sqlite", action="store_true", help="SQLite instead of PostgreSQL")
     chaos.add_argument("--seed", type=int, default=1)
+    fuzz = commands.add_parser("fuzz", help="a million messages that no table sends")
+    fuzz.add_argument("--messages", type=at_least(1), default=1_000_000)
+    fuzz.add_argument("--seed", type=int, default=1)
     look = commands.add_parser("show", help="a floor to look at, until Ctrl-C")
     look.add_argument("--rigs", type=int, default=2, help="tables that play on the virtual rig")
     look.add_argument("--recorded", type=int, default=50, help="tables that only remember")
@@ -47,7 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
             )
             else 1
         )
-    if options.command == "load":
+    if options.command == "fuzz":
+        from hil_tests.floor.fuzz import fuzzed
+
+        lines = fuzzed(options.messages, options.seed)
+    elif options.command == "load":
         from hil_tests.floor.load import measured
 
         lines = measured(

@@ -50,6 +50,7 @@ def broken_at_random(
             crowd.run(5.0)
             done: Counter[str] = Counter()
             back: list[tuple[float, Part]] = []
+            parts = [house.broker, house.collector, *links] + ([house.database] if postgres else [])
             candidates: list[Part | None]
             for _ in range(kills):
                 candidates = [house.broker, house.collector, chance.choice(links), None]
@@ -70,13 +71,12 @@ def broken_at_random(
                 ends_s = time.monotonic() + every_s * chance.uniform(0.3, 1.7)
                 while time.monotonic() < ends_s:
                     crowd.run(0.2)
-                    back = _started_again(back)
-            while back:
-                crowd.run(0.2)
-                back = _started_again(back)
+                    back = _started_again(back, parts)
             crowd.end()
             yield "killed: " + ", ".join(f"{name} {count}" for name, count in done.most_common())
-            even = crowd.run_until_even(180.0)
+            ends_s = time.monotonic() + 180.0
+            while not (even := crowd.run_until_even(1.0)) and time.monotonic() < ends_s:
+                back = _started_again(back, parts)
             yield "all received" if even else "NOT all received within 180 s"
             yield from _compared(crowd, recorded, house)
             crowd.close()
@@ -86,17 +86,18 @@ def broken_at_random(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started_again(back: list[tuple[float, Part]]) -> list[tuple[float, Part]]:
+def _started_again(back: list[tuple[float, Part]], parts: list[Part]) -> list[tuple[float, Part]]:
+    """Start what was killed and is due, and what ended by itself, as its unit does."""
     now_s = time.monotonic()
     for at_s, part in back:
         if at_s <= now_s:
             part.start()
-    # A collector that finds no database ends; its unit starts it again, and so do we.
     rest = [(at_s, part) for at_s, part in back if at_s > now_s]
-    for at_s, part in back:
-        ended = part.process is not None and part.process.poll() is not None
-        if at_s <= now_s and ended:
-            rest.append((now_s + 1.0, part))
+    for part in parts:
+        # A collector that finds no database ends.
+        if part.process is not None and part.process.poll() is not None:
+            part.process = None
+            rest.append((now_s + 2.0, part))
     return rest
 
 

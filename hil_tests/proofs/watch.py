@@ -102,6 +102,8 @@ class Watch(NamedTuple):
     """The cycle in hand was settled by tachometer, and moved."""
     valid: bool = False
     shift_due: bool = False
+    camera_off: bool = False
+    """The table came back to service with the reader broken, and it is not mended yet."""
     doubt: bool = False
     """The compartment was opened since a person said which dice are in it."""
     dice_by: tuple[str, frozenset[str]] | None = None
@@ -162,6 +164,8 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     if step.refused is not None:
         return w
     w = _heard(table, w, state, event, step)
+    if w.camera_off and w.playing and not w.verdict and step.state.phase is P.AWAITING_DEALER:
+        w = w._replace(verdict="unreadable")
     for command in step.commands:
         w = _told(w, command, step.state)
     if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
@@ -262,6 +266,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             lamps=Lamps.UNKNOWN,
         )
     kind = FAULTS.get(type(event))
+    if kind is FaultKind.READER and w.camera_off:
+        return w
     if kind is not None and is_current(state, event):
         w = _disturbed(w._replace(faults=w.faults | {kind}))
         if kind is FaultKind.LAMP and w.tossed and not w.paid:
@@ -310,7 +316,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.TossNotStarted():
             w = w._replace(energised=False, tossed=False, lamp_failed=False)
         case ev.TossSettled():
-            w = w._replace(energised=False, settled=w.playing)
+            w = w._replace(energised=False, settled=w.playing, good_so_far=_unread(w))
         case ev.JogFinished():
             w = w._replace(energised=False)
         case ev.AtRest():
@@ -400,7 +406,10 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             else:
                 w = _disturbed(w)._replace(valid=True)
         case ev.FaultCleared():
-            w = w._replace(faults=w.faults - {event.kind})
+            faults = w.faults - {event.kind}
+            w = w._replace(faults=faults, camera_off=w.camera_off and FaultKind.READER in faults)
+        case ev.ReturnRequested():
+            w = w._replace(camera_off=FaultKind.READER in w.faults)
         case ev.DiceChanged():
             w = _disturbed(w)._replace(doubt=False, dice_by=None)
         case ev.ShakerRetired():
@@ -417,6 +426,11 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
 def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:
     """Values in order; empty for no roll."""
     return tuple(sorted(values or ()))
+
+
+def _unread(w: Watch) -> bool:
+    """True for a cycle whose toss no reader judges, but the person alone."""
+    return w.camera_off and not w.playing
 
 
 def seconds_dice(w: Watch, event: ev.DiceChanged) -> bool:

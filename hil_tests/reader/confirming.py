@@ -34,8 +34,8 @@ from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
 
 _POOL = 40
-_PIP_EDGES = 0.16
-"""Diameter of the pip that comes or goes, in edges."""
+_PIP_EDGES, _ACE_EDGES = 0.19, 0.54
+"""Diameter of what covers a pip, and of what covers the largest ace, in edges."""
 _TOPPLES_DEG = (8.0, 45.0)
 _HAND = (0.6, 1.0)
 _COIN_MM = (8.0, 12.0)
@@ -44,22 +44,28 @@ Change = Callable[[Stage], Callable[[], np.ndarray] | None]
 """What shows the changed scene, a picture each time; None where this toss has no room for it."""
 
 
-def _pip(stage: Stage) -> Callable[[], np.ndarray]:
+def _pip(stage: Stage) -> Callable[[], np.ndarray] | None:
     """One place of one top face painted over: in the colour beside it, or in a pip's."""
     toss, camera, random = stage.toss, stage.camera, stage.random
     die = int(random.integers(3))
     value = toss.dice[die].value
     is_more = value < 6 and bool(random.random() < 0.5)
-    places = pip_places(value, are_empty=is_more)
+    # The pips of a two, three or six lie this way or that: what is the same both ways is known.
+    all_places = [tuple(place) for place in np.round(pip_places(value, are_empty=is_more), 3)]
+    places = [(u, v) for u, v in all_places if (-v, u) in all_places]
+    if not places:
+        return None
     u, v = places[int(random.integers(len(places)))]
+    is_ace = value == 1 and not is_more
     level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
     edge = camera.die_mm
     top = toss.position_mm[die] + (0.0, 0.0, edge / 2)
+    place_beside = (u / 2, v / 2) if u or v else (0.32, 0.32) if is_ace else (0.125, 0.25)
     at, beside = (
         camera.to_px((top + edge * (x * level[0] + y * level[1]))[None])[0]
-        for x, y in ((u, v), (u * 0.5, v * 0.5) if u or v else (0.25, 0.0))
+        for x, y in ((u, v), place_beside)
     )
-    radius = _PIP_EDGES / 2 * camera.calibration.die_px * (2.0 if value == 1 else 1.2)
+    radius = (_ACE_EDGES if is_ace else _PIP_EDGES) / 2 * camera.calibration.die_px
 
     def show() -> np.ndarray:
         picture = camera.picture(toss)

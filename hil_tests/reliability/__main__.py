@@ -102,7 +102,7 @@ def play_mutations(
     chosen = [one for one in mutations.MUTATIONS if one.name.startswith(begins)]
     if not chosen:
         raise typer.BadParameter(f"no mutation is called {', '.join(begins)}")
-    rows = list({(one.fault, one.moment): one.row for one in chosen}.values())
+    rows = list({one.told: one.row for one in chosen if not one.is_test}.values())
     with _place_for(folder):
         kept, sound = mutations.Kept(folder), Results(folder / "sound")
     if not resume:
@@ -120,7 +120,7 @@ def play_mutations(
         sound.keep(row, result)
         told = "as required" if result.is_as_required else "; ".join(result.differences)
         console.print(f"without any: {row[0].name:29} {told}", markup=False)
-    page = kept.write_page(lambda one: sound.find(one.row))
+    page = kept.write_page(lambda one: None if one.is_test else sound.find(one.row))
     played = sum(kept.find(one) is not None for one in chosen)
     caught = sum(map(kept.has_caught, chosen))
     differ, missing = sound.count(rows)
@@ -134,9 +134,12 @@ def play_mutations(
 
 
 def _with(mutation: mutations.Mutation, folder: Path) -> Result:
-    """Play the mutation's row at a table of its own whose service is the broken one."""
+    """Play the mutation's row at a table of its own whose service is the broken one, or run its
+    test."""
     tree = fresh(folder / "table-broken-product").resolve()
     mutations.mutated_tree(mutation, tree)
+    if mutation.is_test:
+        return Result(*mutation.told, Seen().as_dict(), mutations.noticed_by_test(mutation, tree))
     here = fresh(folder / "table-mutated").resolve()
     plan = Plan(profile=mutation.row[0].profile, seed=SEED)
     try:

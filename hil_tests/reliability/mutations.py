@@ -8,7 +8,10 @@ error, so that no mutation silently stops to apply. Must not know how a row is p
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -25,6 +28,8 @@ PACKAGES = ("shaker_ctl", "vision", "models")
 """What the service runs of this tree."""
 
 BETS, TOSS, REST, PUSH, LIT = Moment
+
+TEST_S = 300.0
 
 
 class MutationError(Exception):
@@ -54,15 +59,28 @@ class Mutation:
 
     name: str
     edits: tuple[Edit, ...]
-    fault: str
-    """Name of the row of the catalogue that must notice it."""
-    moment: Moment
+    story: str
+    """What must notice it: the name of a row of the catalogue, or a test of pytest's, `file::name`,
+    for what no machine has to show."""
+    moment: Moment | None
+    """Of the row."""
     shows: str
-    """What one of the row's differences contains: the right reason."""
+    """What one of the row's differences, or the failed test's words, contains: the right reason."""
+
+    @property
+    def is_test(self) -> bool:
+        return "::" in self.story
 
     @property
     def row(self) -> tuple[CatalogueFault, Moment]:
-        return BY_NAME[self.fault], self.moment
+        """The row of the catalogue. Raises KeyError for a test."""
+        assert self.moment is not None
+        return BY_NAME[self.story], self.moment
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """Story and moment, as a result names them."""
+        return self.story, self.moment.value if self.moment else ""
 
 
 WATCH = "shaker_ctl/motion/watch.py"
@@ -70,6 +88,7 @@ EXCHANGE = "shaker_ctl/lamp/exchange.py"
 LAMPS = "shaker_ctl/service/lamp_thread.py"
 SELF_WATCH = "shaker_ctl/service/self_watch.py"
 TOSS_SESSION = "shaker_ctl/reading/toss_session.py"
+TOSSES = "shaker_ctl/reading/tests/test_toss_session.py"
 CAMERA = "shaker_ctl/adapters/camera/process.py"
 BOX_MEMORY = "shaker_ctl/journal/box_memory.py"
 
@@ -184,6 +203,37 @@ MUTATIONS = (
         (Edit(CAMERA, "elif self._elsewhere is not None:", "elif False:"),),
         *("camera-moved-for-good", BETS, "camera-moved"),
     ),
+    Mutation(
+        "consensus of one picture",
+        (
+            Edit(
+                "vision/table/consensus.py",
+                "frames: int = FRAMES, limits",
+                "frames: int = 1, limits",
+            ),
+        ),
+        *(
+            "vision/tests/test_consensus.py::test_one_other_value_in_between_starts_the_count_anew",
+            None,
+        ),
+        "assert agree(frames) is None",
+    ),
+    Mutation(
+        "second reader's value not compared",
+        (
+            Edit(
+                "vision/table/judgement.py", "if die.second.value != die.model.value:", "if False:"
+            ),
+        ),
+        *("vision/tests/test_reader.py::test_swapped_values_are_not_accepted", None),
+        "Verified",
+    ),
+    Mutation(
+        "dice of an earlier toss accepted",
+        (Edit(TOSS_SESSION, "if earlier is not None:", "if False:"),),
+        *(f"{TOSSES}::test_dice_that_lie_as_in_an_earlier_toss_are_a_recording", None),
+        "Unreadable",
+    ),
     # ── Lamps ──
     Mutation(
         "read-back of the lit lamps skipped",
@@ -288,7 +338,7 @@ def mutated_tree(mutation: Mutation, folder: Path) -> Path:
     """Copy what the service runs into an empty folder, with the mutation in it."""
     texts = changed(mutation)
     for package in PACKAGES:
-        skipped = shutil.ignore_patterns("__pycache__", "tests")
+        skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / package, folder / package, copy_function=_link, ignore=skipped)
     for file, text in texts.items():
         (folder / file).unlink()  # a link to the file of the tree
@@ -301,6 +351,25 @@ def _link(source: str, target: str) -> None:
 
 
 # ── Judging it ──────────────────────────────────────────────────────────────
+
+
+def noticed_by_test(mutation: Mutation, tree: Path) -> list[str]:
+    """Run the mutation's test in the broken tree; what failed, in its own words."""
+    for name in ("hil_tests", "pyproject.toml"):
+        (tree / name).symlink_to(ROOT / name)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", mutation.story],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        timeout=TEST_S,
+        check=False,
+    )
+    if ran.returncode == 0:
+        return []
+    words = [line for line in ran.stdout.splitlines() if line.startswith((">", "E "))]
+    return words or [(ran.stdout + ran.stderr).strip()[-300:]]
 
 
 def judged(mutation: Mutation, differences: Sequence[str]) -> Seen:
@@ -333,7 +402,7 @@ class Kept:
             result = RESULT.validate_json(self._path(mutation).read_bytes(), strict=True)
         except (OSError, ValueError):
             return None
-        is_its = (result.fault, result.moment) == (mutation.fault, mutation.moment.value)
+        is_its = (result.fault, result.moment) == mutation.told
         return result if is_its else None
 
     def has_caught(self, mutation: Mutation) -> bool:
@@ -352,8 +421,10 @@ class Kept:
             result, without = self.find(one), sound(one)
             said = "not run" if result is None else judged(one, result.differences).value
             why = "" if result is None else "; ".join(result.differences)
-            whole = "not run" if without is None else _verdict(without)
-            lines.append((one.name, f"{one.fault}, {one.moment.value}", said, why, whole))
+            whole = (
+                "make test" if one.is_test else "not run" if without is None else _verdict(without)
+            )
+            lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
         page = self._folder / "mutations.md"
         cells = (" | ".join(cell.replace("|", "/") for cell in line) for line in lines)
         page.write_text("".join(f"| {cell} |\n" for cell in cells), "utf-8")

@@ -368,12 +368,14 @@ class Table:
         played = self.round(number)
         toss = self.toss_of(played)
         values = sorted(die["value"] for die in toss["dice"])
-        lit, right = self.lit_for(number), set[str]()
+        lit = self.lit_for(number)
         self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
-        if played["verdict"] in ("settled", "settled_by_hand"):
-            self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
-            right = winning_areas(values, even_odd=self.session.plan.profile in EVEN_ODD)
         what = f"round {number}, {played['verdict']}, its dice show {values}"
+        if played["verdict"] not in ("settled", "settled_by_hand"):
+            self.story.expect(f"{what}: nothing burnt", not lit, sorted(lit))
+            return toss
+        self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
+        right = winning_areas(values, even_odd=self.session.plan.profile in EVEN_ODD)
         self.story.expect(f"{what}: no other lamp burnt", lit <= right, sorted(lit - right))
         is_whole = lit == right or played["verdict"] == "settled_by_hand"
         self.story.expect(f"{what}: every lamp of theirs burnt", is_whole, sorted(right - lit))

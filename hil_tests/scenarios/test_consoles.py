@@ -21,6 +21,7 @@ from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise, re
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,
     break_it,
+    by_hand,
     jam_at_night,
     mend_it,
     person,
@@ -209,3 +210,12 @@ def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(
         record.story.saw("script", line)
     said = ended.stderr.strip().splitlines()[-1:] or ended.stdout.splitlines()[-1:]
     record.story.expect("the script plays 10 rounds", "10 rounds" in ended.stdout, *said)
+
+
+def test_a_visitor_plays_by_hand_with_the_lines_that_the_demonstration_prints(
+    tmp_path: Path,
+) -> None:
+    """A no roll or a usual round, a void round, other dice, and lamps that fail after the toss."""
+    told = " ".join(by_hand(tmp_path / "demonstration").split())
+    for said in ("The round is void", "dice changed B1 B2 B3", "settled by hand"):
+        assert said in told

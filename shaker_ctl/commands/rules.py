@@ -23,6 +23,7 @@ from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
 from shaker_ctl.rules.clauses.words import words
+from shaker_ctl.rules.multipliers import MAX_POSITIONS
 from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.profile_files import PROFILES
 from shaker_ctl.rules.regulation import Cited, Profile, Strict
@@ -253,6 +254,9 @@ def paytable(
         if literal:
             edge += f"\n{float(price.edge_as_printed):.2%} as printed"
             exact += f"\n{price.edge_as_printed}"
+        if price.edge_multiplied not in (None, price.edge):
+            edge += f"\n{float(price.edge_multiplied):.2%} multiplied"
+            exact += f"\n{price.edge_multiplied}"
         odds = " / ".join(price.odds) + (" ※" if literal else "")
         ways, chance = str(price.ways), f"{float(price.probability):.2%}"
         grid.add_row(price.wager, escape(odds), ways, chance, edge, exact)
@@ -266,6 +270,9 @@ def paytable(
         for line in one.payout.tables[table].values():
             if line.pays:
                 screen.print(escape(f"※ {line.clause}: {line.reading}."))
+    if one.multipliers.ranges:
+        words = f"each round draws 0 to {MAX_POSITIONS} positions and their odds, all evenly"
+        screen.print(f"[dim]The edge, multiplied, is that over all draws: {words}.[/]")
     for name, span in one.multipliers.ranges.items():
         if span.least < span.most:
             screen.print(f"[dim]multiplied {said(name)}: {span.least} to {span.most}, to 1[/]")

@@ -40,10 +40,22 @@ LIFE_STYLE = {"open": "bold green", "out of service": "bold red", "inspection du
 
 def draw(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
     """Return the whole screen of one view; `results` are the last rounds, newest last."""
-    parts: list[RenderableType] = [_head(view), _middle(view, results), layout(view)]
-    if view["faults"]:
-        parts.append(_faults(view["faults"]))
-    return Group(*parts)
+    faults = [_faults(view["faults"])] if view["faults"] else []
+    return _Fitting(_middle(view, results), [_head(view), layout(view), *faults])
+
+
+class _Fitting:
+    """The screen, without its middle where the terminal is too low: what a person has to do, lamps
+    and faults are never cut off."""
+
+    def __init__(self, middle: RenderableType, rest: list[RenderableType]) -> None:
+        self._middle, self._rest = middle, rest
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        head, *below = self._rest
+        whole = Group(head, self._middle, *below)
+        is_low = len(console.render_lines(whole, options)) > console.height
+        yield Group(*self._rest) if console.is_terminal and is_low else whole
 
 
 def layout(view: Mapping[str, Any]) -> RenderableType:
@@ -98,11 +110,22 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
         state.append(f"   round {view['round_id']}", style="grey70")
     line.add_row(state, Text(f"{view['table']} · {view['profile']['key']}", style="grey70"))
     body: list[RenderableType] = [line, Text(view["says"], style="italic")]
+    if waits := _waits_for(view):
+        body.append(Text(waits, style="bold"))
     if view["marks"]:
         body.append(Text(" · ".join(view["marks"]), style="bold white on dark_red"))
     if view.get("seal") == UNSEALED:
         body.append(Text("unsealed: program and settings are not signed", style="dim"))
     return Panel(Group(*body), title="Sic Bo shaker", box=box.ROUNDED, padding=(0, 1))
+
+
+def _waits_for(view: Mapping[str, Any]) -> str:
+    """Whom the table waits for, and what they type; empty where nobody is to act."""
+    if pending := view.get("pending"):
+        roles = " or ".join(pending["roles"])
+        return f"waits for {roles}: {pending['text']}" if roles else str(pending["text"])
+    step = view.get("next_step")
+    return f"next: {step}" if step else ""
 
 
 def _middle(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> RenderableType:

@@ -322,6 +322,8 @@ class RecordRound(Command):
     """Those in force, proved to have been shown."""
     correction: Correction | None = None
     """Two persons put `values` in the place of what it holds; no roll where neither has values."""
+    camera_off: bool = False
+    """Played without the reader: no picture proves that the dice were tossed (O-21)."""
 
 
 @recorded

@@ -74,7 +74,8 @@ def broken(kind: FaultKind) -> Note:
 
 
 def mended(c: Context) -> Changes:
-    return {"faults": c.state.faults - {c.event.kind}}
+    faults = c.state.faults - {c.event.kind}
+    return {"faults": faults, "camera_off": c.state.camera_off and FaultKind.READER in faults}
 
 
 def inspection_afterwards(_: Context) -> Changes:
@@ -662,6 +663,7 @@ def record_round(c: Context) -> do.Command:
         source=s.source,
         multipliers=_in_force(c),
         correction=s.correction,
+        camera_off=s.camera_off,
     )
 
 

@@ -273,7 +273,19 @@ def lamps_dark(c: Context) -> bool:
 
 @guard("a fault has to be cleared first")
 def nothing_broken(c: Context) -> bool:
-    return not c.state.faults
+    missed = {FaultKind.READER} if c.state.camera_off else set()
+    return not c.state.faults - missed
+
+
+@guard("more than the reader is broken, or nobody attends who could enter the values")
+def only_reader_broken(c: Context) -> bool:
+    """No text knows a camera: where a dealer attends, its loss retires nothing."""
+    return c.rules.attended and c.state.faults == {FaultKind.READER}
+
+
+@guard("the reader is in use")
+def camera_off(c: Context) -> bool:
+    return c.state.camera_off
 
 
 @guard("there is no such fault")
@@ -390,6 +402,13 @@ def any_multiplier(c: Context) -> bool:
 @guard("no multiplier was drawn")
 def multipliers_drawn(c: Context) -> bool:
     return bool(c.state.multipliers)
+
+
+@guard("the cycle was not seen to be good")
+def good_cycle(c: Context) -> bool:
+    """Read flat; without the reader, on the word of the person who watched it alone."""
+    reading = c.state.reading
+    return isinstance(reading, Verified) or (c.state.camera_off and reading is None)
 
 
 @guard("rest has not been proved")

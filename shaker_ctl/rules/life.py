@@ -259,6 +259,22 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.mended,),
         do=(fx.clear_faults,),
     ),
+    # no clause speaks of a reader: the shaker plays on, and the dealer enters what they see
+    Row(
+        "back to service without the reader: inspection due",
+        phases(P.OUT_OF_SERVICE),
+        ev.ReturnRequested,
+        "reader_fault.attended",
+        when=(g.technician_or_in_charge, g.only_reader_broken),
+        to=P.INSPECTION_DUE,
+        notes=(fx.sets("camera_off", True),),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.CAMERA_OFF, "reader_fault.attended"),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
+        ),
+    ),
+    # once wagers are settled all gaming ceases until the device is fixed
     Row(
         "back to service: inspection due",
         phases(P.OUT_OF_SERVICE),

@@ -224,6 +224,17 @@ FAULTS: tuple[Row, ...] = (
         "lamp_fault.presence",
     ),
     # the reader: a fact about the reader, not about the dice
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
+    Row(
+        "the reader is off, and is not missed",
+        frozenset(P) - ph.STOPPED,
+        ev.ReaderFault,
+        "reader_fault.attended",
+        (g.of_this_or_none, g.camera_off),
+        None,
+        (),
+        (fx.raise_fault(FaultKind.READER),),
+    ),
     *_fault_rows(FaultKind.READER, ev.ReaderFault, Cause.READER, "reader_fault.attended"),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from shaker_ctl.rules.multipliers import MAX_POSITIONS, Ranges, positions
 from shaker_ctl.rules.outcome import FACES, ONES, Area, Layout, Toss, Values
 from shaker_ctl.rules.regulation import Printed, Profile, lines_of
 from shaker_ctl.rules.vocabulary import Multiplied
@@ -73,6 +74,8 @@ class Price:
     """The house's share of each unit staked, as paid."""
     edge_as_printed: Fraction
     """The same with the print taken literally; differs only where an error is flagged."""
+    edge_multiplied: Fraction | None
+    """The house edge over all draws of multipliers; None where the text has none."""
 
     @property
     def probability(self) -> Fraction:
@@ -89,9 +92,29 @@ def edge(area: Area, layout: Layout, lines: Lines, *, as_printed: bool = False) 
     return 1 - returned / 216
 
 
+def edge_multiplied(area: Area, layout: Layout, lines: Lines, ranges: Ranges) -> Fraction:
+    """Return the house edge over all draws of multipliers, exactly.
+
+    `multipliers.draw` takes none to `MAX_POSITIONS` positions and their odds, all evenly.
+    """
+    may = positions(ranges, layout.areas())
+    chance = Fraction(MAX_POSITIONS, 2) / len(may)
+    returned = Fraction(0)
+    for values in OUTCOMES:
+        if area in Toss(values).areas(layout):
+            line = line_won(area, values)
+            odds = lines[line].odds
+            if (area, values.count(int(area[-1])) if area in ONES else 0) in may:
+                span = ranges[line]
+                odds += chance * (Fraction(span.least + span.most, 2) - odds)
+            returned += 1 + odds
+    return 1 - returned / 216
+
+
 def prices(profile: Profile, table: str) -> Iterator[Price]:
     """Yield one price per kind of wager: a representative area of each, in layout order."""
     layout, lines = layout_of(profile), profile.payout.tables[table]
+    ranges = profile.multipliers.ranges
     kinds = {"triple": "three of a kind", "double": "two of a kind", "pair": "two dice combination"}
     seen: set[str] = set()
     for area in layout.areas():
@@ -109,4 +132,5 @@ def prices(profile: Profile, table: str) -> Iterator[Price]:
             ways=ways,
             edge=edge(area, layout, lines),
             edge_as_printed=edge(area, layout, lines, as_printed=True),
+            edge_multiplied=edge_multiplied(area, layout, lines, ranges) if ranges else None,
         )

@@ -216,6 +216,8 @@ class TableState:
 
     # what stands in the way
     faults: frozenset[FaultKind] = frozenset()
+    camera_off: bool = False
+    """The table came back to service with its reader broken: the dealer enters every value."""
     after: After = After.NEXT_ROUND
     shift_due: bool = False
     barred: Barrier | None = None

@@ -171,7 +171,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.in_charge, g.of_this_round, g.in_play),
         to=P.READ,
         notes=(fx.broken(FaultKind.SHAKER), fx.unreadable("the cover's contact is stuck")),
-        do=(fx.raise_fault(FaultKind.SHAKER, "cover-stuck"),),
+        do=(fx.light_on, fx.raise_fault(FaultKind.SHAKER, "cover-stuck")),
     ),
     Row(
         "covered again before it was read: reveal",
@@ -187,6 +187,27 @@ ROWS: tuple[Row, ...] = (
             fx.open_cover,
             fx.announce(Notice.REVEAL, "entry.announce"),
         ),
+    ),
+    # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
+    Row(
+        "settled, and no reader: the dealer reads (no picture proves the toss, O-21)",
+        phases(P.COMING_TO_REST),
+        None,
+        "reader_fault.attended",
+        when=(g.camera_off, g.negated(g.inspecting, "an inspection is under way")),
+        to=P.READ,
+        notes=(fx.unreadable("the reader is off"),),
+        do=(fx.stop_reading,),
+    ),
+    # the shaker is operated three times, and the dice are seen to be properly tossed
+    Row(
+        "cycle settled, and no reader: was it properly tossed?",
+        phases(P.COMING_TO_REST),
+        None,
+        "opening_inspection.cycles",
+        when=(g.camera_off,),
+        to=P.CYCLE_TO_BE_JUDGED,
+        do=(fx.stop_reading, fx.announce(Notice.CYCLE_SEEN, "opening_inspection.cycles")),
     ),
     Row(
         "at rest, and moved",

@@ -447,6 +447,8 @@ class Notice(Word):
     """The compartment was opened: a person says whether the same dice are in it."""
     DICE_NAMED = "dice_named"
     """One person has named other dice: a second repeats them."""
+    CAMERA_OFF = "camera_off"
+    """The table comes back to service without its reader: the dealer enters every value."""
     OUT_OF_SERVICE = "out_of_service"
     MANUAL_SHAKER = "manual_shaker"
     """The out-of-order procedure is done: a manual shaker may be used."""

@@ -43,6 +43,27 @@ def shown(renderable: Any, width: int = 112) -> str:
     return console.export_text(styles=True)
 
 
+@pytest.mark.parametrize("height", [24, 50])
+def test_a_low_terminal_shows_lamps_and_each_fault_with_its_remedy(height: int) -> None:
+    fault = {"code": "lamp", "cause": "it is dark", "remedy": "replace the bulb", "wall_s": 1.0}
+    screen = io.StringIO()
+    console = Console(width=80, height=height, file=screen, force_terminal=True, no_color=True)
+    console.print(draw(view(faults=[fault], next_step="mend it", seal="unsealed")))
+    told = screen.getvalue()
+    for words in ("next: mend it", "SMALL", "it is dark", "replace the bulb"):
+        assert words in told
+    assert ("last reading" in told) == (height == 50)
+    assert len(told.splitlines()) <= height
+
+
+def test_the_screen_says_whom_it_waits_for_and_what_to_type() -> None:
+    pending = {"roles": ["dealer"], "text": "collect and pay, then: settled (key -)"}
+    told = shown(draw(view(pending=pending)))
+    assert "waits for dealer: collect and pay, then: settled (key -)" in told
+    told = shown(draw(view(pending=None, next_step="dealer: bets (key +)")))
+    assert "next: dealer: bets (key +)" in told
+
+
 def test_everything_a_bystander_needs_is_on_the_screen() -> None:
     text = shown(draw(view(), [{"round": 40, "values": [1, 1, 6], "ending": "settled"}]))
     for word in ("OPEN", "round 41", "pa-625a", "DEMONSTRATION", "confidence 0.998", "settled"):

@@ -190,6 +190,8 @@ def round_view(
                 details["source"] = command["source"]
                 if command.get("multipliers"):
                     details["multipliers"] = [_odds(each) for each in command["multipliers"]]
+                if command.get("camera_off"):
+                    details["camera"] = "off: no picture proves the toss (O-21)"
                 if corrected := command.get("correction"):
                     details["corrected"] = _corrected(corrected)
             elif command["type"] == "StartToss":

@@ -53,6 +53,8 @@ _NOTICES = {
     Notice.SHIFT_DUE: "A shift inspection is due.",
     Notice.SAME_DICE: "Are the same dice in the compartment? Say: dice same, or dice changed.",
     Notice.DICE_NAMED: "Other dice are named; a second person repeats: dice changed, same serials.",
+    Notice.CAMERA_OFF: "Back without the camera: the dealer enters every value, twice, and no "
+    "picture proves a toss.",
     Notice.OUT_OF_SERVICE: "The table is out of service.",
     Notice.MANUAL_SHAKER: "A manual shaker may be used.",
 }

@@ -101,7 +101,8 @@ class FloorView:
             np.arange(count, dtype=np.float32) / np.float32(count) - np.float32(0.5)
             for count in self.size
         )
-        self._along, self._down = np.vander(u, 3, True).T, np.vander(v, 3, True)
+        self._along = np.stack([np.ones_like(u), u, u * u])
+        self._down = np.stack([np.ones_like(v), v, v * v], axis=1)
         x, y = u[self._columns], v[self._rows]
         self._base = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
 

@@ -60,6 +60,10 @@ hardly seen and so made a tenth wider. In five sets 107 of 111 faint things that
 and 137 of 293 others."""
 _BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
 """The same of the round spot that a whole die makes where it stands out from what it lies on."""
+_UPRIGHT_DEG, _IN_ROW = 6.0, 0.12
+"""At eye level the fronts of dice stand upright in the picture, on one line: turned by at most this
+angle, with their lower edges as near to one height as this, in edges. Estimate: dice thrown at
+random lie so in one picture of a thousand."""
 _MIN_BELOW = 0.15
 """Edges by which the bottom face of a die seen from aside, with another one just above it in the
 picture, must lie below its top."""
@@ -261,6 +265,11 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
                 f"die {number} from the left may be seen from the side: it has pips above",
             )
     slants = is_slanted(evidence.found)
+    if not slants and _may_be_at_eye_level(evidence.found):
+        return Unreadable(
+            Reason.DOUBTFUL,
+            "the dice may be seen from the side, at eye level: all stand upright in one row",
+        )
     if slants and _may_be_upside_down(evidence.found):
         return Unreadable(
             Reason.DOUBTFUL,
@@ -358,6 +367,16 @@ def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
     """True if most faces are tops only because photographs are taken upright. Of two dice seen
     steeply aside on a board of checks, turned round, both readers read the fives in front."""
     return sum(die.is_overruled for die in found) > len(found) / 2
+
+
+def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
+    """True if two dice and more all stand upright in the picture on one line, as fronts do that are
+    seen from the height of the table. Of one die nothing says so."""
+    edge = float(np.median([die.edge_px for die in found]))
+    feet = [float(die.corners[:, 1].max()) for die in found]
+    turns = [abs((turn_deg(die.corners) + 45.0) % 90.0 - 45.0) for die in found]
+    is_row = max(feet) - min(feet) < _IN_ROW * edge
+    return len(found) > 1 and is_row and max(turns) < _UPRIGHT_DEG
 
 
 def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:

@@ -16,9 +16,11 @@ from vision.reading import Reason, Unreadable, Verified
 T = PhotoThresholds()
 
 
-def found(x, edge, worth, value=3):
-    half = edge / 2
-    ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], np.float32) * half + (x, 200)
+def found(x, edge, worth, value=3, turn_deg=20.0):
+    """A die, turned by less than makes a corner of it the uppermost."""
+    half, turn = edge / 2, np.radians(turn_deg)
+    ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], np.float32) * half
+    ring = ring @ np.array(((np.cos(turn), np.sin(turn)), (-np.sin(turn), np.cos(turn)))) + (x, 200)
     p = np.full(6, (1 - worth) / 5, np.float32)
     p[value - 1] = worth
     return FoundDie(ring.astype(np.float32), value, p, 0.9, 1.0, np.zeros(2, np.float32))
@@ -190,3 +192,14 @@ def test_a_photograph_that_may_be_upside_down_is_not_verified(overruled, is_veri
     assert isinstance(verdict, Verified if is_verified else Unreadable)
     if isinstance(verdict, Unreadable):
         assert "upside down" in verdict.detail
+
+
+@pytest.mark.parametrize(("turns_deg", "is_verified"), [((2.0, -3.0), False), ((2.0, 20.0), True)])
+def test_dice_that_all_stand_upright_in_one_row_may_be_seen_at_eye_level(turns_deg, is_verified):
+    dice = [found(100 + 200 * i, 60, 0.9, turn_deg=turn) for i, turn in enumerate(turns_deg)]
+    verdict = judged(dice, [])
+    assert isinstance(verdict, Verified) == is_verified
+    if not is_verified:
+        assert "eye level" in verdict.detail
+    alone = judged(dice[:1], [])
+    assert isinstance(alone, Verified)  # of one die nothing says so

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from hil_tests.floor.fuzz import changed, fuzzed, true_messages
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import stored_as
 from hil_tests.waiting import until
 from shaker_ctl.floor import authority
 from shaker_ctl.floor.store import count_records
-from shaker_ctl.journal.record import Head, genesis
+from shaker_ctl.journal.record import Head
 from shaker_ctl.link import packing, requests
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.outbox import Outbox
 from shaker_ctl.link.packing import Ack, ProtocolError
 from shaker_ctl.link.parameters import BrokerParameters
 
@@ -192,54 +192,23 @@ def test_only_a_picture_or_a_bundle_can_be_asked_for() -> None:
             requests.parsed(packing.to_json({"id": "0" * 16, "what": what}))
 
 
-def fuzzed(chance: random.Random, true: list[bytes]) -> bytes:
-    """Something like a message: noise, or a true one with some bytes changed."""
-    if chance.random() < 0.3:
-        return chance.randbytes(chance.randrange(300))
-    payload = bytearray(chance.choice(true))
-    for _ in range(chance.randrange(1, 6)):
-        at = chance.randrange(len(payload))
-        match chance.randrange(3):
-            case 0:
-                payload[at] = chance.randrange(256)
-            case 1:
-                del payload[at : at + chance.randrange(1, 20)]
-            case _:
-                payload[at:at] = chance.randbytes(chance.randrange(1, 20))
-        if not payload:
-            break
-    return bytes(payload)
-
-
-def true_messages(table: RecordedTable) -> list[bytes]:
-    """What a table really sends."""
-    outbox = Outbox(table.path)
-    identity, _ = outbox.head()
-    outbox.acknowledge(Ack(identity, genesis(identity)))
-    batch = outbox.next_batch("0123456789abcdef")
-    assert batch is not None
-    outbox.close()
-    birth = {"v": 1, "session": batch.session, "identity": identity, "head": batch.head}
-    return [packing.pack(batch), packing.to_json(birth), b'{"is":"online"}', b'{"service":true}']
-
-
 def test_fuzzed_messages_of_a_table_store_nothing(house: House, tmp_path: Path) -> None:
     table = RecordedTable(tmp_path, "pit-f")
     table.play(2)
     chance = random.Random(11)
-    true = true_messages(table)
+    _, true = true_messages(table)
     own = f"shaker/1/{SITE}/pit-f"
     with closing(house.store()) as store:
         before = count_records(store)
         with connected(house.link_parameters("pit-f", NOWHERE), "pit-f", [], []) as liar:
-            liar.publish(f"{own}/birth", true[1], qos=1, retain=True)
+            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
             for number in range(2000):
                 kind = chance.choice(("journal", "journal", "birth", "state", "alive", "ask"))
-                payload = fuzzed(chance, true)
+                payload = changed(chance, true)
                 liar.publish(f"{own}/{kind}", payload)
                 if number % 50 == 0:
                     liar.turn(0)
-            liar.publish(f"{own}/birth", true[1], qos=1, retain=True)
+            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
             turned(liar, lambda: True)
         # A record that is stored is one that the table has: a whole batch came through unchanged.
         parameters = house.link_parameters("pit-f", table.settings, again_s=0.5)
@@ -265,3 +234,9 @@ def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:
     assert ran.returncode == 1
     assert "--by is empty" in ran.stderr
     assert ran.stdout == ""
+
+
+def test_what_no_table_sends_is_refused_by_name_at_both_ends() -> None:
+    read, strange = fuzzed(20_000, seed=3)
+    assert "refused by name" in read
+    assert strange.startswith("0 with records")

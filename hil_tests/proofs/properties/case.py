@@ -15,7 +15,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Role
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Role
 
 IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 SPEAKING_ROLES = IN_CHARGE | {Role.DEALER}
@@ -57,6 +57,12 @@ class Case:
     def is_current(self) -> bool:
         """True when the event belongs to no occasion, or to the present one."""
         return is_current(self.state, self.event)
+
+    @property
+    def broken(self) -> frozenset[FaultKind]:
+        """What is broken and missed: the reader is not, where the dealer enters without it."""
+        off = self.before.camera_off or self.after.camera_off
+        return self.before.faults - {FaultKind.READER} if off else self.before.faults
 
     @property
     def in_round(self) -> bool:

@@ -242,11 +242,7 @@ def _due_after(case: Case) -> bool | None:
 
 @proves("after a power-up an inspection is due", events=(ev.Restarted,))
 def _due_after_power_up(case: Case) -> bool | None:
-    if (
-        case.before.playing
-        or case.before.faults
-        or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
-    ):
+    if case.before.playing or case.broken or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED):
         return None
     return case.to is P.INSPECTION_DUE and not case.next.passed
 

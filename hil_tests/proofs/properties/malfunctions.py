@@ -14,7 +14,7 @@ P = Phase
 
 @proves("nothing broken is played on: no round, no inspection before it is cleared", accepted=True)
 def _broken_stops(case: Case) -> bool | None:
-    if not case.before.faults - ({case.event.kind} if case.on(ev.FaultCleared) else set()):
+    if not case.broken - ({case.event.kind} if case.on(ev.FaultCleared) else set()):
         return None
     if case.before.playing or case.orders(do.RecordRound):
         return None
@@ -299,7 +299,7 @@ def _kept(case: Case) -> bool | None:
 @proves("out of service stays out of service through a restart", events=(ev.Restarted,))
 def _stays_out(case: Case) -> bool | None:
     if case.before.playing or not (
-        case.before.faults or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+        case.broken or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
     ):
         return None
     return case.to in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)

@@ -8,7 +8,16 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Lamps, Phase
-from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Person, Purpose, Role, ShownPhase
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Notice,
+    Person,
+    Purpose,
+    Role,
+    ShownPhase,
+)
 
 P = Phase
 
@@ -185,14 +194,15 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.PACING | P.ADMITTING | P.OPENING:
             return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
         case P.OUT_OF_SERVICE:
-            out = {
+            out: dict[type[ev.Event], Role] = {
                 ev.LidRequested: f,
                 ev.ShakerRetired: tech,
                 ev.LampTrialRequested: tech,
             }
-            return out | (
-                {ev.FaultCleared: tech} if case.before.faults else {ev.ReturnRequested: f}
-            )
+            alone = case.expected.attended and case.before.faults == {FaultKind.READER}
+            if alone or not case.before.faults:
+                out |= {ev.ReturnRequested: f}
+            return out | ({ev.FaultCleared: tech} if case.before.faults else {})
         case P.SHAKER_RETIRED:
             return {ev.ShakerRestored: tech} | (
                 {ev.FaultCleared: tech} if case.before.faults else {}
@@ -326,6 +336,10 @@ def _leads(case: Case) -> bool | None:
     if case.on(ev.TossSettled):
         uncovered = not case.rules.covered
         bets_open = case.expected.nmb_before_reveal and case.before.playing
+        if uncovered and case.before.camera_off:
+            trial = case.state.purpose is Purpose.TRIAL
+            judged = P.INSPECTION_DUE if trial else P.CYCLE_TO_BE_JUDGED
+            return to is (P.AWAITING_DEALER if case.before.playing else judged)
         expected = P.COMING_TO_REST if uncovered else P.COVERED if bets_open else P.REVEALING
         return to is expected
     if case.on(ev.OpenRequested):

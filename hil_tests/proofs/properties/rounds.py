@@ -166,6 +166,11 @@ def _wagers_told(case: Case) -> bool | None:
     return len(told) == 1 and told[0].wagers is _wagers(case, ending) and bool(told[0].clause)
 
 
+@proves("the record says where no picture proves a toss", commands=(do.RecordRound,))
+def _camera_off(case: Case) -> bool | None:
+    return case.first(do.RecordRound).camera_off == case.before.camera_off
+
+
 @proves("every round is recorded once, with the values that stood", accepted=True)
 def _recorded(case: Case) -> bool | None:
     records = [each for each in case.commands if isinstance(each, do.RecordRound)]

@@ -72,7 +72,7 @@ def _interlocks_stop(case: Case) -> bool | None:
 
 @proves("the lamps are asked once more when their answer was old", granted=(ev.TossNotStarted,))
 def _once_more(case: Case) -> bool | None:
-    again = case.event.reason == "lamps-stale" and not case.state.retried and not case.before.faults
+    again = case.event.reason == "lamps-stale" and not case.state.retried and not case.broken
     return (case.to is P.PROVING_DARK) == again or case.state.purpose is Purpose.TRIAL
 
 

@@ -23,6 +23,7 @@ from vision.errors import ModelError
         (("robustness", "--sweep", "hail"), "hail"),
         (("wrong-model", "--pictures", "0"), "--pictures"),
         (("specks", "--count", "0"), "--count"),
+        (("confirming", "--count", "0"), "--count"),
         (("replay", "--count", "0"), "--count"),
         (("verification", "--blind", "-1"), "--blind"),
     ],

@@ -38,7 +38,11 @@ def test_its_lines_stand_in_the_product_and_what_they_become_is_python(mutation:
 
 
 @each_mutation
-def test_its_row_is_in_the_catalogue(mutation: Mutation) -> None:
+def test_its_story_is_there(mutation: Mutation) -> None:
+    if mutation.is_test:
+        file, _, name = mutation.story.partition("::")
+        assert f"def {name}(" in source_text(Path(file))
+        return
     fault, moment = mutation.row
     assert moment in fault.required
 
@@ -87,7 +91,7 @@ def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: S
 def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
     kept, one = Kept(tmp_path), MUTATIONS[0]
     assert kept.find(one) is None
-    result = Result(one.fault, one.moment.value, SeenFromOutside().as_dict(), ["tach-silent late"])
+    result = Result(*one.told, SeenFromOutside().as_dict(), ["tach-silent late"])
     kept.keep(one, result)
     assert kept.find(one) == result
     assert kept.has_caught(one)

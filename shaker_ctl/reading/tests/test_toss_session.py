@@ -267,6 +267,19 @@ def test_last_rounds_dice_in_a_still_picture_are_no_toss():
     assert rested.is_proved is False
 
 
+def test_dice_that_lie_as_in_an_earlier_toss_are_a_recording():
+    table = Table()
+    for toss_id, (before, after) in enumerate([(BEFORE, AFTER), (AFTER, BEFORE), (BEFORE, AFTER)]):
+        table.begin(toss_id, before)
+        table.read(toss_id)
+        finished = table.watch([*tumbling(2), *[after] * 20])
+        assert finished is not None
+        if toss_id < 2:
+            assert isinstance(finished.verdict, Verified)
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.LOOPED
+
+
 def test_one_die_that_never_moved_is_no_proof_of_a_toss():
     table = Table()
     table.begin()

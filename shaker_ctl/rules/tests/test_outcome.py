@@ -199,3 +199,21 @@ def test_one_of_a_kind_of_ma_shows_both_readings():
 def test_odds_are_worded_to_and_never_for(name):
     for lines in load(name).payout.tables.values():
         assert all(" to " in line.printed and "for" not in line.printed for line in lines.values())
+
+
+def test_the_edge_with_multipliers_is_that_of_the_draw():
+    """Against the draw itself: every position as often as any other, every odds evenly."""
+    profile = load("pa-625b")
+    found = {price.wager: price for price in prices(profile, "A")}
+    percent = {
+        name: round(float(found[name].edge_multiplied or 0) * 100, 1)
+        for name in ("three of a kind", "total 9", "two dice combination", "one of a kind", "even")
+    }
+    assert percent == {
+        "three of a kind": 21.0,
+        "total 9": 7.5,
+        "two dice combination": 10.6,
+        "one of a kind": 4.2,
+        "even": 0.0,
+    }
+    assert all(price.edge_multiplied is None for price in prices(load("pa-625a"), "A"))

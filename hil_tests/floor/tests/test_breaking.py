@@ -1,0 +1,83 @@
+"""Disk full, clocks that step, a network that is cut: the table plays on, and all of it arrives."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from hil_tests.floor.house import SITE, House
+from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
+from hil_tests.waiting import until
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.record import Entry, Head
+from shaker_ctl.journal.record import link as chained
+
+
+def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Path) -> None:
+    """SQLite is told that it may not grow: the same answer as of a full disk (SQLITE_FULL)."""
+    house = own_house
+    table = RecordedTable(tmp_path / "table", "pit-1")
+    table.play(2)
+    with closing(house.store()) as store:
+        with RunningLink(house.link_parameters("pit-1", table.settings, again_s=0.5)):
+            until(lambda: stored_as(store, table))
+            before = table.head()
+            house.collector.stop()
+            database = house.folder / "store" / "floor.sqlite"
+            with closing(sqlite3.connect(database)) as db:
+                # A writer that holds the file stands for a medium that takes nothing.
+                db.execute("BEGIN EXCLUSIVE")
+                house.collector.start()
+                table.play(3)
+                until(lambda: "refuses" in house.collector.log.read_text(), every_s=0.05)
+                db.execute("ROLLBACK")
+            assert store.kept(SITE, "pit-1").line is not None
+            assert before.sequence < table.head().sequence, "the table played on"
+            if house.collector.process is None or house.collector.process.poll() is not None:
+                house.collector.start()  # as its unit does
+            until(lambda: stored_as(store, table), limit_s=90.0)
+        assert equal(store, table)
+
+
+def test_a_clock_that_steps_changes_neither_order_nor_count(house: House, tmp_path: Path) -> None:
+    table = RecordedTable(tmp_path, "pit-clock")
+    walls = (
+        "2026-11-23T06:00:00+00:00",
+        "1970-01-01T00:00:00+00:00",
+        "9999-12-31T23:59:59+00:00",
+        "2026-11-23T05:59:59+00:00",
+        "no time at all",
+        "",
+    )
+    with closing(SqliteJournal(table.path)) as book:
+        head = book.head()
+        for wall in walls * 3:
+            entry = Entry("step", {"event": {"type": "TimeChecked"}})
+            record = chained(head, entry, monotonic_s=0.0, wall=wall, digests={})
+            book.write([record])
+            head = Head(record.sequence, record.hash)
+    with closing(house.store()) as store:
+        with RunningLink(house.link_parameters("pit-clock", table.settings)):
+            until(lambda: stored_as(store, table))
+        assert equal(store, table)
+
+
+def test_an_hour_without_a_network_arrives_when_it_is_back(
+    own_house: House, tmp_path: Path
+) -> None:
+    """Sixty rounds while the broker is away."""
+    house = own_house
+    table = RecordedTable(tmp_path / "table", "pit-2")
+    table.play(1)
+    with closing(house.store()) as store:
+        with RunningLink(house.link_parameters("pit-2", table.settings, again_s=0.5)):
+            until(lambda: stored_as(store, table))
+            house.broker.kill()
+            table.play(60)
+            house.broker.start()
+            house.await_broker()
+            until(lambda: stored_as(store, table), limit_s=90.0)
+            until(lambda: 'shaker_table_behind_records{table="pit-2"} 0.0' in metrics(house))
+        assert equal(store, table)

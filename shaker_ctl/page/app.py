@@ -159,7 +159,7 @@ class Page:
             facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
             return self.site.draw(f"parts/{name}.html", language, **facts)
         rounds = self._last_rounds()
-        wall, road = walls.wall(self.watch.view, rounds, self._places.name), walls.road(rounds)
+        wall, road = self._wall_now(), walls.road(rounds)
         shown = (walls.seen_in(name, wall), road if name == "road" else None, self.watch.trouble)
         known = self._drawn.get((name, language))
         if known is not None and known[0] == shown:
@@ -176,6 +176,12 @@ class Page:
         )
         self._drawn[name, language] = (shown, html)
         return html
+
+    def _wall_now(self) -> walls.Wall:
+        view = self.watch.view
+        number = None if view is None else view["round_id"]
+        in_hand = self.book.round(number) if number is not None else None
+        return walls.wall(view, self._last_rounds(), self._places.name, in_hand)
 
     def _last_rounds(self) -> list[Round]:
         """Of the road; asked anew where the journal has grown."""
@@ -245,5 +251,4 @@ class Page:
         return Response(data, media_type="image/jpeg")
 
     def _shown_picture(self) -> str:
-        rounds = self.book.last(1)
-        return walls.wall(self.watch.view, rounds, "").picture
+        return self._wall_now().picture

@@ -170,6 +170,15 @@ def _unknown(rounds: Sequence[Round], table: str) -> Wall:
     )
 
 
+def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
+    """What a part of the wall shows: it is drawn anew where this differs."""
+    if part == "layout":
+        return wall.areas, wall.lit, wall.commanded, wall.broken
+    if part == "result":
+        return wall.values, wall.of_round, wall.ended, wall.picture
+    return () if part == "road" else (wall,)
+
+
 def road(rounds: Sequence[Round]) -> list[Bead]:
     """The last results, oldest first."""
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -48,6 +49,7 @@ def show(
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
     port = free_port()
     with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         house = stack.enter_context(House(folder))
         page = page_part(house, port)
         stack.callback(page.stop)

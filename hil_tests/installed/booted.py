@@ -96,6 +96,7 @@ class Computer:
         words = [
             *("systemd-nspawn", "--quiet", "--boot", "--directory", str(root)),
             *("--register=no", "--keep-unit", "--machine=shaker-table"),
+            "--capability=CAP_NET_ADMIN",  # as a real computer's systemd: it sets up loopbacks
             *(f"--bind={outside}:{inside}" for outside, inside in binds),
         ]
         self._process = subprocess.Popen(

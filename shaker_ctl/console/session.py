@@ -45,7 +45,7 @@ GREET_AFTER_S = 60.0
 """Enter after so much silence gets the banner: somebody has just plugged in."""
 PROGRESS_S = 0.5
 MAX_ANNOUNCEMENTS = 64
-VERDICTS = frozenset({"enter", "no-roll", "decide"})
+VERDICTS = frozenset({"enter", "no-roll", "decide", "correct"})
 """Acts that say how the dice lie. They mean the reading on the screen, and are typed each time."""
 
 LONG = frozenset({"inspect", "jog", "test-toss", "lamp test"})

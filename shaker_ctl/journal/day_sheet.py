@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Plain = dict[str, Any]
@@ -41,6 +41,10 @@ CLOSING_INSPECTION = (
     "no round is unfinished; the last round of this sheet is the last round played",
 )
 """What two persons look at when a table closes. They sign on paper: no contact sees it."""
+
+
+ANSWERS = frozenset({"DiceKept", "DiceChanged"})
+"""What a named person says after an opening."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ class DaySheet:
     """Rounds without a result, settled by hand, decided in a dispute, or corrected."""
     acts: list[Line] = field(default_factory=list)
     openings: list[Line] = field(default_factory=list)
-    """Openings of the compartment, with who released the lid; nobody where a key opened it."""
+    """Openings of the compartment, with who released the lid or then said which dice are in it:
+    a key names nobody, and no table opens again before a person has said so."""
     marks: set[str] = field(default_factory=set)
     _releasing: tuple[str, ...] = ()
 
@@ -106,6 +111,9 @@ class DaySheet:
         if kind == "CompartmentOpened":
             self.openings.append(Line(wall, kind, self._releasing))
             self._releasing = ()
+        if kind in ANSWERS:
+            self.openings = [each if each.persons else replace(each, persons=who)
+                             for each in self.openings]  # fmt: skip
         if who and kind not in ROUTINE:
             self.acts.append(Line(wall, kind, who, _said(event)))
 

@@ -98,6 +98,8 @@ def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(
 
 
 @pytest.mark.rig
+@pytest.mark.browser
+@pytest.mark.timeout(400)
 @pytest.mark.skipif(not is_there("chromium"), reason="chromium is not installed")
 def test_a_browser_finds_no_fault_with_any_view(
     house: House, floor_page: str, tmp_path: Path

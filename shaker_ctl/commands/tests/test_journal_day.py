@@ -191,3 +191,14 @@ def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
     store.close()
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
     assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output
+
+
+def test_an_opening_by_key_carries_the_name_of_who_said_which_dice_are_in_it() -> None:
+    table = Playing().locked().do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    table.do(ev.DiceKept(FLOOR), ev.CompartmentOpened())
+    sheet = DaySheet()
+    for number, (event, step) in enumerate(table.history, start=1):
+        decision = [to_record(command) for command in step.commands]
+        plain = {"sequence": number, "wall": "2026-03-02T12:00:00+00:00", "kind": "step"}
+        sheet.take({**plain, "event": to_record(event), "decision": decision})
+    assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]

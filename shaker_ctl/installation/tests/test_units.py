@@ -85,7 +85,7 @@ def test_the_table_is_given_no_environment_and_loads_nothing_but_its_own():
 def test_daemon_and_table_share_a_network_that_nobody_else_is_on():
     assert TABLE["PrivateNetwork"] == DAEMON["PrivateNetwork"] == ["yes"]
     assert TABLE["JoinsNamespaceOf"] == ["pigpiod.service"]
-    assert "PrivateTmp" not in DAEMON, "the table would join it"
+    assert TABLE["PrivateTmp"] == DAEMON["PrivateTmp"], "what is joined, both must have"
     assert assignments("bench.conf") == {"PrivateNetwork": ["no"]}
 
 

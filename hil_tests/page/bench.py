@@ -94,7 +94,7 @@ def a_page(session: Session, name: str, *, on_small_disk: bool = False) -> Itera
     file = session.folder / f"{name}.toml"
     file.write_text(tomlkit.dumps(told))
     program = [sys.executable, "-c", "from shaker_ctl.main import app; app()", "page"]
-    command = ["nice", "-n", "10", *program, "--config", str(file)]
+    command = ["env", "MALLOC_ARENA_MAX=2", "nice", "-n", "10", *program, "--config", str(file)]
     if on_small_disk:
         mounted = f'mount -t tmpfs -o size=600k tmpfs {folder} && exec "$@"'
         command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *command]

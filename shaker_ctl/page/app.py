@@ -19,8 +19,9 @@ from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.journal.record import Head
 from shaker_ctl.page import wall as walls
-from shaker_ctl.page.book import Book
+from shaker_ctl.page.book import Book, Round
 from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.history import History
 from shaker_ctl.page.looked import NAME as LOOKED
@@ -85,6 +86,10 @@ class Page:
         )
         self._streams = 0
         self._is_ending = False
+        self._drawn: dict[tuple[str, str], tuple[object, str]] = {}
+        """(part, language) to what it shows and how that is drawn: a view comes five times a
+        second, and most show nothing new."""
+        self._rounds: tuple[Head | None, list[Round]] | None = None
         self.app = Starlette(
             routes=self._routes(),
             exception_handlers=self.site.errors(),
@@ -153,18 +158,37 @@ class Page:
             view = self.watch.view
             facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
             return self.site.draw(f"parts/{name}.html", language, **facts)
-        rounds = self.book.last(walls.ROAD)
+        rounds = self._last_rounds()
+        wall, road = self._wall_now(), walls.road(rounds)
+        shown = (walls.seen_in(name, wall), road if name == "road" else None, self.watch.trouble)
+        known = self._drawn.get((name, language))
+        if known is not None and known[0] == shown:
+            return known[1]
         say = self.site.words.say(language)
-        return self.site.draw(
+        html = self.site.draw(
             f"parts/{name}.html",
             language,
-            wall=walls.wall(self.watch.view, rounds, self._places.name),
-            road=walls.road(rounds),
+            wall=wall,
+            road=road,
             area=lambda name: area(name, say),
             sentences=lambda text: sentences(text, say),
             trouble=self.watch.trouble,
-            journal=self.book,
         )
+        self._drawn[name, language] = (shown, html)
+        return html
+
+    def _wall_now(self) -> walls.Wall:
+        view = self.watch.view
+        number = None if view is None else view["round_id"]
+        in_hand = self.book.round(number) if number is not None else None
+        return walls.wall(view, self._last_rounds(), self._places.name, in_hand)
+
+    def _last_rounds(self) -> list[Round]:
+        """Of the road; asked anew where the journal has grown."""
+        cursor = self.book.cursor
+        if self._rounds is None or self._rounds[0] != cursor:
+            self._rounds = (cursor, self.book.last(walls.ROAD))
+        return self._rounds[1]
 
     # ── Live ────────────────────────────────────────────────────────────────
 
@@ -227,5 +251,4 @@ class Page:
         return Response(data, media_type="image/jpeg")
 
     def _shown_picture(self) -> str:
-        rounds = self.book.last(1)
-        return walls.wall(self.watch.view, rounds, "").picture
+        return self._wall_now().picture

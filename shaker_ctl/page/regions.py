@@ -11,12 +11,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 EVERY_S = 1.0
 """Longest silence of a stream: the age of the figures is said so often."""
 
 RETRY_MS = 1000
 """How soon a browser comes back after a stream has ended."""
+
+
+@lru_cache(maxsize=64)
+def _said(text: str) -> str:
+    """As JSON; a part is encoded once, however many look."""
+    return json.dumps(text, ensure_ascii=False)
+
 
 Draw = Callable[[str, str], str]
 """Draws a part by its name, in a language."""
@@ -86,6 +94,7 @@ async def stream(
         if new or loop.time() - last_s >= EVERY_S:
             sent.update(new)
             last_s = loop.time()
-            data = json.dumps({**fields, "parts": new}, ensure_ascii=False, separators=(",", ":"))
-            yield f"id: {number}\ndata: {data}\n\n".encode()
+            parts_said = ",".join(f"{_said(name)}:{_said(html)}" for name, html in new.items())
+            rest = "".join(f",{_said(key)}:{json.dumps(value)}" for key, value in fields.items())
+            yield f'id: {number}\ndata: {{"parts":{{{parts_said}}}{rest}}}\n\n'.encode()
         await regions.wait()

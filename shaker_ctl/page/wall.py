@@ -95,14 +95,21 @@ def kind_of(values: Sequence[int]) -> str:
     return "big" if sum(values) > 10 else "small"
 
 
-def wall(view: Mapping[str, Any] | None, rounds: Sequence[Round], table: str) -> Wall:
-    """Return what the wall shows. `rounds`: the newest ended ones, newest last."""
+def wall(
+    view: Mapping[str, Any] | None,
+    rounds: Sequence[Round],
+    table: str,
+    in_hand: Round | None = None,
+) -> Wall:
+    """Return what the wall shows. `rounds`: the newest ended ones, newest last; `in_hand`: the one
+    that the table plays, as far as the journal tells.
+    """
     if view is None:
         return _unknown(rounds, table)
     pending = view["pending"] or {}
     lamps = view["lamps"]
     lit = None if lamps["measured"] is None else frozenset(lamps["measured"])
-    values, number, ended, picture = _result(view, lit, rounds)
+    values, number, ended, picture = _result(view, lit, rounds, in_hand)
     return Wall(
         is_known=True,
         table=view["table"],
@@ -129,14 +136,18 @@ def wall(view: Mapping[str, Any] | None, rounds: Sequence[Round], table: str) ->
 
 
 def _result(
-    view: Mapping[str, Any], lit: frozenset[str] | None, rounds: Sequence[Round]
+    view: Mapping[str, Any],
+    lit: frozenset[str] | None,
+    rounds: Sequence[Round],
+    in_hand: Round | None,
 ) -> tuple[tuple[int, ...], int | None, str, str]:
     """The newest result that the table has shown: values, round, ending, picture."""
     newest = rounds[-1] if rounds else None
     number = view["round_id"]
     is_shown = bool(lit) and bool(view["last_result"]) and view["life"] == "open"
     if is_shown and (newest is None or newest.number != number):
-        return tuple(view["last_result"]), number, "", ""
+        picture = in_hand.picture if in_hand is not None else None
+        return tuple(view["last_result"]), number, "", picture or ""
     if newest is None:
         return (), None, "", ""
     return newest.values or (), newest.number, newest.ending or "", newest.picture or ""
@@ -168,6 +179,15 @@ def _unknown(rounds: Sequence[Round], table: str) -> Wall:
         is_turning=False,
         unsealed=False,
     )
+
+
+def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
+    """What a part of the wall shows: it is drawn anew where this differs."""
+    if part == "layout":
+        return wall.areas, wall.lit, wall.commanded, wall.broken
+    if part == "result":
+        return wall.values, wall.of_round, wall.ended, wall.picture
+    return () if part == "road" else (wall,)
 
 
 def road(rounds: Sequence[Round]) -> list[Bead]:

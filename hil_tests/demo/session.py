@@ -203,7 +203,7 @@ class Session:
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             start_new_session=True,  # Ctrl-C goes to the demonstration, which stops both in order
-            preexec_fn=_end_with_parent,  # and if that is killed, neither plays on alone
+            preexec_fn=end_with_parent,  # and if that is killed, neither plays on alone
         )
 
     def _wait_for(
@@ -367,7 +367,7 @@ def merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """In the child: be sent SIGTERM when the demonstration dies (prctl(2), PR_SET_PDEATHSIG)."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 

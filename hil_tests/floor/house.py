@@ -19,6 +19,7 @@ from pathlib import Path
 
 import tomlkit
 
+from hil_tests.demo.session import end_with_parent
 from hil_tests.waiting import until
 from shaker_ctl.floor import authority, broker
 from shaker_ctl.floor.store import Store
@@ -69,6 +70,7 @@ class Part:
                 env=ENVIRONMENT,
                 start_new_session=True,
                 user=self.user,
+                preexec_fn=end_with_parent,  # whatever ends the bench, nothing goes on alone
             )
 
     def kill(self) -> None:

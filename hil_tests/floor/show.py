@@ -110,6 +110,7 @@ def _play(
         while not over.wait(0.5):
             if (folder / "journal.sqlite").exists():
                 link.start()
+                over.wait()  # what a thread has started ends with that thread
                 return
 
     threading.Thread(target=when_there, daemon=True, name=f"await {name}").start()

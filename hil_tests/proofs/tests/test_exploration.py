@@ -118,7 +118,7 @@ def test_the_exploration_would_find_a_wrong_row():
     chosen = [mutant for mutant in mutants() if mutant.name in wrong]
     assert len(chosen) == len(wrong)
     for mutant in chosen:
-        found = explore(TABLES[0], mutant.machine(), max_nodes=1500, max_violations=1)
+        found = explore(TABLES[0], mutant.machine(), max_nodes=1500, max_violations=1, scatter=True)
         assert found.violations, mutant.name
 
 

@@ -42,11 +42,11 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_shortened_line_has_its_reply(
     line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed = ["fau\n", "st\n", "?\n", "\n", "journal   last   1\n", "VERSION\n", "frobnicate\n"]
+    typed = ["fau\n", "st\n", "?\n", "\n", "journal   last   1\n", "DIGESTS\n", "frobnicate\n"]
     assert not run_script(line, tmp_path, iter(typed))
     said = replies(capsys)
     assert [reply["command"] for reply in said] == [
-        *("faults", "status", "help", "journal last", "version", ""),
+        *("faults", "status", "help", "journal last", "digests", ""),
     ]
     assert [reply["code"] for reply in said] == [*["ok"] * 5, "unknown-command"]
 
@@ -84,7 +84,7 @@ def test_a_login_that_fails_has_one_reply(
 def test_a_pipe_keeps_to_json(
     line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed = ["mode people\n", "mode machine\n", "version\n"]
+    typed = ["mode people\n", "mode machine\n", "digests\n"]
     assert not run_script(line, tmp_path, iter(typed))
     said = replies(capsys)
     assert [reply["status"] for reply in said] == ["error", "ok", "ok"]
@@ -92,7 +92,7 @@ def test_a_pipe_keeps_to_json(
 
 
 def test_people_find_words_after_a_pipe(line: SocketStream, tmp_path: Path) -> None:
-    assert run_script(line, tmp_path, iter(["version\n"]))
+    assert run_script(line, tmp_path, iter(["digests\n"]))
     line.write(b"whoami\r")
     heard = b""
     while b"> " not in heard.rpartition(b"nobody is logged in")[2]:
@@ -102,7 +102,7 @@ def test_people_find_words_after_a_pipe(line: SocketStream, tmp_path: Path) -> N
 
 def test_people_find_words_after_a_pipe_that_broke(line: SocketStream, tmp_path: Path) -> None:
     def broken() -> Iterator[str]:
-        yield "version\n"
+        yield "digests\n"
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
@@ -126,7 +126,7 @@ def test_a_picture_that_cannot_be_saved_is_told_in_its_reply(
     line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    assert not run_script(line, tmp_path / "file", iter(["camera snap\n", "version\n"]))
+    assert not run_script(line, tmp_path / "file", iter(["camera snap\n", "digests\n"]))
     first, second = replies(capsys)
     assert (first["command"], first["code"]) == ("camera snap", "failed")
     assert "snap.jpg could not be saved" in first["text"]

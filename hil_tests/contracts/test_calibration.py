@@ -232,7 +232,7 @@ def test_the_ring_light_is_dark_again_after_a_calibration(tmp_path: Path) -> Non
     config = tmp_path / "settings.toml"
     with VirtualPigpiod(Board()) as daemon:
         config.write_text(
-            f"[camera]\ndevice = '{tmp_path / 'none'}'\nopen_timeout_s = 0.5\n"
+            "[camera]\ndevice = '/dev/no-camera'\nopen_timeout_s = 0.5\n"
             f"[gpio]\nbackend = 'pigpio'\nport = {daemon.port}\n"
             f"[service]\nruntime_dir = '{tmp_path}'\n"
         )

@@ -71,6 +71,12 @@ class Session:
     is_open: bool = True
 
 
+class NotLookedAt(str):
+    """Why a login was not even looked at. It goes on no record: else whoever types fast fills it."""
+
+    __slots__ = ()
+
+
 NOBODY = Session("", "", "", 0.0)
 """Whoever has not logged in."""
 
@@ -139,7 +145,7 @@ class People:
         with self._checking:  # one after the other: guesses at once do not share a delay
             with self._lock:
                 if wait := self._lockout.remaining_s(name, self._clock()):
-                    return f"too many wrong passphrases; wait {wait:.0f} s"
+                    return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in self._rights
                 and 0 < len(passphrase) <= LONGEST

@@ -151,6 +151,14 @@ class TestLogin:
         kinds = [record["kind"] for record in page.looked.last(3)]
         assert kinds == ["login-refused"] * 3
 
+    def test_who_does_not_wait_fills_no_record(self, page):
+        form = {"name": "sam", "role": "surveillance", "passphrase": "wrong one"}
+
+        answers = [Browser(page.app).post("/login", form) for _ in range(10)]
+
+        assert "wait" in answers[-1].words
+        assert len(list(page.looked.last(20))) == 3
+
     def test_a_name_that_nobody_has_is_not_recorded(self, page):
         form = {"name": "my passphrase", "role": "viewer", "passphrase": "x"}
 

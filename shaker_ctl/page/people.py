@@ -72,7 +72,7 @@ class Session:
 
 
 class NotLookedAt(str):
-    """Why a login was not even looked at. It goes on no record: else whoever types fast fills it."""
+    """Why a login was not even looked at. It goes on no record, or a script could fill the disk."""
 
     __slots__ = ()
 

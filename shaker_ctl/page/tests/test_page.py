@@ -109,6 +109,9 @@ class TestWithoutALogin:
 
         assert (answer.status, answer.body) == (401, b"")
 
+    def test_a_number_without_end_is_no_page(self, page):
+        assert Browser(page.app).get("/rounds/" + "9" * 5000).status == 404
+
     def test_a_demonstration_needs_none_and_says_so(self, tmp_path, scribe):
         page = _page(tmp_path, login=False)
 

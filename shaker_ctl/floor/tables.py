@@ -66,7 +66,7 @@ class Shown:
         values = self.result.get("values")
         if not isinstance(values, list) or len(values) != 3:
             return {}
-        if any(value not in range(1, 7) or isinstance(value, bool) for value in values):
+        if any(type(value) is not int or not 1 <= value <= 6 for value in values):
             return {}
         return {
             "values": values,

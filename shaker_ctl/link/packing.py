@@ -178,7 +178,9 @@ def from_json(payload: bytes) -> dict[str, Any]:
     if len(payload) > MOST_JSON:
         raise ProtocolError(f"a message of {len(payload)} bytes, at most {MOST_JSON}")
     try:
-        plain = json.loads(payload)
+        plain = json.loads(payload, parse_int=_number)
+        # Not NaN, nor half a surrogate pair: no page or figure could be sent that shows it.
+        json.dumps(plain, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a message that is not JSON") from error
     if not isinstance(plain, dict):
@@ -220,6 +222,13 @@ def named(identity: Any) -> str:
     if not isinstance(identity, str) or _IDENTITY.fullmatch(identity) is None:
         raise ProtocolError("no identity of a journal")
     return identity
+
+
+def _number(digits: str) -> int:
+    value = int(digits)
+    if abs(value) > _LARGEST:
+        raise ValueError("a number that no database holds")
+    return value
 
 
 def _line(header: dict[str, Any]) -> bytes:

@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Callable
 from ipaddress import ip_address
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,30 +22,51 @@ from shaker_ctl.errors import SettingsError
 from shaker_ctl.page.parameters import PageParameters
 
 REQUEST_S = 10.0
-"""Longest time from a connection to its first whole request."""
+"""Longest time from a connection, or from the first byte of a later request, to a whole request."""
+
+STALLED_S = 30.0
+"""Longest time in which a client reads nothing of what waits for it."""
 
 BACKLOG = 64
 
 
 class Door(H11Protocol):
-    """A connection. One above the limit is closed at once; so is one that sends no request."""
+    """A connection. One above the limit is closed at once. So is one that takes too long to send a
+    request, the first or a later one, or to read an answer."""
 
     most = 256
+    _patience: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         if len(self.connections) >= self.most:
             transport.close()
             return
         super().connection_made(transport)
-        self._patience = self.loop.call_later(REQUEST_S, self._give_up)
+        self._patience = self.loop.call_later(REQUEST_S, transport.abort)
 
-    def _give_up(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
+    def data_received(self, data: bytes) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(REQUEST_S, self.transport.abort)
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE and self.conn.their_state is not h11.SEND_BODY:
+            self._patience.cancel()
+            self._patience = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if (patience := getattr(self, "_patience", None)) is not None:
-            patience.cancel()
+        for timer in (self._patience, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        if self.flow is not None:  # None where it was one too many
             super().connection_lost(exc)
 
 

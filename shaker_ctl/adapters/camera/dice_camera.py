@@ -110,7 +110,7 @@ class DiceCamera:
         self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
         self._reading: int | None = None
         self._read_deadline = float("inf")
-        self._pictures: dict[int, bytes] = {}
+        self._pictures: dict[int, bytes | None] = {}
         self._picture_came = threading.Condition(self._lock)
         self._request_ids = itertools.count(1)
 
@@ -184,14 +184,18 @@ class DiceCamera:
     def snap(self, timeout_s: float = 1.0) -> bytes:
         """The newest frame as a JPEG; empty while blind. Raises CameraError at the deadline."""
         request_id = next(self._request_ids)
+        with self._picture_came:
+            self._pictures[request_id] = None
         self._send(TakePicture(request_id))
         with self._picture_came:
-            if not self._picture_came.wait_for(lambda: request_id in self._pictures, timeout_s):
-                raise CameraError(
-                    f"the camera gave no picture within {timeout_s:g} s",
-                    remedy="see `shaker-ctl status` for the camera's fault",
-                )
-            return self._pictures.pop(request_id)
+            self._picture_came.wait_for(lambda: self._pictures[request_id] is not None, timeout_s)
+            jpeg = self._pictures.pop(request_id)
+        if jpeg is None:
+            raise CameraError(
+                f"the camera gave no picture within {timeout_s:g} s",
+                remedy="see `shaker-ctl status` for the camera's fault",
+            )
+        return jpeg
 
     @property
     def health(self) -> CameraHealth | None:
@@ -407,8 +411,9 @@ class DiceCamera:
                     self._reading = None
             case Picture():
                 with self._picture_came:
-                    self._pictures[message.request_id] = message.jpeg
-                    self._picture_came.notify_all()
+                    if message.request_id in self._pictures:  # somebody still waits for it
+                        self._pictures[message.request_id] = message.jpeg
+                        self._picture_came.notify_all()
                 return
             case _:
                 pass

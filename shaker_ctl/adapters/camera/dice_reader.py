@@ -118,6 +118,9 @@ class CameraReader:
         self._occasion_of: dict[int, Occasion] = {}
         self._reading: int | None = None
         self._is_blind = False
+        self._light_lock = threading.Lock()
+        """Held while the light changes: a word of the camera process must not undo a command."""
+        self._is_dipped = False
         self._light_obeys = True
         self._lost: threading.Timer | None = None
         self._well_since_s: float | None = None
@@ -198,14 +201,16 @@ class CameraReader:
             case commands.NotePoses(occasion):
                 self._camera.begin_toss(self._number(occasion))
             case commands.LightOn():
-                self._set_light(1.0)
-                self._is_blind = False
+                with self._light_lock:
+                    self._set_light(1.0)
+                    self._is_blind = False
                 self._camera.blind(False)
             case commands.LightOff():
                 # Blind first: no frame of the covered dice, however dark, is captured.
-                self._is_blind = True
-                self._camera.blind(True)
-                self._set_light(0.0)
+                with self._light_lock:
+                    self._is_blind = True
+                    self._camera.blind(True)
+                    self._set_light(0.0)
             case commands.StartReading(occasion):
                 number = self._number(occasion)
                 self._reading = number
@@ -219,6 +224,13 @@ class CameraReader:
         """The motor was switched off: a head start for the dip. Covered dice have none."""
         if not self._is_blind:
             self._camera.settle(self._number(occasion))
+
+    def _dip(self, level: float) -> None:
+        """As the camera process asks; while the dice are covered it asks in vain."""
+        with self._light_lock:
+            if not self._is_blind:
+                self._set_light(level)
+                self._is_dipped = level < 1.0
 
     def _set_light(self, level: float) -> None:
         """A light that does not obey is no reason to stop: its dip is not seen, nothing is read.
@@ -254,13 +266,15 @@ class CameraReader:
             case Rested():
                 self._rested(message)
             case DipLight(toss_id, level):
-                self._set_light(level)
+                self._dip(level)
                 self._camera.light_dipped(toss_id, time.monotonic())
             case RestoreLight():
-                self._set_light(1.0)
+                self._dip(1.0)
             case ReadingDone():
                 self._done(message)
             case CameraFault():
+                if message.code == "camera-process" and self._is_dipped:
+                    self._dip(1.0)  # whoever asked for the dip is gone
                 is_lost = message.code in LOST
                 level = logging.WARNING if is_lost else logging.INFO
                 log.log(level, "camera: %s. %s", message.text, message.remedy)

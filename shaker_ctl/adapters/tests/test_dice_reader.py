@@ -16,6 +16,8 @@ from shaker_ctl.reading.messages import (
     CameraRecovered,
     DipLight,
     Message,
+    Picture,
+    RestoreLight,
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
@@ -29,10 +31,14 @@ SOON_S = 0.2
 class NoOutputs:
     is_lost = False
 
+    def __init__(self) -> None:
+        self.light: list[float] = []
+
     def set_light(self, level: float) -> None:
-        """No light is fitted, and its link may be lost."""
+        """Its link may be lost."""
         if self.is_lost:
             raise GpioLinkError("the GPIO link was lost")
+        self.light.append(level)
 
     def drive_cover(self, opened: bool) -> None:
         """No cover is fitted."""
@@ -124,6 +130,32 @@ def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: 
         events.ConditionChanged(Condition.LIGHT),  # once, and not for each level
         events.ReaderFault(None, "camera-silent"),
     ]
+
+
+def test_a_camera_process_that_dies_in_a_dip_leaves_the_light_full(heard: Heard) -> None:
+    heard.reader.perform(commands.LightOn())
+    heard.say(DipLight(1, 0.6))
+    heard.say(CameraFault("camera-process", "it was killed", ""))
+    assert heard.outputs.light == [1.0, 0.6, 1.0]
+
+
+def test_a_late_word_of_the_camera_process_lights_no_covered_dice(heard: Heard) -> None:
+    heard.reader.perform(commands.LightOn())
+    heard.say(DipLight(1, 0.6))
+    heard.reader.perform(commands.LightOff())
+    heard.say(RestoreLight(1))
+    heard.say(DipLight(2, 0.7))
+    heard.say(CameraFault("camera-process", "it was killed", ""))
+    assert heard.outputs.light == [1.0, 0.6, 0.0]
+
+
+def test_a_picture_that_nobody_waits_for_is_not_kept(heard: Heard) -> None:
+    camera = heard.reader._camera
+    with pytest.raises(CameraError):
+        camera.snap(timeout_s=0.01)
+    heard.say(Picture(1, bytes(100)))
+    heard.say(Picture(7, bytes(100)))
+    assert not camera._pictures
 
 
 def test_a_listener_that_fails_does_not_end_the_supervision(

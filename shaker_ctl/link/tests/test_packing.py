@@ -94,6 +94,14 @@ def test_a_small_message_cannot_unpack_into_a_large_one() -> None:
     assert len(bomb) < 20_000
 
 
+@pytest.mark.parametrize(
+    "text", ['"\\ud800"', "NaN", "-Infinity", "1e999", "9" * 20, "9" * 4300], ids=lambda t: t[:9]
+)
+def test_what_nobody_could_show_or_store_is_refused(text: str) -> None:
+    with pytest.raises(ProtocolError):
+        packing.from_json(b'{"said": [' + text.encode() + b"]}")
+
+
 def test_json_nested_without_end_is_refused() -> None:
     with pytest.raises(ProtocolError):
         packing.from_json(b"[" * 100_000)

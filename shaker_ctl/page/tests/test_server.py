@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -12,8 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from uvicorn.server import ServerState
 
 from hil_tests.waiting import until
+from shaker_ctl.page import server
 from shaker_ctl.page.tests.a_journal import Scribe
 
 CONNECTIONS = 8
@@ -91,3 +99,55 @@ def test_bytes_that_are_no_request_are_refused(served) -> None:
     with socket.create_connection(("127.0.0.1", port), 30) as line:
         line.sendall(b"\x16\x03\x01\x00\xff" * 50 + b"\r\n\r\n")
         assert line.recv(100).startswith(b"HTTP/1.1 400")
+
+
+async def _body(request: Request) -> Response:
+    return Response(await request.body())
+
+
+async def _much(_request: Request) -> Response:
+    return Response(bytes(1 << 26))
+
+
+REQUEST = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "dawdles_with"),
+    [
+        (b"", b"GET / HTTP/1.1\r\nHost: here\r\nX: "),
+        (REQUEST + b"ok", b"GET / HTTP/1.1\r\nHost: here\r\nX: "),
+        (b"", REQUEST),
+        (REQUEST + b"ok", REQUEST),
+        (b"GET /much HTTP/1.1\r\nHost: here\r\n\r\n", b""),
+    ],
+    ids=["head", "later head", "body", "later body", "answer unread"],
+)
+def test_a_connection_that_dawdles_is_closed(
+    sent: bytes, dawdles_with: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "REQUEST_S", 0.3)
+    monkeypatch.setattr(server, "STALLED_S", 0.3)
+    app = Starlette(routes=[Route("/", _body, methods=["GET", "POST"]), Route("/much", _much)])
+    config, state = uvicorn.Config(app, http=server.Door, lifespan="off"), ServerState()
+
+    async def dawdle() -> None:
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(lambda: server.Door(config, state, {}), "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(sent)
+        if sent.endswith(b"ok"):
+            while b"ok" not in await reader.read(1000):
+                pass
+        writer.write(dawdles_with)
+        async with asyncio.timeout(30):
+            while not state.connections:
+                await asyncio.sleep(0.01)
+            while state.connections:
+                with contextlib.suppress(ConnectionError):
+                    writer.write(b"x" * bool(dawdles_with and not dawdles_with.startswith(b"P")))
+                await asyncio.sleep(0.05)
+        writer.close()
+        listening.close()
+
+    asyncio.run(dawdle())

@@ -55,7 +55,7 @@ RIGHTS: dict[str, frozenset[Right]] = {
 """What each role may see; a role that is not here sees nothing."""
 
 LOOKS_ON = frozenset({"viewer"})
-"""Roles whose session an open wall keeps: a screen on a wall has no hands."""
+"""Roles whose session an open wall keeps: nobody types at a screen on a wall."""
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """A million messages that no table sends: `python -m hil_tests.floor fuzz`.
 
-They go through the very parts that read what comes from the network, at both ends, without a broker
-between: noise, and true messages with bytes changed, left out and put in. What must hold: each is
+They go through the parts that read what comes from the network, at both ends, without a broker
+between: noise, and true messages with bytes changed, removed or inserted. What must hold: each is
 refused by name or is a true one, nothing else is raised, and no record is taken that no table has.
 """
 

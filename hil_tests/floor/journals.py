@@ -1,7 +1,6 @@
-"""Tables that only remember: a journal on disk, written by the product's own writer, and settings.
+"""Tables without a service: a journal on disk, written by the product's own writer, and settings.
 
-Owns made-up rounds as real ones are recorded. No service runs; a link follows them as it follows a
-stopped table.
+Owns invented rounds in the form of real records. A link follows such a table like a stopped one.
 """
 
 from __future__ import annotations

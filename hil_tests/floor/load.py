@@ -1,8 +1,8 @@
 """What a thousand tables cost a floor: `python -m hil_tests.floor load`.
 
 Prints CPU and memory of broker, collector and database, and how old a record is when its table has
-the floor's receipt. The tables run in this process, on the same machine; their cost is told apart
-from the floor's, and is none of a house's.
+the floor's receipt. The tables run in this process, on the same machine. Their cost is counted
+separately: a house does not have it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A floor to look at: `make floor`. Broker, collector, page, tables that play and tables recorded.
 
-Two tables play on the virtual rig; fifty others are recorded ones that play on by themselves. All
-listen on loopback, in a folder of their own, until Ctrl-C.
+Two tables play on the virtual rig; fifty others are recorded, and their records go on. Everything
+listens on loopback and lies in a folder of its own, until Ctrl-C.
 """
 
 from __future__ import annotations

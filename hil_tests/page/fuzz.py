@@ -1,8 +1,8 @@
 """A million requests that no browser sends: `python -m hil_tests.page.fuzz`.
 
-Holds every answer against what may come, for somebody without a login, a viewer, and somebody with
-a cookie that is no longer good. Ends with status 1 at the first answer that must not come, and
-where the page dies or grows.
+Compares every answer with what may come, for somebody without a login, a viewer, and somebody with
+a cookie that is no longer valid. Ends with status 1 at the first answer that must not come, or if
+the page dies or grows.
 """
 
 from __future__ import annotations

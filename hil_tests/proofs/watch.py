@@ -251,7 +251,7 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     if contact := CONTACTS.get(type(event)):
         w = w._replace(**contact)
         if isinstance(event, ev.CompartmentOpened):
-            w = w._replace(doubt=True)
+            w = w._replace(doubt=True, offered=None)
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):
@@ -399,7 +399,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.RevealRequested() if state.phase is P.REVEALING:
             w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
         case ev.DiceKept():
-            w = w._replace(doubt=False)
+            w = w._replace(doubt=False, dice_by=None)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
                 w = w._replace(shift_due=False, cycles=0, inspector=None)
@@ -413,7 +413,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.DiceChanged():
             w = _disturbed(w)._replace(doubt=False, dice_by=None)
         case ev.ShakerRetired():
-            w = w._replace(doubt=False)
+            w = w._replace(doubt=False, dice_by=None)
         case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():

@@ -156,7 +156,7 @@ def toss_for(
 
 
 def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
-    """Three dice laid by rule, every second leaning by a few degrees: tosses seldom do."""
+    """Three dice laid by rule, every second leaning by a few degrees: rare after tosses."""
     while True:
         dice = arrange.leaning_dice(rng, 3, setting.radius)
         if len(dice) == 3:

@@ -48,6 +48,7 @@ class Asking:
 
     def request(self, asked: Asked) -> bytes:
         """Return the message that asks."""
+        self._forget_old()
         marked = secrets.token_hex(8)
         self._asked[marked] = asked
         wanted: dict[str, Any] = {"id": marked, "what": asked.what}
@@ -57,10 +58,13 @@ class Asking:
 
     def is_under_way(self, sha256: str) -> bool:
         """Whether this picture is asked for; what nobody answered within a minute no longer is."""
+        self._forget_old()
+        return any(asked.sha256 == sha256 for asked in self._asked.values())
+
+    def _forget_old(self) -> None:
         now_s = time.monotonic()
         for marked in [m for m, a in self._asked.items() if now_s - a.since_s > GIVE_UP_S]:
             del self._asked[marked]
-        return any(asked.sha256 == sha256 for asked in self._asked.values())
 
     def take(self, place: Place, payload: bytes) -> Answer | None:
         """Return the whole answer when its last part is here; None before, and for what nobody

@@ -36,6 +36,7 @@ from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.link import topics
 from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.history import LARGEST
 from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.looked import NAME as LOOKED
 from shaker_ctl.page.looked import LookedLog
@@ -263,6 +264,8 @@ class FloorPage:
 
     async def _round(self, request: Request) -> Response:
         name, number = self._named(request), request.path_params["number"]
+        if number >= LARGEST:
+            raise HTTPException(404)
         store, site = self._store, self._p.site
         records = await asyncio.to_thread(store.round_records, site, name, number)
         if not records:
@@ -281,6 +284,8 @@ class FloorPage:
         """A picture by the record that names it: as stored here, else asked of the table."""
         name, sequence = self._named(request), request.path_params["sequence"]
         wanted = request.path_params["sha256"]
+        if sequence >= LARGEST:
+            raise HTTPException(404)
         if len(wanted) != 64 or any(letter not in "0123456789abcdef" for letter in wanted):
             raise HTTPException(404)
         self.site.noted(request, "picture", f"{name} {wanted}")

@@ -1,4 +1,4 @@
-"""The floor page's ear: what all tables show at the broker, and questions to one of them.
+"""What all tables show at the broker, for the floor's page, and questions to one of them.
 
 Owns a thread with a connection of its own. Must not know pages.
 """
@@ -19,7 +19,7 @@ from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import BrokerParameters
 
 CHANGED_S = 0.5
-"""Shortest time between two words that something has changed: a thousand tables change often."""
+"""Shortest time between two messages that something has changed: a thousand tables change often."""
 
 
 class FloorWatch:

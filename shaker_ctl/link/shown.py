@@ -1,7 +1,7 @@
 """The table's view, cut down to what a floor shows, so that it changes when something happened.
 
-Owns which parts of the status socket's view leave the table, and how fine its figures are: a
-temperature in whole degrees is a figure, one in thousandths is a message twice a second.
+Owns which parts of the status socket's view leave the table, and how its figures are rounded:
+a temperature in thousandths of a degree would be a message twice a second.
 """
 
 from __future__ import annotations

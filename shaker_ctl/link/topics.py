@@ -1,7 +1,7 @@
 """Where on the broker everything stands.
 
-Owns the names, `shaker/1/SITE/TABLE/...`. A table writes below its own name only, but for `ack` and
-`want`, which are the floor's; the broker holds both to it by their certificates.
+Owns the names, `shaker/1/SITE/TABLE/...`. A table writes below its own name only, and not
+what the floor publishes there. The broker enforces both by the certificates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A case: everything on one round in one folder, packed, that anybody can verify with Python alone.
 
 Owns the folder's form. `verify.py` in it walks the chain over the records as they were hashed, and
-holds each picture against the digest that its record names.
+compares each picture with the digest that its record names.
 """
 
 from __future__ import annotations

@@ -26,6 +26,9 @@ HEADERS = {
 MAX_BODY = 4096
 """Bytes of a request's body: a login, and nothing else is ever sent here."""
 
+MAX_PATH = 500
+"""Characters of an address; a longer one is none of a page, and a number in it none of a round."""
+
 READS = frozenset({"GET", "HEAD"})
 
 
@@ -69,6 +72,8 @@ class Guard:
         headers = Headers(scope=scope)
         if self._only_loopback and not _is_loopback(headers.get("host", "")):
             return PlainTextResponse("this page answers only by the name of its computer\n", 421)
+        if len(scope["path"]) > MAX_PATH:
+            return PlainTextResponse("there is no such page\n", 404)
         if scope["method"] in READS:
             return None
         if scope["method"] != "POST":

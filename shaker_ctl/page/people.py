@@ -55,7 +55,7 @@ RIGHTS: dict[str, frozenset[Right]] = {
 """What each role may see; a role that is not here sees nothing."""
 
 LOOKS_ON = frozenset({"viewer"})
-"""Roles whose session an open wall keeps: a screen on a wall has no hands."""
+"""Roles whose session an open wall keeps: nobody types at a screen on a wall."""
 
 
 @dataclass
@@ -69,6 +69,12 @@ class Session:
     seen_s: float
     rights: frozenset[Any] = field(default_factory=frozenset)
     is_open: bool = True
+
+
+class NotLookedAt(str):
+    """Why a login was not even looked at. It goes on no record, or a script could fill the disk."""
+
+    __slots__ = ()
 
 
 NOBODY = Session("", "", "", 0.0)
@@ -139,7 +145,7 @@ class People:
         with self._checking:  # one after the other: guesses at once do not share a delay
             with self._lock:
                 if wait := self._lockout.remaining_s(name, self._clock()):
-                    return f"too many wrong passphrases; wait {wait:.0f} s"
+                    return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in self._rights
                 and 0 < len(passphrase) <= LONGEST

@@ -1,4 +1,4 @@
-"""The page's web server: uvicorn, with as many connections as it can bear and none that dawdles.
+"""The page's web server: uvicorn, with a bound on connections and on how long each may wait.
 
 Owns sockets, TLS, and the end. Must not know what is served.
 """

@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from shaker_ctl.errors import ShakerError
-from shaker_ctl.page.people import COOKIE, NOBODY, People, Session
+from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, People, Session
 from shaker_ctl.page.words import Words
 
 log = logging.getLogger(__name__)
@@ -176,7 +176,9 @@ class Site:
             kind = "login-locked" if self.people.is_locked(name) else "login-refused"
             # A name that nobody has may be a passphrase typed too early: it is not recorded.
             known = name if self.people.knows(name) else "?"
-            self._note(kind, Session(known, role if role in self._roles else "?", "", 0.0), got)
+            if not isinstance(got, NotLookedAt):
+                role = role if role in self._roles else "?"
+                self._note(kind, Session(known, role, "", 0.0), got)
             facts = {"roles": self._roles, "wanted": wanted, "refused": got, "name": name[:32]}
             return self.page(request, "login.html", status=403, **facts)
         secret, session = got
@@ -191,7 +193,7 @@ class Site:
 
     async def _checked(self, name: str, role: str, word: str) -> tuple[str, Session] | str:
         if self._waiting >= MAX_WAITING:
-            return "too many people log in at once; try again"
+            return NotLookedAt("too many people log in at once; try again")
         self._waiting += 1
         try:
             return await asyncio.to_thread(self.people.log_in, name, role, word)

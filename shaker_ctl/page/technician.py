@@ -1,7 +1,7 @@
 """For the technician: how the devices do now, the last tosses, weeks of figures, wiring, a bundle.
 
-Owns these addresses. The live picture is the table's to give: it gives one only while it is closed
-or out of service.
+Owns these addresses. Only the table gives a live picture, and only while it is closed or out of
+service.
 """
 
 from __future__ import annotations

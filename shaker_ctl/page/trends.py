@@ -1,7 +1,7 @@
 """How the table does over weeks: figures of its view now and then, and the curve of each toss.
 
-Owns one SQLite file in the page's folder. What was not seen, because the page did not run, is not
-there; nothing of it proves anything.
+Owns one SQLite file in the page's folder. What happened while the page did not run
+is missing. The figures are no evidence.
 """
 
 from __future__ import annotations

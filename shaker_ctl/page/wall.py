@@ -14,7 +14,7 @@ from shaker_ctl.page.book import Round
 from shaker_ctl.rules.outcome import AREAS
 
 ROAD = 20
-"""Results on the road."""
+"""Results in the road, the row of the newest ones."""
 
 SHAPES = {
     "open": "circle",

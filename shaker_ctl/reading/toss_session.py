@@ -188,6 +188,7 @@ class TossSession:
         self._digest: int | None = None
         self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
         self._last_known: tuple[DiePose, ...] | None = None
+        """How the dice lie since the last toss; None where nobody has seen it."""
         self._held_back_until = 0.0
         self._exponents: list[float] = []
         self._memory = TossMemory()
@@ -228,6 +229,7 @@ class TossSession:
         if self._work is not None and self._work.toss_id == toss_id:
             return
         self._restore_light()
+        self._last_known = None
         work = self._work = _Work(toss_id, now, StillScene(self._reader), was_hidden=newest is None)
         self._step = _Step.MOVING
         self._previous = None

@@ -108,7 +108,8 @@ def nothing_passed(_: Context) -> Changes:
 
 
 def compartment_opened(_: Context) -> Changes:
-    return {"compartment_open": True, "dice_in_doubt": True}
+    """Whoever agrees to a correction sees the dice as they fell: now nobody does."""
+    return {"compartment_open": True, "dice_in_doubt": True, "named": None}
 
 
 REMEMBERED_DICE = 3 * 31
@@ -129,7 +130,9 @@ def dice_named(c: Context) -> Changes:
     return {"dice_named": DiceNamed(c.event.serials, c.event.person)}
 
 
-dice_kept = sets("dice_in_doubt", False)
+def dice_kept(_: Context) -> Changes:
+    """Other dice that one person named before are named no longer."""
+    return {"dice_in_doubt": False, "dice_named": None}
 
 
 def why_barred(c: Context) -> Changes:

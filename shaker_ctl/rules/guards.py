@@ -273,7 +273,7 @@ def lamps_dark(c: Context) -> bool:
 
 @guard("a fault has to be cleared first")
 def nothing_broken(c: Context) -> bool:
-    missed = {FaultKind.READER} if c.state.camera_off else set()
+    missed = {FaultKind.READER} if c.state.camera_off and c.rules.attended else set()
     return not c.state.faults - missed
 
 
@@ -358,7 +358,10 @@ def three_dice(c: Context) -> bool:
 
 @guard("one of these serials was locked in here before: dice that were taken out stay out")
 def never_used(c: Context) -> bool:
-    return not set(c.event.serials) & set(c.state.used_dice)
+    """Dice on record under a clock that stood later than now are recorded again."""
+    dice = c.state.dice
+    again = dice.serials if dice and dice.installed_at > c.event.at else ()
+    return not set(c.event.serials) & (set(c.state.used_dice) - set(again))
 
 
 @guard("two persons name other dice here; a second one repeats these serials")
@@ -476,6 +479,11 @@ def on_a_persons_word(c: Context) -> bool:
 @guard("this round was corrected before; it is done once")
 def not_corrected(c: Context) -> bool:
     return c.state.correction is None
+
+
+@guard("the compartment was opened since the toss: the dice no longer lie as they fell")
+def as_they_fell(c: Context) -> bool:
+    return not c.state.dice_in_doubt
 
 
 @guard("this is the result that stands, or it is not three of 1 to 6")

@@ -484,7 +484,7 @@ ROWS: tuple[Row, ...] = (
         "entry.correction",
         when=(
             *(g.the_dealer, g.of_this_round, g.on_a_persons_word),
-            *(g.not_corrected, g.another_result),
+            *(g.not_corrected, g.as_they_fell, g.another_result),
         ),
         notes=(fx.correction_named,),
         do=(fx.announce_named,),

@@ -229,6 +229,8 @@ def next_step(
             return f"{what}; then {then or _NEXT.get(state.phase, 'go on')}"
         if then:
             return then
+    if state.phase is Phase.REVEALING and "cover off" in may:
+        return "take the cover off; if its contact is stuck, the floorperson: cover off"
     # The order matters where a profile lets both be done: toss first, then no more bets.
     for verb in ("reveal", "activate", "nmb", "bets"):
         if verb in may:

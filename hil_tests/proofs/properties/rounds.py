@@ -114,7 +114,8 @@ def _corrected(case: Case) -> bool | None:
         return case.refused
     if case.on(ev.CorrectionNamed):
         stands = tuple(sorted(w.stands or ()))
-        may = who.role is Role.DEALER and w.by_person and w.first is None and values != stands
+        alone = w.by_person and w.first is None and not w.doubt
+        may = who.role is Role.DEALER and alone and values != stands
         return case.accepted == may and (not may or case.tells(Notice.CORRECTION))
     second = who.role in IN_CHARGE and who.name != Role.DEALER.value
     if not (second and w.offered is not None and values == w.offered):

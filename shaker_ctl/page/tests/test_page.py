@@ -109,6 +109,9 @@ class TestWithoutALogin:
 
         assert (answer.status, answer.body) == (401, b"")
 
+    def test_a_number_without_end_is_no_page(self, page):
+        assert Browser(page.app).get("/rounds/" + "9" * 5000).status == 404
+
     def test_a_demonstration_needs_none_and_says_so(self, tmp_path, scribe):
         page = _page(tmp_path, login=False)
 
@@ -150,6 +153,14 @@ class TestLogin:
         assert "wait" in answer.words
         kinds = [record["kind"] for record in page.looked.last(3)]
         assert kinds == ["login-refused"] * 3
+
+    def test_who_does_not_wait_fills_no_record(self, page):
+        form = {"name": "sam", "role": "surveillance", "passphrase": "wrong one"}
+
+        answers = [Browser(page.app).post("/login", form) for _ in range(10)]
+
+        assert "wait" in answers[-1].words
+        assert len(list(page.looked.last(20))) == 3
 
     def test_a_name_that_nobody_has_is_not_recorded(self, page):
         form = {"name": "my passphrase", "role": "viewer", "passphrase": "x"}

@@ -377,6 +377,18 @@ def test_covered_dice_are_taken_to_lie_as_last_read():
     assert len(table.of(TossWatched)[-1].before) == 3
 
 
+def test_poses_of_the_toss_before_the_last_say_nothing():
+    table = Table()
+    table.begin()
+    table.read()
+    assert table.watch([*tumbling(2), *[AFTER] * 12]) is not None
+    table.begin(2, AFTER)
+    table.read(2)
+    table.session.end(2)
+    table.session.begin(3, None, None)
+    assert table.of(TossWatched)[-1].before is None
+
+
 def test_an_ended_reading_gives_the_light_back_and_no_verdict():
     table = Table()
     table.session.read(3, table.now)

@@ -77,6 +77,14 @@ def test_where_nobody_attends_a_dead_camera_keeps_the_table_out_of_service():
     assert t.tell(ev.ReturnRequested(FLOOR)).refused
 
 
+def test_a_table_without_its_camera_that_nobody_attends_any_more_is_out_of_service():
+    t = without_camera()
+    t.rules = Playing(
+        profile="house-auto", entry_mode="auto", attended=False, autonomous=True
+    ).rules
+    assert t.do(ev.Restarted(False, False, False)).phase is Phase.OUT_OF_SERVICE
+
+
 def test_with_its_camera_a_round_is_recorded_as_seen():
     t = Playing().open().lit()
     t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))

@@ -170,6 +170,36 @@ def test_a_correction_survives_a_restart():
     t.do(ev.LampsShown(t.state.occasion, TRUE)).do(ev.WagersSettled(DEALER, 1))
 
 
+def test_dice_that_no_longer_lie_as_they_fell_are_not_read_again():
+    t = Playing().open().awaiting_dealer(UNREADABLE).do(ev.NoRollCalled(DEALER, 1))
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    refused = t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+    assert refused is not None
+    assert "opened" in refused.reason
+    without_power = typed_wrongly().do(ev.Restarted(True, False, False))
+    without_power.do(ev.LampsShown(without_power.state.occasion, TYPED))
+    assert without_power.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+
+
+def test_an_opening_takes_back_what_the_dealer_named():
+    t = named(typed_wrongly()).do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    assert t.tell(ev.CorrectionAgreed(FLOOR, 1, TRUE)).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.state.values == TYPED
+
+
+def test_a_power_cut_takes_back_what_the_dealer_named_and_it_is_named_again():
+    t = named(typed_wrongly()).do(ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    assert t.tell(ev.CorrectionAgreed(FLOOR, 1, TRUE)).refused
+    named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE))
+
+
+def test_a_lamp_fault_takes_back_what_the_dealer_named():
+    t = named(typed_wrongly()).do(ev.LampFault(None, "bulb"), ev.PresenceGiven(SUPERVISOR, 1))
+    assert t.tell(ev.CorrectionAgreed(FLOOR, 1, TRUE)).refused
+
+
 def test_multipliers_in_force_stay_in_force_over_a_correction():
     t = Playing(profile="pa-625b").open().betting()
     t.do(ev.NoMoreBetsCalled(DEALER, 1))

@@ -107,6 +107,10 @@ def test_dice_from_a_clock_that_stood_ahead_bar_the_round():
     t.do(ev.DiceChanged(FLOOR, OTHERS, t.now + timedelta(days=3650)))
     rules = t.rules
     assert rules.bars(t.now, TimeTrust.RTC, False, t.state.dice) is Barrier.DICE_AHEAD
+    opened_and_closed(t).do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+    assert t.state.dice == DiceSet(OTHERS, t.now), "the same dice are recorded again"
+    opened_and_closed(t)
+    assert t.tell(ev.DiceChanged(FLOOR, OTHERS, t.now)).refused, "now their age is known"
 
 
 def test_dice_that_grow_too_old_while_bets_are_open_are_not_tossed():
@@ -128,6 +132,15 @@ def test_two_persons_name_other_dice_where_the_house_has_two():
     assert t.state.dice is None, "other serials begin anew"
     t.do(ev.DiceChanged(FLOOR, ("7", "5", "4"), t.now))
     assert t.state.dice is not None
+
+
+def test_who_says_that_the_same_dice_are_in_it_takes_back_the_others_that_were_named():
+    t = Playing(dice_by_two=True).do(ev.Restarted(False, False, False))
+    t.do(ev.DiceChanged(FLOOR, ("1", "2", "3"), t.now))
+    t.do(ev.DiceChanged(SUPERVISOR, ("1", "2", "3"), t.now))
+    opened_and_closed(t).do(ev.DiceChanged(FLOOR, OTHERS, t.now), ev.DiceKept(FLOOR))
+    opened_and_closed(t).do(ev.DiceChanged(SUPERVISOR, OTHERS, t.now))
+    assert t.state.dice == DiceSet(("1", "2", "3"), t.now), "one person has named them"
 
 
 # ── Shifts, and a contact that is stuck ─────────────────────────────────────

@@ -156,6 +156,12 @@ def test_a_dealer_is_shown_the_act_that_comes_next_with_its_key() -> None:
     assert standing.next_step(TableState(Phase.BETTING), [], may=covered).endswith("(key /)")
 
 
+def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
+    state = TableState(Phase.REVEALING, round=3)
+    shown = standing.next_step(state, [], may=verbs(state))
+    assert shown.endswith("the floorperson: cover off")
+
+
 @pytest.mark.parametrize(
     ("reading", "entry", "kind", "line"),
     [

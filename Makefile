@@ -11,7 +11,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
-        faults faults-all mutations crash crash-all replay soak motor-off foreign \
+        faults faults-all mutations crash crash-all replay soak motor-off foreign floor floor-load floor-chaos bench-page \
         test-page words lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -40,8 +41,10 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verdict,
     Verified,
+    is_values,
 )
 from vision import reading
+from vision.reading import Reason
 
 log = logging.getLogger(__name__)
 
@@ -366,10 +369,14 @@ class CameraReader:
 def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
     """Vision's verdict in the rules' words."""
     match verdict:
-        case reading.Verified(values, confidence):
+        case reading.Verified(values, confidence) if is_values(values) and math.isfinite(
+            confidence
+        ):
             first, second, third = values
             return Verified((first, second, third), confidence)
-        case reading.NoRoll(die, kind, angle_deg, _):
+        case reading.NoRoll(die, kind, angle_deg, _) if math.isfinite(angle_deg):
             return NoRoll(NoRollKind(kind.value), die, angle_deg)
         case reading.Unreadable(reason, detail):
             return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)
+        case _:
+            return Unreadable(f"{Reason.NO_CONSENSUS.value}: a verdict that cannot be")

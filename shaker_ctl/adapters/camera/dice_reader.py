@@ -33,6 +33,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.vocabulary import (
     Condition,
     NoRoll,
@@ -41,7 +42,6 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verdict,
     Verified,
-    is_values,
 )
 from vision import reading
 from vision.reading import Reason

@@ -131,8 +131,18 @@ def _value(plain: Any, hint: Any) -> Any:
         except OverflowError as error:
             raise WireError("a number that no float holds") from error
     if hint in (int, str, bool, types.NoneType) and type(plain) is hint:
+        if hint is str and not _is_text(plain):
+            raise WireError("half a character, which no record can hold")
         return plain
     raise WireError(f"no {getattr(hint, '__name__', hint)}")
+
+
+def _is_text(said: str) -> bool:
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _one_of(plain: Any, hints: tuple[Any, ...]) -> Any:

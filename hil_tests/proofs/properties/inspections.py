@@ -115,7 +115,9 @@ def _aged(case: Case) -> bool | None:
     signed_at = case.state.signed_at
     if case.phase is not P.OPENING or signed_at is None:
         return None
-    old = case.event.now - signed_at >= timedelta(hours=case.rules.parameters.signature_h)
+    age = case.event.now - signed_at  # below zero under a clock that was set back since
+    end = timedelta(hours=case.rules.parameters.signature_h)
+    old = age >= end or age < -timedelta(minutes=5)
     return case.to in (P.INSPECTION_DUE, P.INSPECTED) if old else case.to is not P.INSPECTION_DUE
 
 
@@ -208,7 +210,8 @@ def _clock_admits(case: Case) -> bool | None:
     trusted = case.event.trust is not TimeTrust.NONE and not case.event.behind_last_record
     if case.to is P.INSPECTION_DUE:
         return trusted and case.phase is P.OPENING and case.tells(Notice.INSPECTION_DUE)
-    good = trusted and case.event.now == case.table.day and case.state.dice is not None
+    known = case.state.dice is not None and not case.before.doubt
+    good = trusted and case.event.now == case.table.day and known
     if good and case.phase is P.ADMITTING and (case.before.estop or case.before.shift_due):
         return case.to is P.READY
     starts = case.to in BEGUN and case.next.barred is None

@@ -338,7 +338,9 @@ def _leads(case: Case) -> bool | None:
         bets_open = case.expected.nmb_before_reveal and case.before.playing
         if uncovered and case.before.camera_off:
             trial = case.state.purpose is Purpose.TRIAL
-            judged = P.INSPECTION_DUE if trial else P.CYCLE_TO_BE_JUDGED
+            more = case.before.faults - {FaultKind.READER}
+            shut = P.OUT_OF_SERVICE if more else P.INSPECTION_DUE
+            judged = shut if trial else P.CYCLE_TO_BE_JUDGED
             return to is (P.AWAITING_DEALER if case.before.playing else judged)
         expected = P.COMING_TO_REST if uncovered else P.COVERED if bets_open else P.REVEALING
         return to is expected

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.vocabulary import (
     Condition,
     NoRoll,
@@ -42,6 +44,7 @@ from shaker_ctl.rules.vocabulary import (
     Verified,
 )
 from vision import reading
+from vision.reading import Reason
 
 log = logging.getLogger(__name__)
 
@@ -366,10 +369,14 @@ class CameraReader:
 def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
     """Vision's verdict in the rules' words."""
     match verdict:
-        case reading.Verified(values, confidence):
+        case reading.Verified(values, confidence) if is_values(values) and math.isfinite(
+            confidence
+        ):
             first, second, third = values
             return Verified((first, second, third), confidence)
-        case reading.NoRoll(die, kind, angle_deg, _):
+        case reading.NoRoll(die, kind, angle_deg, _) if math.isfinite(angle_deg):
             return NoRoll(NoRollKind(kind.value), die, angle_deg)
         case reading.Unreadable(reason, detail):
             return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)
+        case _:
+            return Unreadable(f"{Reason.NO_CONSENSUS.value}: a verdict that cannot be")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -21,7 +22,8 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.vocabulary import Condition
+from shaker_ctl.rules.vocabulary import Condition, Unreadable
+from vision import reading
 
 pytestmark = pytest.mark.timed
 
@@ -156,6 +158,18 @@ def test_a_picture_that_nobody_waits_for_is_not_kept(heard: Heard) -> None:
     heard.say(Picture(1, bytes(100)))
     heard.say(Picture(7, bytes(100)))
     assert not camera._pictures
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        reading.Verified((9, 9, 9), 1.0),
+        reading.Verified((1, 2, 3), math.nan),
+        reading.NoRoll(0, reading.Kind.TILTED, math.inf),
+    ],
+)
+def test_a_verdict_that_no_record_can_hold_is_unreadable(verdict: reading.Verdict) -> None:
+    assert isinstance(dice_reader.in_the_rules_words(verdict), Unreadable)
 
 
 def test_a_listener_that_fails_does_not_end_the_supervision(

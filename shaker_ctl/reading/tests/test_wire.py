@@ -120,6 +120,12 @@ def test_what_does_not_fit_is_refused(plain: object) -> None:
         decoded(json.dumps(plain).encode())
 
 
+def test_half_a_character_is_refused() -> None:
+    message = encoded(CameraFault("torn", "a picture", "")).replace(b"a picture", b"\\ud800")
+    with pytest.raises(WireError):
+        decoded(message)
+
+
 def test_whatever_is_flipped_or_cut_is_a_message_or_refused() -> None:
     chance = random.Random(4)
     whole = encoded(done(Verified((1, 2, 3), 0.9)))

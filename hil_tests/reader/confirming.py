@@ -61,6 +61,8 @@ def _pip(stage: Stage) -> Callable[[], np.ndarray] | None:
     edge = camera.die_mm
     top = toss.position_mm[die] + (0.0, 0.0, edge / 2)
     place_beside = (u / 2, v / 2) if u or v else (0.32, 0.32) if is_ace else (0.125, 0.25)
+    if is_more:
+        place_beside = (-v, u)  # Empty as well, and clear of a large ace.
     at, beside = (
         camera.to_px((top + edge * (x * level[0] + y * level[1]))[None])[0]
         for x, y in ((u, v), place_beside)

@@ -73,7 +73,7 @@ class Guard:
         if self._only_loopback and not _is_loopback(headers.get("host", "")):
             return PlainTextResponse("this page answers only by the name of its computer\n", 421)
         if len(scope["path"]) > MAX_PATH:
-            return PlainTextResponse("there is no such page\n", 404)
+            return PlainTextResponse("", 404)
         if scope["method"] in READS:
             return None
         if scope["method"] != "POST":

@@ -122,7 +122,11 @@ def test_a_table_cannot_speak_for_another_nor_for_the_floor(
             table.publish(f"shaker/1/{SITE}/{topic}", b"{}", qos=1)
         own = f"shaker/1/{SITE}/pit-thief/birth"
         table.publish(own, b"{}", qos=1)
-        turned(listener, lambda: any(topic == own for topic, _ in seen))
+        ends_s = time.monotonic() + 20.0
+        while not any(topic == own for topic, _ in seen):
+            assert time.monotonic() < ends_s, (listener.trouble, table.trouble)
+            listener.turn(0.05)
+            table.turn(0.05)
         ends_s = time.monotonic() + 0.5
         while time.monotonic() < ends_s:
             table.turn(0.05)
@@ -173,13 +177,13 @@ def test_a_hostile_collector_gets_records_and_changes_nothing(house: House, tmp_
         said = [packing.split(payload)[0] for _, payload in answers]
         assert any("names no picture" in str(header.get("error")) for header in said)
         assert running.failure is None
+        assert table.path.read_bytes() == before
         # The true floor's word brings the link back to work, by itself.
         house.collector.kill()
         house.collector.start()
         table.play(1)
         until(lambda: stored_as(store, table), limit_s=90.0)
         assert store.alarms(SITE) == [] or all(a.table != "pit-h" for a in store.alarms(SITE))
-    assert table.path.read_bytes()[:50_000] == before[:50_000] or len(before) <= 50_000
     assert not list(tmp_path.glob("*.replaced*"))
 
 

@@ -264,7 +264,7 @@ def check_downgrade(computer: Computer, packages: Packages, say: Teller) -> None
     say(f"journal: {last_line(verified.stdout)}", verified.returncode == 0)
 
 
-KEY = "/root/seal.key"
+KEY = "/srv/seal.key"
 SEAL = ("shaker-ctl", "seal", "write", "--key", KEY, "--by", "Ann")
 SEAL_NEXT = "/etc/shaker-ctl/seal-next.json"
 
@@ -272,9 +272,9 @@ SEAL_NEXT = "/etc/shaker-ctl/seal-next.json"
 def check_sealed_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
     """An approver seals the table; a version without a seal of its own is sent back."""
     computer.run("systemctl", "stop", "shaker-ctl")
-    keys = ("shaker-ctl", "seal", "keys", "--no-passphrase", KEY, "/root/seal.pub")
+    keys = ("shaker-ctl", "seal", "keys", "--no-passphrase", KEY, "/srv/seal.pub")
     say(last_line(computer.run(*keys)), (computer.root / KEY.lstrip("/")).exists())
-    computer.run("shaker-ctl", "install", "--yes", "--public-key", "/root/seal.pub")
+    computer.run("shaker-ctl", "install", "--yes", "--public-key", "/srv/seal.pub")
     sealed = computer.try_(*SEAL)
     say(last_line(sealed.stdout), sealed.returncode == 0)
     started = computer.try_("systemctl", "start", "shaker-ctl")
@@ -306,8 +306,8 @@ def check_newer_records(computer: Computer, packages: Packages, say: Teller) -> 
 
 def seal_next(computer: Computer, package: Path, say: Teller) -> None:
     """Have the approver seal a version that is to be installed, from its package unpacked."""
-    computer.run("rm", "-rf", "/root/next")
-    computer.run("dpkg", "-x", f"/{package.name}", "/root/next")
+    computer.run("rm", "-rf", "/srv/next")
+    computer.run("dpkg", "-x", f"/{package.name}", "/srv/next")
     (site,) = computer.root.glob("root/next/usr/lib/shaker-ctl/lib/python3.*/site-packages")
     to = ("--packages", f"/{site.relative_to(computer.root)}", "--out", SEAL_NEXT)
     sealed = computer.try_(*SEAL, *to)

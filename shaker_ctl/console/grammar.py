@@ -20,7 +20,7 @@ from shaker_ctl.console import codes
 from shaker_ctl.rules.vocabulary import Role
 
 MAX_LINE = 200
-"""Characters; the longest command, `dice changed` with three long serials, has 112."""
+"""Characters; the longest command, `dice corrected` with three long serials, has 113."""
 
 
 class Kind(Enum):

@@ -308,7 +308,7 @@ def seal_next(computer: Computer, package: Path, say: Teller) -> None:
     """Have the approver seal a version that is to be installed, from its package unpacked."""
     computer.run("rm", "-rf", "/srv/next")
     computer.run("dpkg", "-x", f"/{package.name}", "/srv/next")
-    (site,) = computer.root.glob("root/next/usr/lib/shaker-ctl/lib/python3.*/site-packages")
+    (site,) = computer.root.glob("srv/next/usr/lib/shaker-ctl/lib/python3.*/site-packages")
     to = ("--packages", f"/{site.relative_to(computer.root)}", "--out", SEAL_NEXT)
     sealed = computer.try_(*SEAL, *to)
     say(last_line(sealed.stdout), sealed.returncode == 0)

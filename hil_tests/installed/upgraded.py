@@ -182,8 +182,9 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
     say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
     refused = computer.try_("shaker-ctl", "demo", "--rounds", "1")
     say("demo: " + last_line(refused.stdout), refused.returncode == 1)
-    extra = computer.try_("/usr/lib/shaker-ctl/bin/python3", "-c", "import hil_tests")
-    say("no rig is on this table", extra.returncode != 0)
+    for module in ("hil_tests", "shaker_ctl.floor"):
+        extra = computer.try_("/usr/lib/shaker-ctl/bin/python3", "-c", f"import {module}")
+        say(f"no {module} is on this table", "ModuleNotFoundError" in extra.stdout)
 
 
 def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Teller) -> None:

@@ -26,7 +26,8 @@ import numpy as np
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_errors
 
-from hil_tests.installed import debian
+from hil_tests.floor.house import House
+from hil_tests.installed import beside, debian
 from hil_tests.installed.booted import (
     BootedDebian,
     Computer,
@@ -46,6 +47,7 @@ PLAYED_S = 900.0
 JOURNAL = "/var/lib/shaker-ctl/journal.sqlite"
 SETTINGS = "/etc/shaker-ctl/settings.toml"
 FORMER = "/usr/lib/shaker-ctl.former"
+OF_HOUSE = ("/etc/shaker-ctl", "/etc/shaker-page", "/etc/shaker-link")
 UP = "active"
 
 
@@ -352,7 +354,8 @@ def check_removal(computer: Computer, say: Teller) -> None:
     program = computer.root / "usr/lib/shaker-ctl"
     say("the program is gone", not program.exists())
     computer.run("dpkg", "--purge", "shaker-ctl")
-    kept = [name for name in (SETTINGS, JOURNAL) if (computer.root / name.lstrip("/")).exists()]
+    of_house = (*OF_HOUSE, SETTINGS, JOURNAL)
+    kept = [name for name in of_house if (computer.root / name.lstrip("/")).exists()]
     say(f"purge keeps {', '.join(kept)}", kept == [JOURNAL])
 
 
@@ -414,11 +417,16 @@ def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
         check_first_installation(computer, made.given, say)
         furnish(computer, machine)
         computer.run("shaker-ctl", "install", "--yes")
+        house = ended.enter_context(House(Path(folder) / "house"))
+        beside.switch_on(computer, "shaker-ctl", house, say)
         check_play(machine, computer, rounds, say)
+        beside.check_followed(computer, "shaker-ctl", say)
         check_open_table_refuses(computer, made, say)
         close_table(machine)
         check_upgrade(computer, made, say)
+        beside.check_still_there(computer, "the upgrade", say)
         check_bad_upgrade(computer, made, say)
+        beside.check_still_there(computer, "the bad upgrade", say)
         check_downgrade(computer, made, say)
         check_killed(computer, made, moments, say)
         check_sealed_upgrade(computer, made, say)

@@ -49,8 +49,9 @@ def switch_on(computer: Computer, program: str, house: House, say: Teller) -> No
     settings = computer.root / SETTINGS
     port = free_port()
     names = {name: f"/etc/shaker-page/{name}.pem" for name in ("certificate", "key")}
-    page = tomlkit.dumps({"page": {"port": port, **names}})
-    settings.write_text(f"{settings.read_text('utf-8')}\n{page}", "utf-8")
+    plain: dict[str, Any] = tomlkit.parse(settings.read_text("utf-8")).unwrap()
+    plain["page"] = {"port": port, **names}
+    settings.write_text(tomlkit.dumps(plain), "utf-8")
     made = computer.try_(program, "install", "--yes", "--page")
     owned = computer.run("stat", "-c", "%U:%G %a", *names.values()).split()
     is_right = owned == ["root:shaker-page", "644", "root:shaker-page", "640"]

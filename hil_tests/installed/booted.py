@@ -38,6 +38,7 @@ from hil_tests.demo.session import Plan, Session
 from hil_tests.floor.house import House
 from hil_tests.installed import beside, debian
 from hil_tests.installed.debian import Teller
+from hil_tests.installed.parts import Workshop
 from hil_tests.rig.control import ask
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Console, ConsoleRefusedError
@@ -661,6 +662,7 @@ def run(root: Path) -> bool:
         check_stop(computer, machine, say)
         beside.check_followed(computer, f"{PREFIX}/bin/shaker-ctl", say)
         check_doctor(computer, say, is_running=False)
+        Workshop(computer, machine, f"{PREFIX}/bin/shaker-ctl", STICK, say).change_all()
         check_loops(computer, machine.settings(), say)
         check_without_python(computer, say)
         check_uninstallation(computer, say)

@@ -50,6 +50,9 @@ FORMER = "/usr/lib/shaker-ctl.former"
 OF_HOUSE = ("/etc/shaker-ctl", "/etc/shaker-page", "/etc/shaker-link")
 UP = "active"
 
+TRIES = 3
+"""How often people install a package again. On a busy machine the doctor may find a device late."""
+
 
 def recipe(suite: str) -> debian.Recipe:
     """Return a Debian with what the package depends on, since no mirror is asked inside."""
@@ -347,7 +350,10 @@ def check_killed(computer: Computer, packages: Packages, moments: int, say: Tell
         computer.run("systemctl", "start", "shaker-ctl")
         is_cut = (computer.root / FORMER.lstrip("/")).exists()
         before = state(computer)
-        again = computer.try_("dpkg", "--install", f"/{packages.better.name}")
+        for _ in range(TRIES):
+            again = computer.try_("dpkg", "--install", f"/{packages.better.name}")
+            if again.returncode == 0:
+                break
         computer.run("systemctl", "start", "shaker-ctl")
         say(
             f"killed after {moment_s:.1f} of {whole_s:.0f} s: {before}; again: {state(computer)}",

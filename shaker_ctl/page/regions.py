@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -164,7 +164,7 @@ class Regions:
         language: str,
         session: Session,
         goes_on: Callable[[Session], bool],
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         feed = self._feeds.setdefault((names, language), Feed(self, names, language))
         feed.readers += 1
         self._streams[session.key] += 1

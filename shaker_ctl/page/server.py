@@ -107,7 +107,7 @@ def client_of(address: str) -> str:
 class Loop(asyncio.SelectorEventLoop):
     """asyncio's loop, whose servers do not wait a minute for a TLS handshake."""
 
-    async def create_server(self, *told: Any, ssl: Any = None, **more: Any) -> asyncio.Server:  # type: ignore[override]
+    async def create_server(self, *told: Any, ssl: Any = None, **more: Any) -> asyncio.Server:
         if ssl is not None:
             more |= {"ssl_handshake_timeout": HANDSHAKE_S, "ssl_shutdown_timeout": HANDSHAKE_S}
         return await super().create_server(*told, ssl=ssl, **more)

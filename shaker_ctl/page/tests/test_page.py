@@ -280,10 +280,10 @@ class TestStream:
             waiting = [asyncio.ensure_future(anext(one)) for one in streams]
             await asyncio.sleep(0)
             regions._wake()
-            for one, waits in zip(told, waiting, strict=True):
-                one.append(await waits)
-            for one in streams:
-                await one.aclose()
+            for events, waits in zip(told, waiting, strict=True):
+                events.append(await waits)
+            for stream in streams:
+                await stream.aclose()
             return told
 
         told = asyncio.run(read())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -139,7 +140,7 @@ def test_one_address_has_a_quarter_of_all_connections(monkeypatch: pytest.Monkey
 def test_more_connections_than_files_are_refused_before_anything_listens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server.resource, "getrlimit", lambda _of: (256, 256))
+    monkeypatch.setattr(resource, "getrlimit", lambda _of: (256, 256))
     with pytest.raises(SettingsError, match="may open 256 files"):
         server.listen(PageParameters(port=0, connections=200))
 

@@ -290,7 +290,7 @@ class Rig:
         table = self.plan.lamp
         if table.start:
             words = [self._placed(word) for word in table.start]
-            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, process_group=0)
             started.callback(_end, program)
         device = Path(self._placed(table.device))
         deadline = time.monotonic() + DEVICE_S

@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -363,7 +364,7 @@ def by_hand(folder: Path) -> str:
             dan.type("logout")
             played = dan.screen
     finally:
-        demo.sendintr()
+        demo.kill(signal.SIGTERM)  # as Ctrl-C, which a shell's background jobs do not hear
         demo.expect(pexpect.EOF)
         demo.close()
     return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"

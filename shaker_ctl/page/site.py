@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -272,10 +273,13 @@ def clock_time(wall: str) -> str:
     return wall[:40] if when is None else when.strftime("%H:%M:%S")
 
 
-def moment(wall: str | float) -> str:
+def moment(wall: str | float) -> Markup:
     """A wall time, or seconds since 1970, as the house's clock has it, with the day."""
     when = _local(wall)
-    return str(wall)[:40] if when is None else when.strftime("%Y-%m-%d %H:%M:%S")
+    if when is None:
+        return Markup.escape(str(wall)[:40])
+    # A narrow column breaks between the two, and not at the hyphens of the day.
+    return Markup(when.strftime("<time>%Y-%m-%d</time> <time>%H:%M:%S</time>"))
 
 
 def _local(wall: str | float) -> datetime | None:

@@ -56,6 +56,16 @@ def test_a_low_terminal_shows_lamps_and_each_fault_with_its_remedy(height: int) 
     assert len(told.splitlines()) <= height
 
 
+def test_what_stands_below_is_as_long_as_the_terminal_has_room_for() -> None:
+    below = ["\n".join("wxyz" for _ in range(9)), "short"]
+    for height, last in ((50, "wxyz"), (24, "wxyz"), (20, "short"), (10, "short")):
+        screen = io.StringIO()
+        console = Console(width=80, height=height, file=screen, force_terminal=True, no_color=True)
+        console.print(draw(view(), below=below))
+        assert screen.getvalue().rstrip().splitlines()[-1] == last
+        assert ("last reading" in screen.getvalue()) == (height == 50)
+
+
 def test_the_screen_says_whom_it_waits_for_and_what_to_type() -> None:
     pending = {"roles": ["dealer"], "text": "collect and pay, then: settled (key -)"}
     told = shown(draw(view(pending=pending)))

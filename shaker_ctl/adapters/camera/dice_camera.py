@@ -285,7 +285,9 @@ class DiceCamera:
                 stdout=subprocess.DEVNULL,
                 stderr=self._stderr,
                 env=environment,
-                start_new_session=True,  # Ctrl-C at the terminal is the service's to handle
+                # Ctrl-C at the terminal is the service's to handle. No session of its own: the
+                # kernel may weigh sessions against each other, and this one has the priority.
+                process_group=0,
             )
         link = Connection(ours.detach())
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 
 from hil_tests.bounded import at_least
@@ -38,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     look.add_argument("--pace", type=float, default=2.0, help="their rounds a minute")
     look.add_argument("--seconds", type=float, default=0.0, help="0: until Ctrl-C")
     options = parser.parse_args(arguments)
+    # Whoever ends it, its processes end and its disk is unmounted.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     logging.getLogger("shaker_ctl.link").setLevel(logging.ERROR)  # links that come and go are meant
     if options.command == "show":
         from hil_tests.floor.show import show

@@ -28,8 +28,9 @@ from shaker_ctl.floor.store import count_records
 DOWN_S = (0.0, 4.0)
 """How long a killed part stays away, at random."""
 REAL_LINKS = 3
-DISK_MB = 320
-"""Of the file that the database's disk is made of: an empty PostgreSQL takes a tenth."""
+DISK_MB = 4096
+"""Of the sparse file that the database's disk is made of: room for all records and the database's
+log, once the disk is cleared."""
 STEPS = (timedelta(days=-400), timedelta(seconds=-2), timedelta(hours=3), timedelta(days=4000))
 """Of tables' clocks."""
 EVEN_S = 180.0
@@ -57,11 +58,15 @@ def small_disk(folder: Path) -> Iterator[bool]:
 
 
 def fill(disk: Path) -> Path:
-    """Leave not a block free; return the file that takes them."""
+    """Leave not a block free; return the file that holds them."""
     file = disk / "fill"
-    with file.open("wb", buffering=0) as filling, contextlib.suppress(OSError):
-        while True:
-            filling.write(bytes(4096))
+    with file.open("wb") as filling:
+        at = 0
+        for size in (1 << 26, 1 << 20, 1 << 16, 1 << 12):
+            with contextlib.suppress(OSError):
+                while True:
+                    os.posix_fallocate(filling.fileno(), at, size)
+                    at += size
     return file
 
 

@@ -69,7 +69,14 @@ class PlayingTable:
 
     def __enter__(self) -> PlayingTable:
         """Raises DemoError where rig or service do not start."""
-        self.session.__enter__()
+        for left in reversed(range(TRIES)):
+            try:
+                self.session.__enter__()
+                break
+            except DemoError:
+                if not left:
+                    raise
+                shutil.rmtree(self.session.folder)
         self.link.start()
         return self
 
@@ -105,8 +112,8 @@ def show(
         stack.callback(page.stop)
         page.start()
         tables = [RecordedTable(folder / f"pit-{n}", f"pit-{n}", seed=n) for n in range(recorded)]
-        for table in tables:
-            parameters = house.link_parameters(table.name, table.settings)
+        for each in tables:
+            parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
         tell(f"the floor's page: http://127.0.0.1:{port}/")
         tell(f"metrics: http://127.0.0.1:{house.metrics_port}/metrics")
@@ -115,38 +122,22 @@ def show(
         playing: list[PlayingTable] = []
         for number in range(rigs):  # one after the other: a start takes most of a processor
             if not over.is_set():
-                playing.append(_started(stack, house, number, tell))
+                name = f"rig-{number}"
+                table = PlayingTable(house, folder / name, name, seed=number)
+                playing.append(stack.enter_context(table))
+                tell(f"{name} plays: {folder / name}")
         ends_s = time.monotonic() + seconds if seconds else float("inf")
         chance = random.Random(1)
         while not over.wait(0.2) and time.monotonic() < ends_s:
-            for table in tables:
+            for each in tables:
                 if chance.random() < 0.2 * pace / 60.0:
-                    table.play(1)
-            for each in playing:
-                each.staff.keep_going()
-        for each in playing:
-            each.end_of_play()
+                    each.play(1)
+            for table in playing:
+                table.staff.keep_going()
+        for table in playing:
+            table.end_of_play()
         with closing(house.store()) as store:
             return _all_received(store, [*tables, *playing], tell)
-
-
-def _started(
-    stack: contextlib.ExitStack, house: House, number: int, tell: Callable[[str], None]
-) -> PlayingTable:
-    name = f"rig-{number}"
-    for left in reversed(range(TRIES)):
-        folder = house.folder / f"{name}-{left}"
-        try:
-            table = stack.enter_context(PlayingTable(house, folder, name, seed=number))
-        except DemoError as error:
-            tell(f"{name}: {error.line()}")
-            if not left:
-                raise
-        else:
-            table.staff.keep_going()
-            tell(f"{name} plays: {folder}")
-            return table
-    raise AssertionError("unreachable")
 
 
 def _all_received(

@@ -1,9 +1,9 @@
 """People at the consoles of a whole table on the virtual rig, through terminal programs.
 
 Owns the sessions as a person would type them: from a jam at night to the table open again
-(`picocom`), and a dealer's three rounds with one disagreement (`miniterm`). The tests run them;
-`python -m hil_tests.scenarios.console_sessions` records what was on the screen into the consoles'
-README.
+(`picocom`), a dealer's three rounds with one disagreement (`miniterm`), and a visitor's evening
+(`shaker-ctl console`). The tests run them; `python -m hil_tests.scenarios.console_sessions [NAME]`
+records what was on the screens into the consoles' README and BY_HAND.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
@@ -59,6 +59,9 @@ def mend_it(session: Session, fault: str) -> None:
     ask(Path(session.rig["control"]), f"heal {fault}")
 
 
+START_S = 60
+"""For a terminal program to start, on a busy machine."""
+
 CYCLES = 12
 """Most cycles of one inspection: now and then a die does not lie flat, and the count restarts."""
 
@@ -90,9 +93,10 @@ class Person:
             dimensions=(40, 80),
         )
         self._child.logfile_read = self._seen
-        time.sleep(0.5)  # either program says nothing when it is ready
-        self._child.send("\r")
-        self._child.expect(PROMPT)
+        for left in reversed(range(START_S)):  # they say nothing when they are ready
+            self._child.send("\r")
+            if self._child.expect([PROMPT, pexpect.TIMEOUT] if left else [PROMPT], timeout=1) == 0:
+                break
         self._seen.seek(0)
         self._seen.truncate()  # what was said before they came is no part of their session
         self._seen.write(str(self._child.after))
@@ -310,7 +314,7 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
 # ── Five rounds and more by hand, as the README says ─────────────────────────
 
 ASKED = r"\* (?:Announce and confirm the values: \d \d \d\.|[^*]*call no\s+roll)"
-MAX_USUAL = 8
+MIN_USUAL, MAX_USUAL = 3, 12
 """Rounds in which to wait for dice that do not lie flat; in `rough` one toss in four."""
 
 
@@ -336,9 +340,9 @@ def by_hand(folder: Path) -> str:
         with person(at, "dealer", program) as dan:
             _open(dan)
             dan.login("dealer", "dan")
-            for _ in range(MAX_USUAL):
-                if _play(dan) == "no roll":
-                    break
+            ends: list[str] = []
+            while len(ends) < MIN_USUAL or ("no roll" not in ends and len(ends) < MAX_USUAL):
+                ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
             _rig(dan, "hands force compartment")
@@ -451,6 +455,7 @@ def _rig(dan: Person, command: str) -> None:
 # ── Recording ───────────────────────────────────────────────────────────────
 
 README = Path(console.__file__).with_name("README.md")
+BY_HAND = Path(__file__).with_name("BY_HAND.md")
 
 
 def put_into(page: str, name: str, recorded: str) -> str:
@@ -462,16 +467,28 @@ def put_into(page: str, name: str, recorded: str) -> str:
     return filled
 
 
-def main() -> None:
-    """Run both sessions and put their screens into the README."""
-    for name, by_hand, run in (
-        ("jam_at_night", False, jam_at_night),
-        ("three_rounds", True, three_rounds),
-    ):
-        folder = Path(tempfile.mkdtemp())
+def _on_a_table(run: Callable[[Session], str], *, by_hand: bool) -> Callable[[Path], str]:
+    def record(folder: Path) -> str:
         with Session(Plan(pace="brisk", seed=5, by_hand=by_hand), folder) as session:
-            recorded = run(session)
-        README.write_text(put_into(README.read_text("utf-8"), name, recorded), "utf-8")
+            return run(session)
+
+    return record
+
+
+SESSIONS: dict[str, tuple[Path, Callable[[Path], str]]] = {
+    "jam_at_night": (README, _on_a_table(jam_at_night, by_hand=False)),
+    "three_rounds": (README, _on_a_table(three_rounds, by_hand=True)),
+    "by_hand": (BY_HAND, by_hand),
+}
+
+
+def main() -> None:
+    """Put the screens of the sessions into their pages: of those that are named, or of all."""
+    for name in sys.argv[1:] or SESSIONS:
+        page, record = SESSIONS[name]
+        folder = Path(tempfile.mkdtemp())
+        recorded = record(folder / "table")
+        page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 
 

@@ -314,8 +314,9 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
 # ── Five rounds and more by hand, as the README says ─────────────────────────
 
 ASKED = r"\* (?:Announce and confirm the values: \d \d \d\.|[^*]*call no\s+roll)"
-MIN_USUAL, MAX_USUAL = 3, 12
-"""Rounds in which to wait for dice that do not lie flat; in `rough` one toss in four."""
+VOID = r"The\s+round\s+is\s+void"
+MAX_ROUNDS = 12
+"""In which to wait for dice that do not lie flat; in `rough` one toss in four."""
 
 
 def by_hand(folder: Path) -> str:
@@ -341,12 +342,12 @@ def by_hand(folder: Path) -> str:
             _open(dan)
             dan.login("dealer", "dan")
             ends: list[str] = []
-            while len(ends) < MIN_USUAL or ("no roll" not in ends and len(ends) < MAX_USUAL):
+            while ends.count("read") < 2 or ("no roll" not in ends and len(ends) < MAX_ROUNDS):
                 ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
             _rig(dan, "hands force compartment")
-            dan.hear(r"The round is void")
+            dan.hear(VOID)
             dan.wait_for("next", "waits for")
             dan.type("-")
             _rig(dan, "hands replace dice 1 3 6")
@@ -358,7 +359,9 @@ def by_hand(folder: Path) -> str:
             for area in LAMPS_BROKEN:
                 _rig(dan, f"inject bulb_burnt area={area}")
             _begin(dan)
-            _toss(dan)
+            while _toss(dan) == "void":
+                dan.type("-")
+                _begin(dan)
             dan.login("floorperson", "fay")
             dan.wait_for("next", "presence")
             dan.type("presence")
@@ -397,10 +400,11 @@ REPAIRS = 4
 
 def _inspect_and_open(dan: Person) -> None:
     for _ in range(REPAIRS):
+        if "out of service" in dan.type("next"):
+            _repair(dan)
         inspect(dan)
         if "out of service" not in dan.type("next"):
             break
-        _repair(dan)
     dan.type("sign")
     dan.type("open")
 
@@ -418,21 +422,28 @@ def _repair(dan: Person) -> None:
 
 
 def _begin(dan: Person) -> None:
-    dan.wait_for("+", "ok ")
+    """Open and close the bets; where the machine was late, the table is brought back before."""
+    while "ok " not in (said := screen(dan.type("+"))):
+        if re.search(r"out\s+of\s+service|inspect", said):
+            dan.login("floorperson", "fay")
+            _inspect_and_open(dan)
+            dan.login("dealer", "dan")
+        time.sleep(1.0)
     dan.type("*")
 
 
 def _toss(dan: Person) -> str:
-    """Start the shaker, and say how the dice lie to the eye: three values, or no roll."""
+    """Start the shaker, and say how the dice lie to the eye; return `read`, `no roll` or `void`."""
     dan.type("/")
-    dan.hear(ASKED, timeout_s=60)
+    if "void" in dan.hear(f"{ASKED}|{VOID}", timeout_s=60)[0]:
+        return "void"
     dan.type("next")
     dice = lines_of(dan.rig["truth"])[-1]["dice"]
     is_flat = all(die["flat"] for die in dice)
     line = "".join(str(die["value"]) for die in dice) if is_flat else "000"
     if "second time" in " ".join(screen(dan.type(line)).split()):
         dan.type(line)
-    return line if is_flat else "no roll"
+    return "read" if is_flat else "no roll"
 
 
 def _play(dan: Person) -> str:
@@ -441,7 +452,7 @@ def _play(dan: Person) -> str:
     said = _toss(dan)
     dan.wait_for("next", r"key -|key \+")
     dan.type("-")
-    if said != "no roll":
+    if said == "read":
         dan.wait_for(".", "ok |not-now")
     return said
 

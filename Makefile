@@ -29,7 +29,7 @@ check: $(VENV)/.test  ## style, types, architecture
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -m "not rig and not browser" $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadfile -m "not rig and not browser" $(PYTEST)
 
 test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
 	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)

@@ -143,14 +143,19 @@ class TestTrouble:
         control = Path(stage.session.rig["control"])
         tab.go("/")
         assert ask(control, "inject bulb_burnt area=small")["ok"]
-        fault = tab.page.locator(".state .faults li").first
-        fault.wait_for(timeout=WAIT_MS)
-        assert "lamp" in fault.inner_text()
+        fault = tab.page.locator(".state .faults li", has_text="lamp")
+
+        def is_there() -> bool:
+            stage.staff.keep_going()
+            return bool(fault.count())
+
+        until(is_there, limit_s=WAIT_MS / 1000, every_s=0.3)
+        tab.page.screenshot(path=SHOTS / "wall-fault.png")
         assert ask(control, "heal bulb_burnt")["ok"]
 
         def is_gone() -> bool:
             stage.staff.keep_going()
-            return bool(tab.page.locator(".state .faults li").count() == 0)
+            return not fault.count()
 
         until(is_gone, limit_s=WAIT_MS / 1000, every_s=0.3)
 

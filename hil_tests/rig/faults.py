@@ -197,19 +197,7 @@ def _check(part: FaultPart, order: Order) -> None:
         raise ValueError(str(error.args[0])) from error
 
 
-class Described(Protocol):
-    """What a catalogue says of a part."""
-
-    name: str
-
-    @property
-    def catalogue(self) -> Mapping[str, Fault]: ...
-
-    @property
-    def events(self) -> tuple[str, ...]: ...
-
-
-def rows(parts: Iterable[Described]) -> list[dict[str, object]]:
+def rows(parts: Iterable[FaultPart]) -> list[dict[str, object]]:
     """The catalogue of these parts as rows; see `Faults.table`."""
     return [
         {

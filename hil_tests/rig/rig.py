@@ -547,4 +547,5 @@ def known_faults() -> list[dict[str, object]]:
     """The rows of the catalogue of a rig whose parts are all virtual; none has to run."""
     lamp, plant = SetPart("lamp box", LampFaults()), SetPart("plant", PlantFaults())
     daemon = DaemonPart(VirtualPigpiod(Board()))
-    return rows([plant, CameraPart, lamp, LinesPart({}), daemon, ProcessPart()])
+    camera = AbsentPart(CameraPart.name, CameraPart.catalogue, "no rig runs")
+    return rows([plant, camera, lamp, LinesPart({}), daemon, ProcessPart()])

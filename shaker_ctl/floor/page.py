@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -41,7 +41,7 @@ from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.looked import NAME as LOOKED
 from shaker_ctl.page.looked import LookedLog
 from shaker_ctl.page.people import RIGHTS, People, Right
-from shaker_ctl.page.regions import Regions, stream
+from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.words import Words, sentences
 
@@ -53,7 +53,6 @@ MENU = (
 )
 ROUNDS_SHOWN = 50
 ASK_S = 25.0
-MAX_STREAMS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class FloorPage:
         self._store = Store(parameters.store)
         self.people = People(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
         self._looked = LookedLog(p.state_dir / LOOKED)
-        self._regions = Regions(self._draw)
+        self._regions = Regions(self._draw, self._said)
         self.watch = FloorWatch(parameters.for_page(), self._regions.changed)
         self._histories: dict[str, str] = {}
         self.site = Site(
@@ -121,7 +120,6 @@ class FloorPage:
             templates=(HERE / "templates",),
             facts=lambda: {"table": parameters.site, "marks": (), "version": __version__},
         )
-        self._streams = 0
         guarded = self.site.guarded
         self.app = Starlette(
             routes=[
@@ -205,27 +203,11 @@ class FloorPage:
         session = self.site.session(request)
         if Right.WALL not in session.rights:
             raise HTTPException(403 if session.rights else 401)
-        if self._streams >= MAX_STREAMS:
-            raise HTTPException(503)
+        language = self.site.language(request)
+        return self._regions.streamed(("summary", "cards"), language, session, self.people.goes_on)
 
-        def told() -> tuple[int, Mapping[str, object]] | None:
-            if not self.people.goes_on(session):
-                return None
-            age = None if self.watch.trouble else 0.0
-            return 0, {"age_s": age, "version": __version__}
-
-        async def events() -> AsyncIterator[bytes]:
-            self._streams += 1
-            try:
-                language = self.site.language(request)
-                async for event in stream(self._regions, ("summary", "cards"), language, told):
-                    yield event
-            finally:
-                self._streams -= 1
-
-        return StreamingResponse(
-            events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-        )
+    def _said(self) -> tuple[int, Mapping[str, object]]:
+        return 0, {"age_s": None if self.watch.trouble else 0.0, "version": __version__}
 
     async def _results(self, _request: Request) -> Response:
         """The newest result of each table, for displays that do not speak MQTT."""

@@ -200,7 +200,7 @@ class CameraView:
     brightness: float | None = None
     late_frames: int | None = None
     last_reading: str = ""
-    """In words: `round 41: 3 5 6 verified, confidence 0.999`, or the refusal."""
+    """In words: `round 41: 3 5 6 verified (0.999)`, or the refusal."""
     state: str = ""
 
 

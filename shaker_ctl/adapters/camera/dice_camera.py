@@ -306,7 +306,6 @@ class DiceCamera:
             dip_levels=(p.dip_level_low, p.dip_level_high),
             dip_delay_s=p.dip_delay_s,
             dip_seen_within_s=p.dip_seen_within_s,
-            jpeg_quality=p.jpeg_quality,
             controls=p.controls.plain(),
             model=None if self._model is None else str(self._model),
         )

@@ -93,7 +93,7 @@ def last(
             return
         table = Table(title=f"last {len(rounds)} rounds")
         for name in (
-            *("round", "began (UTC)", "values", "on the word of"),
+            *("round", "began (UTC)", "values", "named by"),
             *("ending", "wagers", "cause"),
         ):
             table.add_column(name)
@@ -103,12 +103,17 @@ def last(
                 visible(row["round"]),
                 visible(row["began"][:19].replace("T", " ")),
                 visible(values),
-                visible(row["source"] or "-"),
-                visible(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
-                visible(row["wagers"] or "-"),
-                visible(row["cause"] or "-"),
+                _words(row["source"]),
+                _words(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                _words(row["wagers"]),
+                _words(row["cause"]),
             )
         screen.print(table)
+
+
+def _words(name: str | None) -> str:
+    """A record's name for people: `settled_by_hand` is `settled by hand`."""
+    return visible(name or "-").replace("_", " ")
 
 
 def _summary(number: int, book: _Book) -> dict[str, Any]:

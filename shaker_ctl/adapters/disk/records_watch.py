@@ -60,7 +60,7 @@ class RecordsWatch:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
-            start_new_session=True,
+            process_group=0,  # Ctrl-C at the terminal is the service's to handle
         )
         assert self._process.stdin is not None
         paths = [str(copy.path) for copy in self._copies]

@@ -149,8 +149,8 @@ def require_archived(main: SqliteJournal, going: list[Volume], folder: Path) -> 
 
 def delete(opened: OpenedJournal, going: list[Volume]) -> None:
     """Delete the files of both copies, whose removal is on record. Raises RefusedError."""
-    for copy in (opened.main, opened.second):
-        for one in going if copy is not None else ():
+    for copy in filter(None, (opened.main, opened.second)):
+        for one in going:
             path = volume_path(copy.path, one.number)
             try:
                 path.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
-        faults faults-all mutations crash crash-all replay soak motor-off foreign floor floor-load floor-chaos bench-page \
+        faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-page \
         test-page words lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
@@ -29,13 +29,13 @@ check: $(VENV)/.test  ## style, types, architecture
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -m "not rig and not browser" $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadfile -m "not rig and not browser" $(PYTEST)
 
 test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
 	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)
 
-test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
-	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
+test-page: $(VENV)/.browser  ## the pages of table and floor in Chromium, with axe; screenshots in var/page, var/floor-page
+	$(BIN)/pytest -m browser hil_tests/page hil_tests/floor $(PYTEST)
 
 bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: readers, stopped, killed, full, crowded
 	$(BIN)/python -m hil_tests.page.bench $(BENCH)
@@ -43,21 +43,18 @@ bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: reade
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
-faults: $(VENV)/.rig  ## every fault at its worst moment, the real service (30 min): FAULTS=--resume
-	$(BIN)/python -m hil_tests.reliability faults $(FAULTS)
-
-faults-all: $(VENV)/.rig  ## faults x moments, or SHARD=i/n of them; goes on where it was
-	$(BIN)/python -m hil_tests.reliability faults-all --shard $(or $(SHARD),1/1) $(FAULTS)
+faults: $(VENV)/.rig  ## every fault at its worst moment (30 min); SHARD=1/1: at every moment, goes on where it was
+	$(BIN)/python -m hil_tests.reliability faults$(if $(SHARD),-all --shard $(SHARD)) $(FAULTS)
 
 mutations: $(VENV)/.rig  ## protections taken away one by one: each story must notice (90 min); goes on where it was
 	$(BIN)/python -m hil_tests.reliability mutations $(MUTATIONS)
 
-crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min)
-	$(BIN)/python -m hil_tests.contracts.bytes_cut
-	$(BIN)/python -m hil_tests.reliability crash $(CRASH)
+crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min); ALL=1: hours
+	$(if $(ALL),,$(BIN)/python -m hil_tests.contracts.bytes_cut)
+	$(BIN)/python -m hil_tests.reliability crash $(if $(ALL),$(CRASH_ALL)) $(CRASH)
 
-crash-all: $(VENV)/.rig  ## on both sides of each append, and 300 at random; goes on where it was
-	$(BIN)/python -m hil_tests.reliability crash --results var/reliability/crash-all --resume --both-sides --random 300 --minutes 600 $(CRASH)
+# On both sides of each append, and 300 at random; goes on where it was.
+CRASH_ALL := --results var/reliability/crash-all --resume --both-sides --random 300 --minutes 600
 
 replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided and read again
 	rm -rf var/recorded

@@ -72,9 +72,6 @@ BAD_CYCLES = "inspection-cycles"
 """Code of an inspection with three bad cycles in a row: dice that lean on the rough compartment's
 ridges make them without any fault of the shaker."""
 
-QUALITY = 90
-"""Of the stored JPEG, as the camera process has it."""
-
 _MAX_FRAMES = 30
 _STUCK_S = 120.0
 
@@ -290,7 +287,7 @@ class RecordedTable:
         verdict: Verdict | None = None
         for number in range(_MAX_FRAMES):
             picture = self._camera.picture(self._toss, self._light(number))
-            frame = kept(Frame(picture, number / 30, number), QUALITY)
+            frame = kept(Frame(picture, number / 30, number))
             seen = self._reader.look(frame, 3)
             observed.append(seen.observation)
             if (consensus := agree(observed)) is not None:
@@ -299,7 +296,7 @@ class RecordedTable:
         verdict = verdict or refuse(observed)
         assert seen is not None
         overlay = draw_reading(frame.image, seen.observation, verdict)
-        return verdict, Pictures(frame.jpeg, kept(Frame(overlay), QUALITY).jpeg)
+        return verdict, Pictures(frame.jpeg, kept(Frame(overlay)).jpeg)
 
     def _light(self, number: int) -> float:
         return float(self._chance.uniform(0.6, 0.75)) if number < 1 else 1.0

@@ -102,6 +102,18 @@ class ShakerOutputs(Protocol):
         """Let a person lift the compartment's lid (table closed only), or lock it again."""
 
 
+@dataclass(frozen=True, slots=True)
+class LampLine:
+    """How the line to the box does."""
+
+    reply_ms: float | None = None
+    """Median time from a request to its reply, over the last ones; None before the first."""
+    slowest_ms: float | None = None
+    """The longest of them."""
+    repeats: int = 0
+    """Steps that were said again since the start."""
+
+
 class LampBox(Protocol):
     """The lamp controller: trusted to show, not to think. Used by the lamp thread alone.
 
@@ -162,6 +174,9 @@ class LampBox(Protocol):
 
     def memory(self) -> BoxMemory:
         """Return what the box retained without power."""
+
+    def line(self) -> LampLine:
+        """Return how long its replies take, and how often a step was said again."""
 
 
 @dataclass(frozen=True, slots=True)

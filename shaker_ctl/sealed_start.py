@@ -24,17 +24,22 @@ from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.parameters import SealParameters
 
 CHECK = "Restore it, or have the approver seal again; then: shaker-ctl seal clear"
+SEAL = "The approver runs: shaker-ctl seal write"
 
 
 def check_files(config: Path, root: Path = manifest.ROOT) -> Examined:
     """Examine the seal of the settings file `config`, before that file is believed.
 
-    Raises SealError, naming the first file that differs, after keeping the break in the journal.
+    Raises SealError, naming the first file that differs, after keeping the break in the journal. A
+    new table that waits for its first seal is no break, and keeps none.
     """
-    found = examine(place.beside(config), root)
+    here = place.beside(config)
+    found = examine(here, root)
     if not found.findings:
         return found
     parameters = _journal_of(found.manifest, config)
+    if parameters is not None and here.awaits_its_first_seal(parameters.path):
+        raise SealError(f"this table is not sealed yet: {here.manifest} is not there", remedy=SEAL)
     kept = "no journal is known" if parameters is None else _keep(parameters, found.findings)
     raise _broken(found.findings, kept)
 
@@ -44,7 +49,7 @@ def check_required(found: Examined, parameters: SealParameters, config: Path) ->
     if parameters.required and not found.is_sealed:
         raise SealError(
             f"{config} requires a seal and none lies beside it",
-            remedy="The approver runs: shaker-ctl seal write",
+            remedy=SEAL,
         )
 
 

@@ -50,8 +50,6 @@ class Key:
     value: Any
     bounds: str
     reason: str
-    is_required: bool
-    """Where its section stands in a file, it must stand there, too."""
 
     @property
     def name(self) -> str:
@@ -74,7 +72,7 @@ def entries(standing: BaseModel, path: tuple[str, ...] = ()) -> Iterator[Section
             continue
         bounds = ", ".join(_bound(item) for item in field.metadata if _bound(item))
         bounds = bounds or _choice(field.annotation)
-        yield Key((*path, name), value, bounds, why.get(name, ""), field.is_required())
+        yield Key((*path, name), value, bounds, why.get(name, ""))
     for name, value in sections:
         yield Section((*path, name), (value.__doc__ or "").strip())
         yield from entries(value, (*path, name))
@@ -128,7 +126,7 @@ def fresh(chosen: Mapping[str, tuple[Any, str]]) -> str:
             value, why = chosen[each.name]
             lines.append(f"{each.path[-1]} = {_as_toml(value)}  # {why}")
         elif each.spelled:
-            lines.append(f"{'' if each.is_required else '#'}{each.path[-1]} = {each.spelled}")
+            lines.append(f"#{each.path[-1]} = {each.spelled}")
         else:
             lines.append(f"#{each.path[-1]} =  # not set{each.bounds and f': {each.bounds}'}")
     return "\n".join(lines) + "\n"

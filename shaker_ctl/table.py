@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-import os
 import platform
 import time
-from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
@@ -35,7 +33,6 @@ from shaker_ctl.adapters.lines.serial_console import consoles
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
-from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import (
     JournalCorruptError,
     JournalError,
@@ -45,28 +42,21 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.installation import real_table
 from shaker_ctl.journal.box_memory import compare_lamp_box
-from shaker_ctl.journal.record import Anchor, Entry, table_mark
-from shaker_ctl.motion.reports import (
-    DriveEnded,
-    JogEnded,
-    MotionDenied,
-    MotionReport,
-    MotionStopped,
-    TossJudged,
-)
+from shaker_ctl.journal.record import Entry, table_mark
+from shaker_ctl.motion.reports import DriveEnded, MotionReport
 from shaker_ctl.rules import commands, events, profile_files, rulebook
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.phases import SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
-from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice
+from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.seal import fault as seal_fault
 from shaker_ctl.seal.examine import Examined
 from shaker_ctl.seal.watch import SealWatch
 from shaker_ctl.service import digests, lamp_box, last_end, thread_names
+from shaker_ctl.service.between_rounds import BetweenRounds
 from shaker_ctl.service.dispatch import Dispatch
-from shaker_ctl.service.fault_queue import WORDS, Fault, FaultQueue
+from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
@@ -87,7 +77,7 @@ from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.settings import Settings
-from shaker_ctl.view import wording
+from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.archive import JournalArchive, JournalState
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.health import read_health
@@ -97,9 +87,6 @@ from shaker_ctl.view.why_due import WhyDue
 log = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
-SHOWN_ROUNDS = 12
-RUN_ENDS = (TossJudged, JogEnded, MotionStopped, MotionDenied)
-"""Reports that say how a powered run ended, or why it did not begin."""
 
 
 class Table:
@@ -119,10 +106,8 @@ class Table:
         self._rulebook = dataclasses.replace(
             rulebook.rulebook(settings.table), own_marks=_own_marks(settings)
         )
-        self._faults = FaultQueue(self._tell_fault)
-        self._last_run: MotionReport | None = None
-        self._rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
-        self._last_round: commands.RecordRound | None = None
+        self._announcer = Announcer()
+        self._faults = FaultQueue(self._announcer.fault)
         self._stops: list[Any] = []
         self._has_opened = False
         self._is_in_order = True
@@ -167,7 +152,6 @@ class Table:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
         found = recover(journal.newest_first(), self._rulebook)
-        self._mark = table_mark(journal.identity)
         self._boot = last_end.text(last_end.BOOT)
         self._before = last_end.last_end(
             journal.newest_first(), self._boot, last_end.text(last_end.MANAGERS_WORD)
@@ -190,11 +174,13 @@ class Table:
             on_fault=self._journal_failed,
             run={"seal": self._sealed.seal, "boot": self._boot},
         )
+        mark = table_mark(journal.identity)
+        self._between_rounds = BetweenRounds(self._keeper, self._lamps, mark)
         self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
         wear, why_due = Wear(), WhyDue()
-        self._reminders = Reminders(self._rulebook, self._post, self._remind)
+        self._reminders = Reminders(self._rulebook, self._post, self._announcer.dice)
         tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
         wear.start(partial(tables.worn, journal.head().sequence))
@@ -224,7 +210,7 @@ class Table:
                 self._outcomes.observe,
                 wear.observe,
                 why_due.observe,
-                self._tell_contact,
+                self._announcer.contact,
             ),
         )
         self._desk = TableDesk(
@@ -255,14 +241,15 @@ class Table:
                 motion_parameters=p.motion,
                 check_lid=self._lid.check,
                 post=self._post,
-                last_run=lambda: self._last_run,
-                last_round=lambda: self._last_round,
+                last_run=lambda: self._announcer.last_run,
+                last_round=lambda: self._announcer.last_round,
                 wear=wear,
                 meters=tables.meters,
                 why_due=why_due,
                 require_verified=self._require_verified,
             )
         )
+        self._announcer.speak_at(self._desk.tell)
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
         p, model = self._settings, ROOT / "models" / "manifest.toml"
@@ -439,24 +426,18 @@ class Table:
 
     def _record_opening(self) -> None:
         self._has_opened = True
-        self._keeper.append(
-            last_end.OPENING,
-            {
-                "version": __version__,
-                "python": platform.python_version(),
-                "libraries": self._libraries,
-                "table": self._settings.service.table_name,
-                "profile": self._rulebook.profile.name,
-                "rules": self._settings.table.model_dump(mode="json"),
-                "marks": list(self._rulebook.marks),
-                "seal": self._sealed.seal,
-                "pid": os.getpid(),
-                "boot": self._boot,
-                "before": self._before.value,
-                lamp_box.KEY: lamp_box.as_recorded(self._box),
-                "note": f"the run before: {self._before.value}",
-            },
-        )
+        facts = {
+            "libraries": self._libraries,
+            "table": self._settings.service.table_name,
+            "profile": self._rulebook.profile.name,
+            "rules": self._settings.table.model_dump(mode="json"),
+            "marks": list(self._rulebook.marks),
+            "seal": self._sealed.seal,
+            "boot": self._boot,
+            lamp_box.KEY: lamp_box.as_recorded(self._box),
+        }
+        opening = last_end.opening(self._before, facts)
+        self._keeper.append(opening.kind, opening.body)
 
     def _close_journal(self) -> None:
         """The last record says that this run was stopped; without it, it died (O-10)."""
@@ -499,47 +480,19 @@ class Table:
             self._keeper.retry_second()
 
     def _announce(self, said: commands.Announce) -> None:
-        if said.notice is Notice.BETS_OPEN:
-            self._keeper.check_soon()  # before each round (O-5); `_note_round` has the other half
-        text = wording.announce(said)
-        is_alarm = said.cause is not None and said.cause is not Cause.CLOSED
-        self._desk.tell(
-            Announcement(
-                "round",
-                text,
-                is_alarm=is_alarm,
-                fields={"notice": said.notice.value, "round": said.occasion.number},
-            )
-        )
+        self._between_rounds.announced(said)
+        self._announcer.notice(said)
 
     def _note_motion(self, report: MotionReport) -> None:
         if isinstance(report, DriveEnded):
             self._reader.settle(report.occasion)
-            return
-        _log_motion(report)
-        if isinstance(report, RUN_ENDS):
-            self._last_run = report
-
-    def _tell_fault(self, fault: Fault) -> None:
-        """Faults that stood at the start are known before there is a desk to tell them at."""
-        desk = getattr(self, "_desk", None)
-        if desk is not None:
-            text = f"fault {fault.code}: {fault.cause}"
-            desk.tell(Announcement("fault", text, is_alarm=True, fields={"code": fault.code}))
-
-    def _remind(self, text: str) -> None:
-        self._desk.tell(Announcement("dice", text, is_alarm=True))
-
-    def _tell_contact(self, _step: Step, event: events.Event) -> None:
-        if text := wording.contact(event):
-            self._desk.tell(Announcement("interlock", text, is_alarm=True))
+        else:
+            self._announcer.motion(report)
 
     def _note_round(self, record: commands.RecordRound) -> None:
         """In the journal's thread: the record of a closed round is synced."""
-        self._last_round = record
-        self._rounds.append(to_record(record))
-        self._lamps.anchor(Anchor(self._mark, record.round, self._keeper.health().head))
-        self._keeper.check_soon()  # after each round (O-5)
+        self._announcer.round_ended(record)
+        self._between_rounds.recorded(record)
 
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()
@@ -565,7 +518,7 @@ class Table:
         """The whole view as plain values, for the status socket."""
         plain: dict[str, Any] = _plain(self._desk.view())
         plain["areas"] = list(self._rulebook.areas)
-        plain["rounds"] = list(self._rounds)
+        plain["rounds"] = list(self._announcer.rounds)
         plain["marks"] = list(self._rulebook.marks)
         plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.pid
@@ -583,23 +536,6 @@ def _own_marks(settings: Settings) -> tuple[str, ...]:
     by_daemon = choose(settings.gpio.backend, read_model()) == "pigpio"
     is_open = by_daemon and real_table.mark() is not None and not daemon_network.is_private()
     return (BENCH,) if is_open else ()
-
-
-def _log_motion(report: MotionReport) -> None:
-    """One line a report; a toss's whole speed trace is for screens, not for the log."""
-    if isinstance(report, TossJudged):
-        proof = report.proof
-        log.info(
-            "%s %d: %.2f s in the band, %.0f to %.0f rpm, %s",
-            report.occasion.purpose.value,
-            report.occasion.number,
-            proof.in_band_s,
-            proof.slowest_rpm,
-            proof.fastest_rpm,
-            proof.why_not or "proved a toss",
-        )
-    else:
-        log.info("%s", report)
 
 
 def _plain(value: Any) -> Any:

@@ -109,6 +109,10 @@ def test_a_result_is_lit_proved_and_cleared(lamp) -> None:
     )
     lamp.clear(4711)
     assert lamp.prove_dark().last_committed_round == 4711
+    line = lamp.line()
+    assert line.reply_ms is not None
+    assert line.slowest_ms is not None
+    assert 0.0 < line.reply_ms <= line.slowest_ms
 
 
 def test_a_result_takes_three_requests_and_245_bytes(lamp, bench, record_property) -> None:

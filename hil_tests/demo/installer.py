@@ -16,7 +16,7 @@ from typing import Any
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
-MEASURE_S = 60.0
+MEASURE_S = 180.0
 """For the command, on a busy machine; it takes two seconds on a free one."""
 
 _measured: dict[str, dict[str, Any]] = {}

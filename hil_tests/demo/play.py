@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -208,10 +208,8 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
                 raise DemoError(str(people.failure), remedy=f"See {session.folder}/service.log")
             view = read_status(session.runtime_dir)
             if live is not None:
-                lines = invitation(session) if people is None else said[-3:]
-                lines = [f"page: {session.page_address}", *lines] if session.plan.page else lines
-                footer = Text("\n".join(lines), style="grey58")
-                live.update(Group(draw(view, view["rounds"]), footer))
+                below = [_below(session, said, is_long=is_long) for is_long in (True, False)]
+                live.update(draw(view, view["rounds"], below))
             if news is not None:
                 news.tell(view)
             if view["phase"] == "collecting" and view["lamps"]["measured"]:
@@ -231,6 +229,20 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
             save_screen(lit, session.folder / "screen.svg")
         if news is not None:
             news.pass_on()
+
+
+def _below(session: Session, said: Sequence[str], *, is_long: bool) -> Text:
+    """What stands under the screen: what people said last, or how to be one of them."""
+    if session.plan.by_hand:
+        lines = invitation(session) if is_long else [f"{LINES_ABOVE}; passphrase: {EASY_WORD}"]
+    else:
+        lines = list(said[-3:] if is_long else said[-1:])
+    if session.plan.page:
+        lines.insert(0, f"page: {session.page_address}")
+    return Text("\n".join(lines), style="grey58", overflow="fold" if is_long else "ellipsis")
+
+
+LINES_ABOVE = "scroll up for the lines to paste"
 
 
 def invitation(session: Session) -> list[str]:

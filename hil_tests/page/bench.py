@@ -85,20 +85,22 @@ def _resident(pid: int) -> float:
 
 
 @contextmanager
-def a_page(session: Session, name: str, *, on_small_disk: bool = False) -> Iterator[Process]:
-    """Start a page of the session's table, with a folder of its own."""
-    folder = session.folder / name
+def a_page(
+    beside: Path, name: str, *, login: bool = False, nice: int = 10, on_small_disk: bool = False
+) -> Iterator[Process]:
+    """Start a page of the table whose settings lie in `beside`, with a folder of its own."""
+    folder = beside / name
     folder.mkdir()
-    told: dict[str, Any] = dict(tomlkit.parse((session.folder / "settings.toml").read_text()))
-    told["page"] = {"port": 0, "login": False, "state_dir": str(folder), "connections": 256}
-    file = session.folder / f"{name}.toml"
+    told: dict[str, Any] = dict(tomlkit.parse((beside / "settings.toml").read_text()))
+    told["page"] = {"port": 0, "login": login, "state_dir": str(folder), "connections": 256}
+    file = beside / f"{name}.toml"
     file.write_text(tomlkit.dumps(told))
     program = [sys.executable, "-c", "from shaker_ctl.main import app; app()", "page"]
-    command = ["env", "MALLOC_ARENA_MAX=2", "nice", "-n", "10", *program, "--config", str(file)]
+    command = ["nice", f"-n{nice}", *program, "--config", str(file)]
     if on_small_disk:
         mounted = f'mount -t tmpfs -o size=600k tmpfs {folder} && exec "$@"'
         command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *command]
-    log = session.folder / f"{name}.log"
+    log = beside / f"{name}.log"
     with log.open("wb") as written:
         process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
     try:
@@ -184,7 +186,7 @@ def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
             say(what, **played(session, staff, asked.rounds, asked.limit), **more)
 
     under("without a page", nullcontext())
-    with a_page(session, "cost") as page:
+    with a_page(session.folder, "cost") as page:
         say("page at rest", memory_mb=round(page.memory_mb(), 1))
         first = [sum(get(page.address, path)[2] for path in _first_view(page)) for _ in range(10)]
         say("first view", median_ms=round(1000 * statistics.median(first), 1))
@@ -197,17 +199,20 @@ def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
                 received_kb=readers.received // 1000,
             )
             under(f"with {READERS} readers", nullcontext())
-    with a_page(session, "stopped") as page, Readers(page.address, 5):
+    with a_page(session.folder, "stopped") as page, Readers(page.address, 5):
         page.process.send_signal(signal.SIGSTOP)
         under("page stopped in mid-sentence", nullcontext())
-    with a_page(session, "killed") as page:
+    with a_page(session.folder, "killed") as page:
         page.process.kill()
         under("page killed", nullcontext())
-    with a_page(session, "full", on_small_disk=True) as page:
+    with a_page(session.folder, "full", on_small_disk=True) as page:
         fill(page, session.folder / "full")
         wall, one = get(page.address, "/")[0], get(page.address, "/rounds/1")[0]
         under("page's disk full", nullcontext(), wall=wall, a_round=one)
-    with a_page(session, "crowd") as page, idle_connections(page.address, asked.connections) as n:
+    with (
+        a_page(session.folder, "crowd") as page,
+        idle_connections(page.address, asked.connections) as n,
+    ):
         memory = round(page.memory_mb(), 1)
         under(f"{n} connections", nullcontext(), memory_mb=memory)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import json
 import os
 import random
 import secrets
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +33,13 @@ from shaker_ctl.page.tests.a_journal import Scribe, digest
 SECRETS = (b"dan, dealer", b"BetsRequested", b"root:x:", b"argon2id", b"Traceback", b"\xff\xd8")
 """What nobody without the right may get: names, records, files, hashes, code, pictures."""
 
-MAY = {200, 204, 303, 400, 401, 403, 404, 405, 411, 413, 421, 503}
+MAY = {200, 204, 303, 400, 401, 403, 404, 405, 411, 413, 421, 429, 503}
 """Every status that may come; 500 means that something was not thought of."""
 
 GROWTH_MB = 40.0
+BATCH = 1000
+WARM_UP = 5
+"""Batches before growth counts."""
 
 PATHS = (
     *("/", "/rounds", "/rounds/1", "/rounds/1/case", "/day", "/day.csv", "/statistics"),
@@ -63,13 +68,13 @@ WORDS = (
 class Fuzzer:
     """Sends one strange request after the other, and judges the answers."""
 
-    def __init__(self, page: Page, seed: int, cookies: dict[str, str]) -> None:
-        self._page, self._rnd, self._cookies = page, random.Random(seed), cookies
-        self.seen: Counter[tuple[str, int]] = Counter()
+    def __init__(self, page: Page, seen: Counter[str], cookies: dict[str, str]) -> None:
+        self._page, self._seen, self._cookies = page, seen, cookies
+        self.rnd = random.Random()
 
     async def once(self) -> None:
         """Raises AssertionError at an answer that must not come."""
-        rnd = self._rnd
+        rnd = self.rnd
         who = rnd.choice(list(self._cookies))
         path = rnd.choice(PATHS)
         if rnd.random() < 0.4:
@@ -91,14 +96,14 @@ class Fuzzer:
         if self._cookies[who]:
             headers["cookie"] = f"__Host-shaker={self._cookies[who]}"
         status, answer = await self._ask(method, path, query, body, headers)
-        self.seen[who, status] += 1
+        self._seen[f"{who} {status}"] += 1
         told = f"{who}: {method!a} {path!a} {query!a} {headers}: {status} {answer[:200]!r}"
         assert status in MAY, told
         if not path.startswith("/static"):
             assert not any(secret in answer for secret in SECRETS), told
 
     def _mangled(self, path: str) -> str:
-        rnd = self._rnd
+        rnd = self.rnd
         letters = list(path)
         for _ in range(rnd.randrange(1, 4)):
             at = rnd.randrange(len(letters) + 1)
@@ -149,9 +154,34 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="at most so long")
+    parser.add_argument(
+        "--kept", type=Path, help="file of what was done; a later run goes on there"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="page-fuzz-") as folder:
         return asyncio.run(_fuzz(Path(folder), asked))
+
+
+@dataclass
+class Kept:
+    """What was done, in this run and earlier ones."""
+
+    file: Path | None
+    count: int = 0
+    runs: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
+    """`WHO STATUS` to how often."""
+
+    def load(self) -> None:
+        """Go on where the file says."""
+        if self.file is not None and self.file.exists():
+            told = json.loads(self.file.read_text())
+            self.count, self.runs, self.seen = told["count"], told["runs"], Counter(told["seen"])
+
+    def save(self) -> None:
+        if self.file is not None:
+            told = {"count": self.count, "runs": self.runs, "seen": self.seen}
+            self.file.write_text(json.dumps(told, indent=1))
 
 
 async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
@@ -178,29 +208,40 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
         (session,) = page.people._sessions.values()
         page.people._sessions = {_key(viewer): session}
     session.key = _key(viewer)
-    fuzzer = Fuzzer(page, asked.seed, {"nobody": "", "viewer": viewer, "logged out": gone})
+    kept = Kept(asked.kept)
+    kept.load()
+    kept.runs += 1
+    fuzzer = Fuzzer(page, kept.seen, {"nobody": "", "viewer": viewer, "logged out": gone})
     page.book.start()
     before_mb = 0.0
     began_s = time.monotonic()
-    count = 0
-    while count < asked.requests and time.monotonic() - began_s < asked.seconds:
-        await fuzzer.once()
-        count += 1
-        if count == 5000:
+    batches = 0
+    while kept.count < asked.requests and time.monotonic() - began_s < asked.seconds:
+        fuzzer.rnd.seed(f"{asked.seed} {kept.count}")
+        for _ in range(min(BATCH, asked.requests - kept.count)):
+            await fuzzer.once()
+            kept.count += 1
+            if session.key not in page.people._sessions:  # it has logged out by chance
+                session.is_open = True
+                page.people._sessions[session.key] = session
+        batches += 1
+        if batches == WARM_UP:
             before_mb = _resident_here()
-        if session.key not in page.people._sessions:  # it has logged out by chance
-            session.is_open = True
-            page.people._sessions[session.key] = session
+        kept.save()
     page.book.stop()
     page.looked.close()
     scribe.close()
     grown_mb = _resident_here() - before_mb if before_mb else 0.0
     by_who: dict[str, dict[int, int]] = {}
-    for (who, status), n in sorted(fuzzer.seen.items()):
-        by_who.setdefault(who, {})[status] = n
+    for key, n in sorted(kept.seen.items()):
+        who, _, status = key.rpartition(" ")
+        by_who.setdefault(who, {})[int(status)] = n
     for who, statuses in by_who.items():
         sys.stdout.write(f"{who}: {statuses}\n")
-    sys.stdout.write(f"{count} requests, grown by {grown_mb:.1f} MB, nothing leaked\n")
+    sys.stdout.write(
+        f"{kept.count} requests in {kept.runs} runs, grown by {grown_mb:.1f} MB in this one, "
+        "nothing leaked\n"
+    )
     return 1 if grown_mb > GROWTH_MB else 0
 
 

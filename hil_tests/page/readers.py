@@ -40,8 +40,10 @@ def get(address: str, path: str, cookie: str = "") -> tuple[int, bytes, float]:
 class Readers:
     """Readers of one stream, all in one thread. Use as a context."""
 
-    def __init__(self, address: str, count: int, path: str = "/stream/wall") -> None:
-        self._address, self._count, self._path = address, count, path
+    def __init__(
+        self, address: str, count: int, path: str = "/stream/wall", cookie: str = ""
+    ) -> None:
+        self._address, self._count, self._path, self._cookie = address, count, path, cookie
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self.received = 0
@@ -52,7 +54,8 @@ class Readers:
         for _ in range(self._count):
             line = connect(self._address)
             host = urlsplit(self._address).netloc
-            line.sendall(f"GET {self._path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            head = f"GET {self._path} HTTP/1.1\r\nHost: {host}\r\nCookie: {self._cookie}\r\n\r\n"
+            line.sendall(head.encode())
             line.setblocking(False)
             self._lines.append(line)
         self._thread.start()

@@ -80,6 +80,14 @@ class TestViews:
             return tab.text(".road li:last-child .number") != before
 
         until(has_moved, limit_s=120, every_s=0.2)
+
+        def is_lit() -> bool:
+            stage.staff.keep_going()
+            return bool(tab.page.locator(".cell.lit").count())
+
+        tab.page.set_viewport_size({"width": 1920, "height": 1080})
+        until(is_lit, limit_s=120, every_s=0.05)
+        tab.page.screenshot(path=SHOTS / "wall-lit.png")
         assert "stale" not in (tab.page.locator("body").get_attribute("class") or "")
 
     def test_it_speaks_traditional_chinese(self, chromium: Any, stage: Stage) -> None:
@@ -88,6 +96,7 @@ class TestViews:
         tab.go("/")
         assert tab.page.locator("html").get_attribute("lang") == "zh-Hant"
         assert "實測亮燈佈局" in tab.text(".layout h2")
+        tab.page.screenshot(path=SHOTS / "wall-chinese.png")
         tab.go("/?language=en")
         tab.go("/rounds")
         assert tab.text("h1") == "Rounds"
@@ -143,14 +152,19 @@ class TestTrouble:
         control = Path(stage.session.rig["control"])
         tab.go("/")
         assert ask(control, "inject bulb_burnt area=small")["ok"]
-        fault = tab.page.locator(".state .faults li").first
-        fault.wait_for(timeout=WAIT_MS)
-        assert "lamp" in fault.inner_text()
+        fault = tab.page.locator(".state .faults li", has_text="lamp")
+
+        def is_there() -> bool:
+            stage.staff.keep_going()
+            return bool(fault.count())
+
+        until(is_there, limit_s=WAIT_MS / 1000, every_s=0.3)
+        tab.page.screenshot(path=SHOTS / "wall-fault.png")
         assert ask(control, "heal bulb_burnt")["ok"]
 
         def is_gone() -> bool:
             stage.staff.keep_going()
-            return bool(tab.page.locator(".state .faults li").count() == 0)
+            return not fault.count()
 
         until(is_gone, limit_s=WAIT_MS / 1000, every_s=0.3)
 

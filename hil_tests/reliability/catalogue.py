@@ -1,7 +1,7 @@
 """The table of faults: what is done, when, and what must become of it. Written before it is run.
 
 Owns the rows, and nothing that carries them out. The first moment of a row is its worst one: `make
-faults` plays that; `make faults-all` plays them all. A moment that is missing is one at which the
+faults` plays that; with `SHARD` it plays them all. A moment that is missing is one at which the
 fault cannot show (a motor that fails while it is off) or which is another row's.
 
 The requirements come from `shaker_ctl/rules` as read: before EN-on the round does not start; a

@@ -70,9 +70,9 @@ class TestedSession(Session):
         self.show_memory(None)
         super().start_service()
 
-    def _spawn(self, command: list[str], log: str) -> subprocess.Popen[bytes]:
+    def _spawn(self, command: list[str], log: str, *, nice: int = -10) -> subprocess.Popen[bytes]:
         if log != "service.log":
-            return super()._spawn(command, log)
+            return super()._spawn(command, log, nice=nice)
         places = [
             str(Path(__file__).parent / "stepped_clock"),
             str(self.tree or ""),
@@ -83,7 +83,7 @@ class TestedSession(Session):
             *(["PYTHONSAFEPATH=1"] if self.tree else []),  # the folder of the run comes later
             f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
         ]
-        return super()._spawn([*clock, *self.seen_from_inside(command)], log)
+        return super()._spawn([*clock, *self.seen_from_inside(command)], log, nice=nice)
 
     def seen_from_inside(self, command: list[str]) -> list[str]:
         """That command, started where `show_memory` is seen; as it is, where none may be shown."""

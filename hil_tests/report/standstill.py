@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -46,6 +47,8 @@ class StandstillWatch:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "hil_tests.report.standstill", name], stdin=subprocess.PIPE
         )
+        while self._process.poll() is None and not self._notes.stat().st_size:
+            time.sleep(TICK_S)
 
     def late_s(self, since: float, until: float) -> float:
         """Seconds by which sleepers were late between two times of `time.monotonic`."""
@@ -65,6 +68,7 @@ class StandstillWatch:
 
 def _sleep_on(cpu: int, notes: int) -> None:
     os.sched_setaffinity(0, {cpu})  # on Linux: of this thread
+    os.write(notes, f"{time.monotonic()} 0.0\n".encode())
     while True:
         wanted = time.monotonic() + TICK_S
         time.sleep(TICK_S)
@@ -114,6 +118,16 @@ class StandstillPlugin:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A worker of pytest-xdist tells its controller."""
+        if (output := getattr(session.config, "workeroutput", None)) is not None:
+            output["again"] = self.again
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """In the controller: what that worker told; one that crashed told nothing."""
+        self.again += getattr(node, "workeroutput", {}).get("again", [])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.again:

@@ -139,7 +139,7 @@ class CrossedPair:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,
+            process_group=0,
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()

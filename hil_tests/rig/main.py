@@ -207,9 +207,15 @@ def quit(folder: FolderOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the com
 
 @app.command()
 def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
-    """List every fault of a running rig: who is broken, how, and what an observer sees."""
+    """List every fault: who is broken, how, and what an observer sees.
+
+    Of the rig that runs in the folder; where none runs, of one that is virtual throughout.
+    """
+    from hil_tests.rig.rig import known_faults  # and with it the physics
+
+    is_running = (folder / "rig.json").exists()
     console = Console(markup=False, emoji=False)
-    for line in catalogue(_ask(folder, "faults")):
+    for line in catalogue(_ask(folder, "faults") if is_running else known_faults()):
         console.print(line)
 
 

@@ -21,18 +21,30 @@ from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
-from hil_tests.rig.faults import CameraPart, FaultPart, Faults, LinesPart, SetPart, parse
+from hil_tests.rig.faults import (
+    CameraPart,
+    DaemonPart,
+    FaultPart,
+    Faults,
+    LinesPart,
+    SetPart,
+    parse,
+    rows,
+)
 from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS
+from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
 from hil_tests.rig.lighting import LightRig
 from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import PlantThread
 from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant import Cover, Plant
+from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import (
@@ -290,7 +302,7 @@ class Rig:
         table = self.plan.lamp
         if table.start:
             words = [self._placed(word) for word in table.start]
-            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+            program = subprocess.Popen(words, stdin=subprocess.DEVNULL, process_group=0)
             started.callback(_end, program)
         device = Path(self._placed(table.device))
         deadline = time.monotonic() + DEVICE_S
@@ -529,3 +541,11 @@ def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
             "both or neither"
         )
     return style, tuple(int(word) for word in words)
+
+
+def known_faults() -> list[dict[str, object]]:
+    """The rows of the catalogue of a rig whose parts are all virtual; none has to run."""
+    lamp, plant = SetPart("lamp box", LampFaults()), SetPart("plant", PlantFaults())
+    daemon = DaemonPart(VirtualPigpiod(Board()))
+    camera = AbsentPart(CameraPart.name, CameraPart.catalogue, "no rig runs")
+    return rows([plant, camera, lamp, LinesPart({}), daemon, ProcessPart()])

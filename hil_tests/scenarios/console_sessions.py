@@ -1,9 +1,9 @@
 """People at the consoles of a whole table on the virtual rig, through terminal programs.
 
 Owns the sessions as a person would type them: from a jam at night to the table open again
-(`picocom`), and a dealer's three rounds with one disagreement (`miniterm`). The tests run them;
-`python -m hil_tests.scenarios.console_sessions` records what was on the screen into the consoles'
-README.
+(`picocom`), a dealer's three rounds with one disagreement (`miniterm`), and a visitor's evening
+(`shaker-ctl console`). The tests run them; `python -m hil_tests.scenarios.console_sessions [NAME]`
+records what was on the screens into the consoles' README and BY_HAND.md.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
@@ -58,6 +59,9 @@ def mend_it(session: Session, fault: str) -> None:
     ask(Path(session.rig["control"]), f"heal {fault}")
 
 
+START_S = 60
+"""For a terminal program to start, on a busy machine."""
+
 CYCLES = 12
 """Most cycles of one inspection: now and then a die does not lie flat, and the count restarts."""
 
@@ -89,9 +93,10 @@ class Person:
             dimensions=(40, 80),
         )
         self._child.logfile_read = self._seen
-        time.sleep(0.5)  # either program says nothing when it is ready
-        self._child.send("\r")
-        self._child.expect(PROMPT)
+        for left in reversed(range(START_S)):  # they say nothing when they are ready
+            self._child.send("\r")
+            if self._child.expect([PROMPT, pexpect.TIMEOUT] if left else [PROMPT], timeout=1) == 0:
+                break
         self._seen.seek(0)
         self._seen.truncate()  # what was said before they came is no part of their session
         self._seen.write(str(self._child.after))
@@ -309,8 +314,9 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
 # ── Five rounds and more by hand, as the README says ─────────────────────────
 
 ASKED = r"\* (?:Announce and confirm the values: \d \d \d\.|[^*]*call no\s+roll)"
-MAX_USUAL = 8
-"""Rounds in which to wait for dice that do not lie flat; in `rough` one toss in four."""
+VOID = r"The\s+round\s+is\s+void"
+MAX_ROUNDS = 12
+"""In which to wait for dice that do not lie flat; in `rough` one toss in four."""
 
 
 def by_hand(folder: Path) -> str:
@@ -335,13 +341,13 @@ def by_hand(folder: Path) -> str:
         with person(at, "dealer", program) as dan:
             _open(dan)
             dan.login("dealer", "dan")
-            for _ in range(MAX_USUAL):
-                if _play(dan) == "no roll":
-                    break
+            ends: list[str] = []
+            while ends.count("read") < 2 or ("no roll" not in ends and len(ends) < MAX_ROUNDS):
+                ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
             _rig(dan, "hands force compartment")
-            dan.hear(r"The round is void")
+            dan.hear(VOID)
             dan.wait_for("next", "waits for")
             dan.type("-")
             _rig(dan, "hands replace dice 1 3 6")
@@ -353,7 +359,9 @@ def by_hand(folder: Path) -> str:
             for area in LAMPS_BROKEN:
                 _rig(dan, f"inject bulb_burnt area={area}")
             _begin(dan)
-            _toss(dan)
+            while _toss(dan) == "void":
+                dan.type("-")
+                _begin(dan)
             dan.login("floorperson", "fay")
             dan.wait_for("next", "presence")
             dan.type("presence")
@@ -363,7 +371,7 @@ def by_hand(folder: Path) -> str:
             dan.type("logout")
             played = dan.screen
     finally:
-        demo.sendintr()
+        demo.kill(signal.SIGTERM)  # as Ctrl-C, which a shell's background jobs do not hear
         demo.expect(pexpect.EOF)
         demo.close()
     return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"
@@ -392,10 +400,11 @@ REPAIRS = 4
 
 def _inspect_and_open(dan: Person) -> None:
     for _ in range(REPAIRS):
+        if "out of service" in dan.type("next"):
+            _repair(dan)
         inspect(dan)
         if "out of service" not in dan.type("next"):
             break
-        _repair(dan)
     dan.type("sign")
     dan.type("open")
 
@@ -413,21 +422,29 @@ def _repair(dan: Person) -> None:
 
 
 def _begin(dan: Person) -> None:
-    dan.wait_for("+", "ok ")
+    """Open and close the bets; where the machine was late, the table is brought back before."""
+    for _ in range(REPAIRS):
+        said = dan.wait_for("+", r"ok |out\s+of\s+service|inspect")
+        if "ok " in said:
+            break
+        dan.login("floorperson", "fay")
+        _inspect_and_open(dan)
+        dan.login("dealer", "dan")
     dan.type("*")
 
 
 def _toss(dan: Person) -> str:
-    """Start the shaker, and say how the dice lie to the eye: three values, or no roll."""
+    """Start the shaker, and say how the dice lie to the eye; return `read`, `no roll` or `void`."""
     dan.type("/")
-    dan.hear(ASKED, timeout_s=60)
+    if "void" in dan.hear(f"{ASKED}|{VOID}", timeout_s=60)[0]:
+        return "void"
     dan.type("next")
     dice = lines_of(dan.rig["truth"])[-1]["dice"]
     is_flat = all(die["flat"] for die in dice)
     line = "".join(str(die["value"]) for die in dice) if is_flat else "000"
     if "second time" in " ".join(screen(dan.type(line)).split()):
         dan.type(line)
-    return line if is_flat else "no roll"
+    return "read" if is_flat else "no roll"
 
 
 def _play(dan: Person) -> str:
@@ -436,7 +453,7 @@ def _play(dan: Person) -> str:
     said = _toss(dan)
     dan.wait_for("next", r"key -|key \+")
     dan.type("-")
-    if said != "no roll":
+    if said == "read":
         dan.wait_for(".", "ok |not-now")
     return said
 
@@ -450,6 +467,7 @@ def _rig(dan: Person, command: str) -> None:
 # ── Recording ───────────────────────────────────────────────────────────────
 
 README = Path(console.__file__).with_name("README.md")
+BY_HAND = Path(__file__).with_name("BY_HAND.md")
 
 
 def put_into(page: str, name: str, recorded: str) -> str:
@@ -461,16 +479,28 @@ def put_into(page: str, name: str, recorded: str) -> str:
     return filled
 
 
-def main() -> None:
-    """Run both sessions and put their screens into the README."""
-    for name, by_hand, run in (
-        ("jam_at_night", False, jam_at_night),
-        ("three_rounds", True, three_rounds),
-    ):
-        folder = Path(tempfile.mkdtemp())
+def _on_a_table(run: Callable[[Session], str], *, by_hand: bool) -> Callable[[Path], str]:
+    def record(folder: Path) -> str:
         with Session(Plan(pace="brisk", seed=5, by_hand=by_hand), folder) as session:
-            recorded = run(session)
-        README.write_text(put_into(README.read_text("utf-8"), name, recorded), "utf-8")
+            return run(session)
+
+    return record
+
+
+SESSIONS: dict[str, tuple[Path, Callable[[Path], str]]] = {
+    "jam_at_night": (README, _on_a_table(jam_at_night, by_hand=False)),
+    "three_rounds": (README, _on_a_table(three_rounds, by_hand=True)),
+    "by_hand": (BY_HAND, by_hand),
+}
+
+
+def main() -> None:
+    """Put the screens of the sessions into their pages: of those that are named, or of all."""
+    for name in sys.argv[1:] or SESSIONS:
+        page, record = SESSIONS[name]
+        folder = Path(tempfile.mkdtemp())
+        recorded = record(folder / "table")
+        page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 
 

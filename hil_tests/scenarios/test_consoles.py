@@ -212,6 +212,7 @@ def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(
     record.story.expect("the script plays 10 rounds", "10 rounds" in ended.stdout, *said)
 
 
+@pytest.mark.timeout(900)
 def test_a_visitor_plays_by_hand_with_the_lines_that_the_demonstration_prints(
     tmp_path: Path,
 ) -> None:

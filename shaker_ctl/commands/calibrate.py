@@ -319,9 +319,7 @@ def _compare(fit: Fit, before: Calibration) -> None:
     turn = np.linspace(0.0, 2.0 * np.pi, 13)
     tops = np.c_[r * np.cos(turn), r * np.sin(turn), np.full(13, before.die_mm)]
     off = np.hypot(*(fit.calibration.to_px(tops) - before.to_px(tops)).T)
-    typer.echo(
-        f"against the settings: the tops of dice are seen up to {off.max():.1f} px elsewhere"
-    )
+    typer.echo(f"compared with the settings, the tops of the dice move by up to {off.max():.1f} px")
 
 
 def _keep(fit: Fit, views: list[View], config: Path, picture: Path, yes: bool) -> None:

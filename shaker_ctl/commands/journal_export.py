@@ -149,7 +149,7 @@ def verify_export(folder: Path) -> Head:
         last = str(chain["head"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RefusedError(
-            f"{folder} is no export: {error}",
+            f"{folder} is no export: {getattr(error, 'strerror', '') or error}",
             remedy="Give a folder that `shaker-ctl journal export` wrote",
         ) from error
     for line in lines:

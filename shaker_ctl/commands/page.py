@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from shaker_ctl import settings
+from shaker_ctl.adapters.camera import allocator
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError, SettingsError
@@ -27,6 +28,7 @@ def page(
     Follows the table's status and journal by reading, and can do nothing to the table. Where no
     table runs, it shows what the journal tells. Prints its address when it is ready.
     """
+    allocator.return_large_blocks()
     found = settings.load(config)
     if not found.page.login and (mark := real_table.mark()) is not None:
         raise RefusedError(

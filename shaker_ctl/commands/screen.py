@@ -38,24 +38,37 @@ PIPS = {
 LIFE_STYLE = {"open": "bold green", "out of service": "bold red", "inspection due": "bold yellow"}
 
 
-def draw(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
-    """Return the whole screen of one view; `results` are the last rounds, newest last."""
+def draw(
+    view: Mapping[str, Any],
+    results: Sequence[Mapping[str, Any]] = (),
+    below: Sequence[RenderableType] = ("",),
+) -> RenderableType:
+    """Return the whole screen of one view.
+
+    `results`: the last rounds, newest last. `below`: what stands under it, from long to short; a
+    terminal gets the first one that it has room for.
+    """
     faults = [_faults(view["faults"])] if view["faults"] else []
-    return _Fitting(_middle(view, results), [_head(view), layout(view), *faults])
+    needed = [_head(view), layout(view), *faults]
+    whole = [needed[0], _middle(view, results), *needed[1:], below[0]]
+    return _Fitting([whole, *([*needed, words] for words in below)])
 
 
 class _Fitting:
-    """The screen, without its middle where the terminal is too low: what a person has to do, lamps
-    and faults are never cut off."""
+    """The first of several screens that the terminal has room for; the last one, if none. So what
+    a person has to do, lamps and faults are never cut off."""
 
-    def __init__(self, middle: RenderableType, rest: list[RenderableType]) -> None:
-        self._middle, self._rest = middle, rest
+    def __init__(self, screens: Sequence[Sequence[RenderableType]]) -> None:
+        """`screens`: the fullest first."""
+        self._screens = [Group(*(part for part in parts if part)) for parts in screens]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        head, *below = self._rest
-        whole = Group(head, self._middle, *below)
-        is_low = len(console.render_lines(whole, options)) > console.height
-        yield Group(*self._rest) if console.is_terminal and is_low else whole
+        for screen in self._screens:
+            if not console.is_terminal or (
+                len(console.render_lines(screen, options, pad=False)) <= console.height
+            ):
+                break
+        yield screen
 
 
 def layout(view: Mapping[str, Any]) -> RenderableType:

@@ -157,6 +157,11 @@ class LampView:
     """Identity and health of the lamp box in words."""
     age_s: float | None = None
     """How old the last answer of the box is."""
+    reply_ms: float | None = None
+    slowest_ms: float | None = None
+    """Median and longest time of its last replies."""
+    repeats: int = 0
+    """Steps that had to be said again since the start."""
     tried: int = 0
     to_try: int = 0
     """Of the walk over lamps in hand, or of the last one: areas proved, and areas asked for."""
@@ -196,7 +201,7 @@ class CameraView:
     brightness: float | None = None
     late_frames: int | None = None
     last_reading: str = ""
-    """In words: `round 41: 3 5 6 verified, confidence 0.999`, or the refusal."""
+    """In words: `round 41: 3 5 6 verified (0.999)`, or the refusal."""
     state: str = ""
 
 

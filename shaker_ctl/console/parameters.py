@@ -30,18 +30,29 @@ class PortParameters(Parameters):
     """Who may log in here. A role that is absent is refused before any passphrase is asked."""
 
 
+class TechnicianPort(PortParameters):
+    """The service port. Floorperson and supervisor too: a repair ends with their inspection."""
+
+    device: str = "/dev/serial0"
+    roles: tuple[Role, ...] = Field(
+        default=(Role.TECHNICIAN, Role.FLOORPERSON, Role.SUPERVISOR), min_length=1
+    )
+
+
+class DealerPort(PortParameters):
+    """The terminal at the table."""
+
+    device: str = "/dev/ttyGS0"
+    roles: tuple[Role, ...] = Field(
+        default=(Role.DEALER, Role.FLOORPERSON, Role.SUPERVISOR), min_length=1
+    )
+
+
 class ConsoleParameters(Parameters):
     """Section `[console]`."""
 
-    technician: PortParameters = PortParameters(
-        device="/dev/serial0", roles=(Role.TECHNICIAN, Role.FLOORPERSON, Role.SUPERVISOR)
-    )
-    """The service port. Floorperson and supervisor too: a repair ends with their inspection."""
-
-    dealer: PortParameters = PortParameters(
-        device="/dev/ttyGS0", roles=(Role.DEALER, Role.FLOORPERSON, Role.SUPERVISOR)
-    )
-    """The terminal at the table."""
+    technician: TechnicianPort = TechnicianPort()
+    dealer: DealerPort = DealerPort()
 
     users_file: Path = Path("/etc/shaker-ctl/users.toml")
     """Names, roles and argon2 hashes. Written by `shaker-ctl console add-user`, read afresh at

@@ -197,6 +197,11 @@ def lamps(view: TableView, style: Style) -> Lines:
         ("commanded", ", ".join(lamp.commanded) or "all dark"),
         ("measured", measured),
         ("box", f"{lamp.box or '?'}, answered {shown(lamp.age_s, 's ago', 2)}"),
+        (
+            "line",
+            f"reply in {shown(lamp.reply_ms, 'ms', 1)}, slowest {shown(lamp.slowest_ms, 'ms', 1)}, "
+            f"said again {lamp.repeats} times",
+        ),
     )
     if lamp.broken:
         lines.append(style.alarm(f"{'broken':<{LABEL}}{', '.join(lamp.broken)}"[:WIDTH]))

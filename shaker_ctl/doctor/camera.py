@@ -65,7 +65,7 @@ def calibration(parameters: CameraParameters, source: Path) -> Finding:
     if not measured:
         return warn(
             "calibration",
-            "never measured: the settings' own figures hold",
+            "not measured yet: the figures written in the settings are used",
             f"sudo shaker-ctl calibrate camera --config {source}",
         )
     return ok("calibration", f"measured on {measured}")

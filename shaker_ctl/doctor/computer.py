@@ -135,7 +135,9 @@ def temperature(computer: Computer) -> Finding:
     try:
         degrees = int(computer.text("/sys/class/thermal/thermal_zone0/temp") or "") / 1000
     except ValueError:
-        return warn("temperature", "the processor has no thermometer", "Only a Pi is known to")
+        return warn(
+            "temperature", "the processor tells no temperature", "Nothing to do: a Pi tells it"
+        )
     said = f"{degrees:.0f} °C"
     if degrees >= TOO_HOT_C:
         return fail("temperature", said, "Cool it: a fan, a heat sink, air to the housing")
@@ -155,7 +157,7 @@ def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
         return ok("clock", f"{said}, from an RTC")
     return warn(
         "clock",
-        f"{said}, and nothing vouches for it",
+        f"{said}, confirmed by no RTC and no network time",
         "Fit an RTC or allow NTP; otherwise a floorperson says `time confirm` at a console after "
         "every start, before the inspection",
     )

@@ -12,9 +12,19 @@ SHOWN = 3
 """Differing files that one line names; a wrong medium makes hundreds."""
 
 
-def digests(source: Path, *, is_real_table: bool) -> Finding:
-    """Compare program, model, profile and the settings file `source` with their seal."""
-    return judged(examine(place.beside(source)), is_real_table=is_real_table)
+def digests(source: Path, journal: Path, *, is_real_table: bool) -> Finding:
+    """Compare program, model, profile and the settings file `source` with their seal.
+
+    `journal`: where the table keeps its records.
+    """
+    here = place.beside(source)
+    if here.awaits_its_first_seal(journal):
+        return warn(
+            "digests",
+            "the approver's key is here, and nothing is sealed yet",
+            "When all else is ok, the approver seals it: shaker-ctl seal write",
+        )
+    return judged(examine(here), is_real_table=is_real_table)
 
 
 def judged(seen: Examined, *, is_real_table: bool) -> Finding:

@@ -47,9 +47,12 @@ class Figures(Source):
         c = self._collector
         yield _gauge("shaker_floor_broker_connected", "1 while the broker is there", c.is_connected)
         for name, help_text, count in (
+            ("messages", "Messages of tables", c.counts.messages),
+            ("refused", "Messages that no table sends", c.counts.refused),
             ("records", "Records committed", c.counts.records),
             ("repeats", "Records that came again and were recognised", c.counts.repeats),
             ("stale", "Batches of earlier connections, left out", c.counts.stale),
+            ("left_out", "Batches beyond what may wait for the database", c.counts.left_out),
             ("commits", "Transactions", c.counts.commits),
             ("store_failures", "Times that the database refused", c.counts.store_failures),
         ):

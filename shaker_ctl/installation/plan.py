@@ -221,7 +221,10 @@ def _configuration(wishes: Wishes) -> list[Act]:
     places = wishes.places
     return [
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
-        *(Write(places.documents / name, _text(name)) for name in ("README.md", "bench.conf")),
+        *(
+            Write(places.documents / name, _text(name))
+            for name in ("README.md", "PARTS.md", "bench.conf")
+        ),
         *_told(wishes),
     ]
 
@@ -246,7 +249,8 @@ def _keys(wishes: Wishes) -> list[Act]:
         there = wishes.places.public_key.exists() and wishes.places.public_key.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InstallError(
-            f"the public key {wishes.public_key} cannot be read: {error}",
+            f"the public key {wishes.public_key} cannot be read: "
+            f"{getattr(error, 'strerror', '') or error}",
             remedy="Give the approver's seal.pub: shaker-ctl seal keys makes a pair",
         ) from error
     if there not in (False, given):

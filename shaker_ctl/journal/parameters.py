@@ -58,6 +58,3 @@ class JournalParameters(Parameters):
     A start walks the open volume before the table is ready: 20,000 records in two copies take
     0.3 s on a desktop computer. Lower: more files; higher: longer starts.
     """
-
-    batch: int = Field(default=64, ge=1, le=1000)
-    """Most records that share one sync. Larger: fewer syncs after a jam, longer ones."""

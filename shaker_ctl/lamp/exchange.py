@@ -129,6 +129,8 @@ class LampExchange:
         self._warm_up_s = 0.02
         self._keeps_anchors = False
         self._fresh = FreshReplies()
+        self.repeats = 0
+        """Steps that were said again since the start."""
 
     def forget(self) -> None:
         """The line was opened anew: the box behind it may be another one."""
@@ -437,6 +439,7 @@ class LampExchange:
                 raise
             except (LampReplyError, LampTimeoutError) as cause:
                 if self._clock() + self.RETRY_PAUSE_S < ends_at:
+                    self.repeats += 1
                     self._sleep(self.RETRY_PAUSE_S)
                     continue
                 raise type(cause)(

@@ -173,9 +173,6 @@ class WatchParameters(Parameters):
     The reference machine brakes to rest in 0.35 s and its spring turns the cam back for 0.2 s.
     """
 
-    creep_rpm: float = bounded(120.0, at_least=20.0, at_most=400.0)
-    """Speed with EN low that is motion and not the cam swinging back by its spring."""
-
     quiet_s: float = bounded(0.12, at_least=0.1, at_most=1.0)
     """Tach silence, in seconds, after which the shaker counts as settled.
 
@@ -197,11 +194,6 @@ class MotionParameters(Parameters):
 
     jog_limit_s: float = bounded(5.0, above=0.0, at_most=10.0)
     """Longest jog that a technician can ask for, in seconds."""
-
-    idle_loop_s: float = bounded(0.020, at_least=0.005, at_most=0.040)
-    """Period of the motion thread, in seconds, while the motor is off. Longer: less CPU, and
-    a later look at the contacts where a change report was lost.
-    """
 
     @model_validator(mode="after")
     def _overspeed_is_above_the_band(self) -> Self:

@@ -58,6 +58,9 @@ class Sample:
     driver_fault: bool
 
 
+CREEP_RPM = 120.0
+"""Speed with EN low that is motion and not the cam swinging back by its spring."""
+
 _FRESH_S = 0.02
 """Silence, in seconds, in which the measured speed is still that of the last edges."""
 
@@ -162,7 +165,7 @@ class RestWatch:
     def judge(self, sample: Sample) -> DriveVerdict | None:
         """Return NO_STOP when the tach turns where it must not, or None."""
         after_s = sample.now_s - self._fell_s
-        if sample.speed_rpm < self._p.creep_rpm:
+        if sample.speed_rpm < CREEP_RPM:
             self._moving_since_s = None
         elif self._moving_since_s is None:
             self._moving_since_s = sample.now_s

@@ -14,12 +14,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.journal.record import Head
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.book import Book, Round
 from shaker_ctl.page.guard import Guard
@@ -29,7 +28,7 @@ from shaker_ctl.page.looked import LookedLog
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import RIGHTS, People, Right
 from shaker_ctl.page.places import TablePlaces
-from shaker_ctl.page.regions import Regions, stream
+from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.table_watch import TableWatch
 from shaker_ctl.page.technician import Technician, wiring_of
@@ -53,9 +52,6 @@ LIVE = {
 }
 """Each live page: who may see it, and its parts."""
 
-MAX_STREAMS = 120
-"""Live pages at once; one more is told to come again."""
-
 
 class Page:
     """One table's page. `app` is the ASGI application; its life starts and ends the threads."""
@@ -66,7 +62,7 @@ class Page:
         self._p, self._places = p, places
         self.people = People(Accounts(places.users_file), p.idle_s, is_open=not p.login)
         self.looked = LookedLog(p.state_dir / LOOKED)
-        self._regions = Regions(self._draw)
+        self._regions = Regions(self._draw, self._said)
         self.trends = Trends(p.state_dir / TRENDS)
         self.watch = TableWatch(places.runtime_dir, self._heard)
         journal = places.journal
@@ -84,12 +80,11 @@ class Page:
         self._technician = Technician(
             self.site, self.watch, self.book, self.trends, self.looked, places
         )
-        self._streams = 0
-        self._is_ending = False
         self._drawn: dict[tuple[str, str], tuple[object, str]] = {}
         """(part, language) to what it shows and how that is drawn: a view comes five times a
         second, and most show nothing new."""
-        self._rounds: tuple[Head | None, list[Round]] | None = None
+        self._past: tuple[object, list[Round], Round | None] = (None, [], None)
+        """What the tables told last, and of which end of the journal and round in hand."""
         self.app = Starlette(
             routes=self._routes(),
             exception_handlers=self.site.errors(),
@@ -158,9 +153,9 @@ class Page:
             view = self.watch.view
             facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
             return self.site.draw(f"parts/{name}.html", language, **facts)
-        rounds = self._last_rounds()
-        wall, road = self._wall_now(), walls.road(rounds)
-        shown = (walls.seen_in(name, wall), road if name == "road" else None, self.watch.trouble)
+        wall = self._wall_now()
+        road = walls.road(self._past[1]) if name == "road" else None
+        shown = (walls.seen_in(name, wall), road, self.watch.trouble)
         known = self._drawn.get((name, language))
         if known is not None and known[0] == shown:
             return known[1]
@@ -178,17 +173,13 @@ class Page:
         return html
 
     def _wall_now(self) -> walls.Wall:
+        """The tables are asked anew where the journal has grown, or another round is in hand."""
         view = self.watch.view
         number = None if view is None else view["round_id"]
-        in_hand = self.book.round(number) if number is not None else None
-        return walls.wall(view, self._last_rounds(), self._places.name, in_hand)
-
-    def _last_rounds(self) -> list[Round]:
-        """Of the road; asked anew where the journal has grown."""
-        cursor = self.book.cursor
-        if self._rounds is None or self._rounds[0] != cursor:
-            self._rounds = (cursor, self.book.last(walls.ROAD))
-        return self._rounds[1]
+        if self._past[0] != (wanted := (self.book.cursor, number)):
+            in_hand = self.book.round(number) if number is not None else None
+            self._past = (wanted, self.book.last(walls.ROAD), in_hand)
+        return walls.wall(view, self._past[1], self._places.name, self._past[2])
 
     # ── Live ────────────────────────────────────────────────────────────────
 
@@ -199,36 +190,18 @@ class Page:
             raise HTTPException(404)
         if right not in session.rights:
             raise HTTPException(403 if session.rights else 401)
-        if self._streams >= MAX_STREAMS:
-            raise HTTPException(503)
+        language = self.site.language(request)
+        return self._regions.streamed(names, language, session, self.people.goes_on)
 
-        def told() -> tuple[int, Mapping[str, object]] | None:
-            if self._is_ending or not self.people.goes_on(session):
-                return None
-            cursor = self.book.cursor
-            age_s = self.watch.age_s()
-            fields = {
-                "age_s": None if age_s is None else round(age_s, 2),
-                "version": __version__,
-            }
-            return 0 if cursor is None else cursor.sequence, fields
-
-        async def events() -> AsyncIterator[bytes]:
-            self._streams += 1
-            try:
-                async for event in stream(self._regions, names, self.site.language(request), told):
-                    yield event
-            finally:
-                self._streams -= 1
-
-        return StreamingResponse(
-            events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-        )
+    def _said(self) -> tuple[int, Mapping[str, object]]:
+        """What every event carries: how far the journal is known, and how old the view is."""
+        cursor, age_s = self.book.cursor, self.watch.age_s()
+        fields = {"age_s": None if age_s is None else round(age_s, 2), "version": __version__}
+        return 0 if cursor is None else cursor.sequence, fields
 
     def end_streams(self) -> None:
-        """Have every stream end with its next event, which comes at once."""
-        self._is_ending = True
-        self._regions.changed()
+        """Have every stream end at once."""
+        self._regions.end()
 
     # ── Pictures ────────────────────────────────────────────────────────────
 

@@ -22,10 +22,11 @@ from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.page.journal import is_of_play
 
 log = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 4
 """Of the tables; other ones are made anew."""
 
 PAUSE_S = 0.4
@@ -389,7 +390,7 @@ def _event(db: sqlite3.Connection, plain: dict[str, Any], number: int | None) ->
             "INSERT OR REPLACE INTO toss VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (plain["sequence"], plain["wall"], of["purpose"], of["number"], *told),
         )
-    if number is None:
+    if number is None or not is_of_play(event):
         return
     if kind == "AtRest":
         db.execute("UPDATE round SET rest_s = ? WHERE number = ?", (plain["at_s"], number))
@@ -432,7 +433,7 @@ def _command(
                 "UPDATE round SET withdrawn = ?, corrected_by = ? WHERE number = ?",
                 (first, ", ".join(names), command["round"]),
             )
-    elif kind == "PushLamps" and number is not None:
+    elif kind == "PushLamps" and number is not None and is_of_play(command):
         shown = " ".join(map(str, command["values"]))
         if command.get("corrects"):
             db.execute(

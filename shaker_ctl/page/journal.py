@@ -119,7 +119,11 @@ def round_of(
     chain = Chain(where)
     records = tuple(chain.over(before, found))
     plains = [record.plain for record in records]
-    mine = [one for one in plains if one.get("round") == number and one["kind"] == "step"]
+    mine = [
+        one
+        for one in plains
+        if one.get("round") == number and one["kind"] == "step" and is_of_play(one["event"])
+    ]
     return RoundRecord(
         number=number,
         identity=identity,
@@ -136,6 +140,14 @@ def round_of(
         marks=tuple(plains[-1].get("marks", ())),
         disputes=disputes,
     )
+
+
+def is_of_play(fact: Mapping[str, Any]) -> bool:
+    """Whether an event or a command concerns a round of play. What an inspection or a trial does
+    goes on record under the number of the round before it, and is no part of that round.
+    """
+    occasion = fact.get("occasion")
+    return occasion is None or occasion["purpose"] == "play"
 
 
 def _happenings(records: tuple[Record, ...], plains: list[dict[str, Any]]) -> Iterator[Happening]:
@@ -208,7 +220,7 @@ def _commanded(steps: list[dict[str, Any]]) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     for step in steps:
         for command in step.get("decision", ()):
-            if command["type"] == "PushLamps":
+            if command["type"] == "PushLamps" and is_of_play(command):
                 found = tuple(command["areas"])
     return found
 

@@ -52,8 +52,9 @@ class PageParameters(Parameters):
     words: Path | None = None
     """Folder with a house's own languages, as `LANGUAGE/LC_MESSAGES/page.mo`."""
 
-    connections: int = Field(default=256, ge=8, le=10_000)
-    """Most connections at once; one more is closed at once. Each takes about 20 kB."""
+    connections: int = Field(default=256, ge=8, le=900)
+    """Most connections at once, of one address a quarter; one more is closed at once. Each takes up
+    to 100 kB."""
 
     @model_validator(mode="after")
     def _no_plain_http_off_loopback(self) -> Self:

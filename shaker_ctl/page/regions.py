@@ -1,17 +1,23 @@
 """Live parts of pages: drawn once for all who look, sent where they have changed.
 
-Owns the drawing of named parts, one for each language that somebody looks at, and the wake-up of
-those who wait for a change. A page has one stream; a stream sends whole parts as HTML, so that a
-page which was away catches up with the first message. Must not know what the parts show.
+Owns the drawing of named parts, one for each language that somebody looks at, and the events that
+carry them: each is made once for everybody who reads the same parts in the same language, and
+nobody is woken where nothing has changed. A page has one stream; a stream sends whole parts as
+HTML, so that a page which was away catches up with the first message. Must not know what the parts
+show.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from shaker_ctl.page.people import Session
 
 EVERY_S = 1.0
 """Longest silence of a stream: the age of the figures is said so often."""
@@ -19,27 +25,91 @@ EVERY_S = 1.0
 RETRY_MS = 1000
 """How soon a browser comes back after a stream has ended."""
 
+MAX_STREAMS = 120
+"""Live pages at once; one more is told to come again."""
 
-@lru_cache(maxsize=64)
-def _said(text: str) -> str:
-    """As JSON; a part is encoded once, however many look."""
-    return json.dumps(text, ensure_ascii=False)
-
+MAX_OF_ONE = 12
+"""Live pages at once of one login."""
 
 Draw = Callable[[str, str], str]
 """Draws a part by its name, in a language."""
 
+Said = Callable[[], tuple[int, Mapping[str, object]]]
+"""What every event carries: its id, and fields beside the parts."""
 
-@dataclass
+
+class Feed:
+    """Some parts in one language, as events for all who read them."""
+
+    def __init__(self, regions: Regions, names: tuple[str, ...], language: str) -> None:
+        self._regions, self._names, self._language = regions, names, language
+        self.readers = 0
+        self.parts: Mapping[str, str] = {}
+        """As the newest event leaves them."""
+        self.number = 0
+        """How many events there were."""
+        self.event = b""
+        """The newest one, for those who have read the one before."""
+        self.failure: Exception | None = None
+        """Why it can go on no more: its readers end, and come again."""
+        self.woken = asyncio.Event()
+        self._due: asyncio.TimerHandle | None = None
+
+    def renew(self, *, is_due: bool = False) -> None:
+        """Make the next event where a part has changed, or where it is time for one."""
+        try:
+            parts = {name: self._regions.part(name, self._language) for name in self._names}
+            if not (is_due or self.changed_in(parts, self.parts)):
+                return
+            self.event = self.told(parts, self.parts)
+        except Exception as error:  # noqa: BLE001 - its readers raise it again
+            self.failure = error
+        else:
+            self.parts = parts
+            self.number += 1
+        self.wake()
+        self.rest()
+        if self.readers and self.failure is None:
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(EVERY_S, lambda: self.renew(is_due=True))
+
+    def rest(self) -> None:
+        """Make no event until a part changes."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def wake(self) -> None:
+        """Have every reader look whether there is an event, and whether they may go on."""
+        self.woken.set()
+        self.woken = asyncio.Event()
+
+    def told(self, parts: Mapping[str, str], known: Mapping[str, str]) -> bytes:
+        """Return an event for somebody who knows some parts."""
+        number, fields = self._regions.said()
+        said = {"parts": self.changed_in(parts, known), **fields}
+        return f"id: {number}\ndata: {json.dumps(said, ensure_ascii=False)}\n\n".encode()
+
+    @staticmethod
+    def changed_in(parts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+        """Parts that are not known as they are. A part that is drawn alike is the same object."""
+        return {name: html for name, html in parts.items() if known.get(name) is not html}
+
+
 class Regions:
     """The parts of all live pages. For one event loop; `changed` may be called from any thread."""
 
-    draw: Draw
-    loop: asyncio.AbstractEventLoop | None = None
-    _drawn: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
-    """(part, language) to the change that it was drawn for, and its HTML."""
-    _change: int = 0
-    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self, draw: Draw, said: Said) -> None:
+        self._draw = draw
+        self.said = said
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._drawn: dict[tuple[str, str], tuple[int, str]] = {}
+        """(part, language) to the change that it was drawn for, and its HTML."""
+        self._change = 0
+        self._feeds: dict[tuple[tuple[str, ...], str], Feed] = {}
+        self._streams: Counter[str] = Counter()
+        """Key of the session to how many it reads."""
+        self._is_ending = False
 
     def changed(self) -> None:
         """Say that what the parts show may have changed. From any thread."""
@@ -48,8 +118,8 @@ class Regions:
 
     def _wake(self) -> None:
         self._change += 1
-        self._woken.set()
-        self._woken = asyncio.Event()
+        for feed in self._feeds.values():
+            feed.renew()
 
     def part(self, name: str, language: str) -> str:
         """Return a part as it is now."""
@@ -57,44 +127,74 @@ class Regions:
         known = self._drawn.get(key)
         if known is not None and known[0] == self._change:
             return known[1]
-        html = self.draw(name, language)
+        html = self._draw(name, language)
         # The same text object goes on: whoever has sent it sees by identity that nothing is new.
         if known is not None and known[1] == html:
             html = known[1]
         self._drawn[key] = (self._change, html)
         return html
 
-    async def wait(self, seconds: float = EVERY_S) -> None:
-        """Return at the next change, or after so many seconds."""
+    # ── Streams ─────────────────────────────────────────────────────────────
+
+    def streamed(
+        self,
+        names: tuple[str, ...],
+        language: str,
+        session: Session,
+        goes_on: Callable[[Session], bool],
+    ) -> StreamingResponse:
+        """Return the stream of some parts: all of them, then those that change, for as long as
+        the session goes on, which is asked before each event.
+
+        Raises HTTPException where there are too many already.
+        """
+        if self._streams.total() >= MAX_STREAMS:
+            raise HTTPException(503)
+        if session.key and self._streams[session.key] >= MAX_OF_ONE:
+            raise HTTPException(429)
+        return StreamingResponse(
+            self._events(names, language, session, goes_on),
+            media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},
+        )
+
+    async def _events(
+        self,
+        names: tuple[str, ...],
+        language: str,
+        session: Session,
+        goes_on: Callable[[Session], bool],
+    ) -> AsyncGenerator[bytes]:
+        feed = self._feeds.setdefault((names, language), Feed(self, names, language))
+        feed.readers += 1
+        self._streams[session.key] += 1
         try:
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
-        except TimeoutError:
-            return
+            yield b"retry: %d\n\n" % RETRY_MS
+            feed.renew(is_due=feed.readers == 1)
+            number = -1
+            known: Mapping[str, str] = {}
+            while goes_on(session) and not self._is_ending:
+                if feed.failure is not None:
+                    raise feed.failure
+                woken = feed.woken
+                if number != feed.number:
+                    is_next = number == feed.number - 1
+                    event = feed.event if is_next else feed.told(feed.parts, known)
+                    number, known = feed.number, feed.parts
+                    yield event
+                # What came while the event was sent is not waited for.
+                if not woken.is_set():
+                    await woken.wait()
+        finally:
+            self._streams[session.key] -= 1
+            self._streams += Counter()  # without those who read none any more
+            feed.readers -= 1
+            if not feed.readers:
+                feed.rest()
+                self._feeds.pop((names, language), None)
 
-
-async def stream(
-    regions: Regions,
-    names: tuple[str, ...],
-    language: str,
-    told: Callable[[], tuple[int, Mapping[str, object]] | None],
-) -> AsyncIterator[bytes]:
-    """Yield server-sent events: what `told` says each time, and the parts that have changed.
-
-    `told` returns the event's id and fields, or None to end the stream.
-    """
-    sent: dict[str, str] = {}
-    last_s = float("-inf")
-    loop = asyncio.get_running_loop()
-    yield b"retry: %d\n\n" % RETRY_MS
-    while (now := told()) is not None:
-        number, fields = now
-        parts = {name: regions.part(name, language) for name in names}
-        new = {name: html for name, html in parts.items() if sent.get(name) is not html}
-        if new or loop.time() - last_s >= EVERY_S:
-            sent.update(new)
-            last_s = loop.time()
-            parts_said = ",".join(f"{_said(name)}:{_said(html)}" for name, html in new.items())
-            rest = "".join(f",{_said(key)}:{json.dumps(value)}" for key, value in fields.items())
-            yield f'id: {number}\ndata: {{"parts":{{{parts_said}}}{rest}}}\n\n'.encode()
-        await regions.wait()
+    def end(self) -> None:
+        """Have every stream end at once."""
+        self._is_ending = True
+        for feed in self._feeds.values():
+            feed.wake()

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import signal
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Any
 
 import h11
 import uvicorn
@@ -24,24 +27,100 @@ from shaker_ctl.page.parameters import PageParameters
 REQUEST_S = 10.0
 """Longest time from a connection, or from the first byte of a later request, to a whole request."""
 
+HANDSHAKE_S = 5.0
+"""Longest time from a connection to the end of its TLS handshake, and of its TLS farewell."""
+
 STALLED_S = 30.0
 """Longest time in which a client reads nothing of what waits for it."""
+
+OF_ONE_ADDRESS = 4
+"""A client's address gets one connection of so many. A proxy on this computer may have all."""
+
+OTHER_FILES = 100
+"""Files that the page has open beside its connections, at most."""
 
 BACKLOG = 64
 
 
-class Door(H11Protocol):
-    """A connection. One above the limit is closed at once. So is one that takes too long to send a
-    request, the first or a later one, or to read an answer."""
+class Connection(socket.socket):
+    """An accepted connection, which says when it is closed."""
+
+    leave: Callable[[], None] = staticmethod(lambda: None)
+
+    def close(self) -> None:
+        leave, self.leave = self.leave, lambda: None
+        super().close()
+        leave()
+
+
+class Listener(socket.socket):
+    """Accepts connections, at most so many in all and so many of one address. One more is closed
+    at once. They are counted from their first packet on, so also those that never begin with TLS.
+    """
 
     most = 256
+
+    def __init__(self, family: socket.AddressFamily) -> None:
+        super().__init__(family, socket.SOCK_STREAM)
+        self.open: Counter[str] = Counter()
+        """Of each client's address."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection that may stay. Raises BlockingIOError where none waits, or
+        where the first ones may not stay.
+        """
+        for _ in range(BACKLOG):
+            plain, address = super().accept()
+            client = client_of(address[0])
+            most_of_one = self.most if client == LOOPBACK else max(1, self.most // OF_ONE_ADDRESS)
+            if self.open.total() < self.most and self.open[client] < most_of_one:
+                return self._counted(plain, client), address
+            plain.close()
+        raise BlockingIOError
+
+    def _counted(self, plain: socket.socket, client: str) -> Connection:
+        self.open[client] += 1
+        made = Connection(fileno=plain.detach())
+        made.leave = lambda: self._left(client)
+        return made
+
+    def _left(self, client: str) -> None:
+        self.open[client] -= 1
+        if not self.open[client]:
+            del self.open[client]
+
+
+LOOPBACK = "this computer"
+
+
+def client_of(address: str) -> str:
+    """Return what counts as one client: an IPv4 address, or the /64 network of an IPv6 one."""
+    found = ip_address(address.partition("%")[0])
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is None:
+            of = str(IPv6Network((found, 64), strict=False))
+            return LOOPBACK if found.is_loopback else of
+        found = found.ipv4_mapped
+    return LOOPBACK if found.is_loopback else str(found)
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """asyncio's loop, whose servers do not wait a minute for a TLS handshake."""
+
+    async def create_server(self, *told: Any, ssl: Any = None, **more: Any) -> asyncio.Server:
+        if ssl is not None:
+            more |= {"ssl_handshake_timeout": HANDSHAKE_S, "ssl_shutdown_timeout": HANDSHAKE_S}
+        return await super().create_server(*told, ssl=ssl, **more)
+
+
+class Door(H11Protocol):
+    """A connection. One that takes too long to send a request, the first or a later one, or to
+    read an answer, is closed."""
+
     _patience: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        if len(self.connections) >= self.most:
-            transport.close()
-            return
         super().connection_made(transport)
         self._patience = self.loop.call_later(REQUEST_S, transport.abort)
 
@@ -66,14 +145,23 @@ class Door(H11Protocol):
         for timer in (self._patience, self._stalled):
             if timer is not None:
                 timer.cancel()
-        if self.flow is not None:  # None where it was one too many
-            super().connection_lost(exc)
+        super().connection_lost(exc)
 
 
-def listen(p: PageParameters) -> socket.socket:
-    """Return the listening socket. Raises SettingsError where the address cannot be had."""
+def listen(p: PageParameters) -> Listener:
+    """Return the listening socket. Raises SettingsError where the address cannot be had, or where
+    this process may not open so many files as `page.connections` needs.
+    """
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed < p.connections + OTHER_FILES:
+        raise SettingsError(
+            f"page.connections is {p.connections}, and this process may open {allowed} files",
+            remedy=f"Give LimitNOFILE={p.connections + OTHER_FILES} in shaker-page.service "
+            "(ulimit -n in a shell), or fewer page.connections",
+        )
     family = socket.AF_INET6 if ip_address(p.address).version == 6 else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = Listener(family)
+    listener.most = p.connections
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((p.address, p.port))
@@ -107,10 +195,9 @@ def serve(
     Raises SettingsError where the certificate cannot be used.
     """
     require_certificate(p)
-    door = type("Door", (Door,), {"most": p.connections})
     config = uvicorn.Config(
         app,
-        http=door,
+        http=Door,
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -127,8 +214,8 @@ def serve(
     )
     # The server hands a signal on when it has ended: an ordered end is no death by that signal.
     signal.signal(signal.SIGTERM, lambda _signal, _frame: None)
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_served(uvicorn.Server(config), listener, ready, ending))
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(_served(uvicorn.Server(config), listener, ready, ending))
 
 
 async def _served(

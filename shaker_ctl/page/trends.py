@@ -26,11 +26,11 @@ CURVES = 100
 
 COLUMNS = (
     *("sharpness", "brightness", "fps", "late_frames", "temperature_c", "disk_free_b"),
-    *("memory_free_b", "lamp_age_s", "second_behind"),
+    *("memory_free_b", "lamp_reply_ms", "lamp_repeats", "second_behind"),
 )
 
 _SCHEMA = (
-    f"CREATE TABLE IF NOT EXISTS sample (at_s REAL PRIMARY KEY, {', '.join(COLUMNS)})",
+    f"CREATE TABLE IF NOT EXISTS figure (at_s REAL PRIMARY KEY, {', '.join(COLUMNS)})",
     "CREATE TABLE IF NOT EXISTS curve (at_s REAL PRIMARY KEY, round INTEGER, seconds REAL, "
     "speeds TEXT NOT NULL, verdict TEXT)",
 )
@@ -93,13 +93,14 @@ class Trends:
         told = (
             *(camera["sharpness"], camera["brightness"], camera["fps"], camera["late_frames"]),
             *(health["temperature_c"], health["disk_free_b"], health["memory_free_b"]),
-            view["lamps"]["age_s"],
+            view["lamps"]["reply_ms"],
+            view["lamps"]["repeats"],
             int(behind) if behind.isdigit() else 0,
         )
         marks = ", ".join("?" * (len(COLUMNS) + 1))
         with self._lock, self._opened() as db:
-            db.execute(f"INSERT OR REPLACE INTO sample VALUES ({marks})", (now_s, *told))
-            db.execute("DELETE FROM sample WHERE at_s < ?", (now_s - KEPT_S,))
+            db.execute(f"INSERT OR REPLACE INTO figure VALUES ({marks})", (now_s, *told))
+            db.execute("DELETE FROM figure WHERE at_s < ?", (now_s - KEPT_S,))
 
     def _opened(self) -> _Closing:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +120,7 @@ class Trends:
 
     def samples(self, since_s: float) -> dict[str, list[Any]]:
         """Each figure's series from `since_s` on, with their times as `at_s`."""
-        rows = self._asked("SELECT * FROM sample WHERE at_s >= ? ORDER BY at_s", since_s)
+        rows = self._asked("SELECT * FROM figure WHERE at_s >= ? ORDER BY at_s", since_s)
         names = ("at_s", *COLUMNS)
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 

@@ -15,12 +15,20 @@ import numpy as np
 
 from vision.frame import Frame
 
+JPEG_QUALITY = 92
+"""Of files that are made here: overlays, and frames of a camera without JPEG files. A file that the
+camera made is stored as it came."""
 
-def kept(frame: Frame, quality: int) -> Frame:
-    """The frame with its JPEG file, and the (H, W, 3) uint8 BGR picture that this file shows.
-    `quality` (50..100): of a file that is made here."""
+
+def encoded(image: cv2.typing.MatLike) -> bytes:
+    """A (H, W, 3) uint8 BGR picture as a JPEG file."""
+    return bytes(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1])
+
+
+def kept(frame: Frame) -> Frame:
+    """The frame with its JPEG file, and the (H, W, 3) uint8 BGR picture that this file shows."""
     if frame.jpeg:
         return frame
-    jpeg = bytes(cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
+    jpeg = encoded(frame.image)
     image = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR))
     return replace(frame, image=image, jpeg=jpeg)

@@ -30,7 +30,6 @@ class CameraSetup:
     dip_levels: tuple[float, float]
     dip_delay_s: float
     dip_seen_within_s: float
-    jpeg_quality: int
     controls: Controls = field(default_factory=Controls)
     model: str | None = None
     """Folder of the model's manifest; None: the one installed with the package."""

@@ -183,10 +183,6 @@ class CameraParameters(Parameters):
     """Longest time from setting the light to the frame that shows it, seconds. Measured:
     one frame and 6 ms. Longer: a stream late by that much is accepted."""
 
-    jpeg_quality: int = Field(default=92, ge=50, le=100)
-    """Of the stored pictures that are made here: overlays, and frames of a camera without JPEG
-    files. A file that the camera made is stored as it came."""
-
     @field_validator("device")
     @classmethod
     def _names_a_camera(cls, device: int | str) -> int | str:

@@ -168,7 +168,6 @@ class TossSession:
         dip_levels: tuple[float, float],
         dip_delay_s: float,
         dip_seen_within_s: float,
-        jpeg_quality: int = 92,
         chance: random.Random | None = None,
     ) -> None:
         self._reader = reader
@@ -178,7 +177,6 @@ class TossSession:
         self._dip_levels = dip_levels
         self._dip_delay_s = dip_delay_s
         self._dip_seen_within_s = dip_seen_within_s
-        self._jpeg_quality = jpeg_quality
         self._chance = chance or random.SystemRandom()
         self._watch = StillnessDetector(reader.calibration)
         self._step = _Step.IDLE
@@ -445,7 +443,7 @@ class TossSession:
         )
 
     def _look(self, work: _Work, frame: Frame) -> Findings:
-        frame = kept(frame, self._jpeg_quality)
+        frame = kept(frame)
         seen = work.scene.look(frame)
         work.looked += 1
         work.last = (frame, seen)

@@ -123,7 +123,7 @@ class SealWatch:
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                start_new_session=True,
+                process_group=0,  # Ctrl-C at the terminal is the service's to handle
             )
         except OSError as error:
             log.warning("the seal cannot be examined: %s", error)

@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 Synced = Callable[[int], None]
 
+BATCH = 64
+"""Most records that share one sync: more would make a sync after a jam longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
@@ -207,7 +210,7 @@ class JournalThread:
     def _next_batch(self) -> list[_Pending]:
         """What is written next: a volume begins a batch, never stands inside of one."""
         batch: list[_Pending] = []
-        for pending in islice(self._queue, self._p.batch):
+        for pending in islice(self._queue, BATCH):
             if batch and isinstance(pending.entry, str):
                 break
             batch.append(pending)
@@ -295,7 +298,7 @@ class JournalThread:
                         return
                     self._changed.wait(timeout=0.05)
                     continue
-                batch = [self._copies[i][1] for i in range(min(len(self._copies), self._p.batch))]
+                batch = [self._copies[i][1] for i in range(min(len(self._copies), BATCH))]
                 settles, self._unsettled = self._unsettled, False
             try:
                 if batch and self._second is not None:

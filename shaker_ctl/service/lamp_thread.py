@@ -14,13 +14,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.record import Anchor
 from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, Phase, State
-from shaker_ctl.ports import LampBox
+from shaker_ctl.ports import LampBox, LampLine
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.vocabulary import Multiplied, Occasion, Purpose, ShownPhase, WalkStep
@@ -70,6 +70,7 @@ class LampPicture:
     commanded: frozenset[Area] = frozenset()
     status: LampStatus | None = None
     seen_at_s: float | None = None
+    line: LampLine = field(default_factory=LampLine)
     phase: ShownPhase | None = None
     fault: str = ""
     tried: int = 0
@@ -376,7 +377,7 @@ class LampThread:
     # ── Screens ─────────────────────────────────────────────────────────────
 
     def _note(self, status: LampStatus, at_s: float) -> None:
-        self._picture(status=status, seen_at_s=at_s, fault="")
+        self._picture(status=status, seen_at_s=at_s, line=self._box.line(), fault="")
 
     def _picture(self, **changes: object) -> None:
         old = self.picture

@@ -11,11 +11,15 @@ systemd.exec(5)) in a file. A volume that begins in a run repeats the facts of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import platform
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from shaker_ctl.journal.record import Record
+from shaker_ctl import __version__
+from shaker_ctl.journal.record import Entry, Record
 
 OPENING, CLOSING, VOLUME = "opening", "closing", "volume"
 
@@ -61,6 +65,13 @@ def last_end(newest_first: Iterable[Record], boot: str, managers_word: str = "")
                 return LastEnd.POWER
             return LastEnd.HUNG if managers_word == WATCHDOG else LastEnd.DIED
     return LastEnd.NONE
+
+
+def opening(before: LastEnd, facts: Mapping[str, Any]) -> Entry:
+    """Return the first record of a run: what plays here (`facts`), and how the run before ended."""
+    program = {"version": __version__, "python": platform.python_version(), "pid": os.getpid()}
+    note = f"the run before: {before.value}"
+    return Entry(OPENING, {**program, **facts, "before": before.value, "note": note})
 
 
 def text(path: Path) -> str:

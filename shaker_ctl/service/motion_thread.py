@@ -53,6 +53,9 @@ LATE_TICK_S = 0.03
 """A turn of the loop that comes later than this asks the pin whether EN has fallen meanwhile: the
 shortest hold of the dead-man is 0.04 s, and the next refresh would raise EN again."""
 
+IDLE_LOOP_S = 0.02
+"""Period of the loop while the motor is off: contacts also report their changes by themselves."""
+
 CONTACTS_EVERY = 5
 """Idle turns between two looks at the contacts, which also report their changes by themselves."""
 
@@ -221,7 +224,7 @@ class MotionThread:
         due_s = self._clock.monotonic()
         while not self._closing:
             self.tick()
-            period_s = self._p.control.loop_s if self._run else self._p.idle_loop_s
+            period_s = self._p.control.loop_s if self._run else IDLE_LOOP_S
             now_s = self._clock.monotonic()
             due_s = max(due_s + period_s, now_s)
             if self._wake.wait(due_s - now_s):

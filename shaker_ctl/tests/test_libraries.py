@@ -6,14 +6,10 @@ import re
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
 from shaker_ctl import libraries
-from shaker_ctl.settings import Settings
-from shaker_ctl.table import Table
 from shaker_ctl.tests.installed_library import install_library
 
 ROOT = Path(libraries.__file__).parents[1]
@@ -110,19 +106,8 @@ def test_opencv_without_windows_decides_as_well(tmp_path: Path) -> None:
     assert list(libraries.deciding(tmp_path)) == ["opencv-python-headless"]
 
 
-def test_the_opening_record_names_what_decides_and_its_digests() -> None:
-    appended: dict[str, Any] = {}
-    table = Table.__new__(Table)
-    table._keeper = cast(Any, SimpleNamespace(append=lambda _kind, body: appended.update(body)))
-    table._settings = Settings()
-    profile = SimpleNamespace(name="pa-625a")
-    table._rulebook = cast(Any, SimpleNamespace(profile=profile, marks=()))
-    table._sealed = cast(Any, SimpleNamespace(seal="unsealed"))
-    table._before = cast(Any, SimpleNamespace(value="stopped"))
-    table._box = cast(Any, SimpleNamespace(serial_number=1, erasures=0, last_committed=None))
-    table._boot = "b"
-    table._libraries = libraries.deciding(ROOT)
-    table._record_opening()
-    assert set(appended["libraries"]) == set(libraries.DECIDING)
-    for name, line in appended["libraries"].items():
+def test_each_library_that_decides_has_a_version_and_a_digest() -> None:
+    deciding = libraries.deciding(ROOT)
+    assert set(deciding) == set(libraries.DECIDING)
+    for name, line in deciding.items():
         assert re.fullmatch(rf"{re.escape(version(name))} sha256:[0-9a-f]{{64}}", line)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import typer
 
-from shaker_ctl import table
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.main import program
 from shaker_ctl.rules import commands, events
@@ -18,6 +17,7 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, Playing
 from shaker_ctl.rules.vocabulary import Cause, Notice, Timer, play
 from shaker_ctl.seal import fault
+from shaker_ctl.service.between_rounds import BetweenRounds
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.journal_thread import JournalHealth
@@ -53,9 +53,7 @@ def test_every_command_that_the_page_names_exists(words: str) -> None:
         command = command.commands[word]
 
 
-def test_the_journal_is_checked_before_and_after_each_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_journal_is_checked_before_and_after_each_round() -> None:
     """O-5: when its bets open, and when it is recorded as ended."""
     checks: list[str] = []
 
@@ -70,16 +68,11 @@ def test_the_journal_is_checked_before_and_after_each_round(
         def anchor(self, anchor: Anchor) -> None:
             checks.append(f"anchored at record {anchor.head.sequence}")
 
-    class Desk:
-        def tell(self, _said: Any) -> None:
-            checks.append("told")
-
-    made = table.Table.__new__(table.Table)
-    parts = {"_keeper": Keeper(), "_desk": Desk(), "_lamps": Lamps(), "_rounds": [], "_mark": b""}
-    for name, value in parts.items():
-        setattr(made, name, value)
-    made._announce(commands.Announce(play(1), Notice.BETS_OPEN))
-    assert checks == ["checked", "told"]
+    due = BetweenRounds(cast(Any, Keeper()), cast(Any, Lamps()), b"")
+    due.announced(commands.Announce(play(1), Notice.NO_MORE_BETS))
+    assert checks == []
+    due.announced(commands.Announce(play(1), Notice.BETS_OPEN))
+    assert checks == ["checked"]
     ended = Playing().open().lit()
     record = next(
         command
@@ -88,7 +81,7 @@ def test_the_journal_is_checked_before_and_after_each_round(
         if isinstance(command, commands.RecordRound)
     )
     checks.clear()
-    made._note_round(record)
+    due.recorded(record)
     assert checks == ["anchored at record 20", "checked"]
 
 

@@ -34,6 +34,13 @@ def test_an_unknown_key_names_file_key_and_the_nearest_one() -> None:
     assert "did you mean table.betting_s" in str(caught.value)
 
 
+def test_a_console_that_only_names_its_device_keeps_its_roles() -> None:
+    device = {"device": "/dev/ttyUSB9"}
+    ports = parse({"console": {"technician": device}}, source="table.toml").console
+    assert ports.technician.device == "/dev/ttyUSB9"
+    assert ports.technician.roles == Settings().console.technician.roles
+
+
 def test_an_unknown_section_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"unknown key lamps .*did you mean lamp\?"):
         parse({"lamps": {}}, source="x")

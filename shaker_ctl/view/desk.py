@@ -234,7 +234,7 @@ class TableDesk:
         """Raise `RefusedError` where the clock would let no table open, and no round begin."""
         c, state = self._c, self._c.state.state
         if state.phase in (Phase.INSPECTED, Phase.READY) and (why := table_view.barrier(c, state)):
-            raise RefusedError(c.rulebook.explain(why), remedy=self.view().next_step)
+            raise RefusedError(c.rulebook.explain(why), remedy=f"Next: {self.view().next_step}")
 
     def _selftest(self) -> Answer:
         """Every device that can be asked without moving anything."""

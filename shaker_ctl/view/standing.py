@@ -221,7 +221,7 @@ def next_step(
     that the rules would take from the dealer, empty at a table that paces itself.
     """
     if state.phase is Phase.OUT_OF_SERVICE and faults:
-        mend = f"mend what `faults` says; then the technician: fault clear {faults[0]}"
+        mend = f"repair what `faults` names; then the technician: fault clear {faults[0]}"
         without = "; or go on without the camera: return-to-service, the dealer enters every value"
         return mend + without * ("return-to-service" in may)
     if state.phase in BETWEEN:

@@ -34,7 +34,7 @@ _NOTICES = {
     Notice.NO_ROLL: "No roll.",
     Notice.VOID: "The round is void.",
     Notice.NOT_STARTED: "The round does not start.",
-    Notice.PRESENCE: "Result stands, lamps failed: wait for the person who must be present.",
+    Notice.PRESENCE: "The result stands. Wait for the person who must be present.",
     Notice.SETTLE_BY_HAND: "Settle by hand, then the table stops.",
     Notice.OPEN: "The table is open.",
     Notice.CLOSED: "The table is closed.",
@@ -43,7 +43,7 @@ _NOTICES = {
     Notice.LAMP_VALUES: "Enter three values of your own choice: inspect enter A B C.",
     Notice.LOOK: "Lit for",
     Notice.SAY_SEEN: "Seen? Say: inspect seen, or inspect wrong AREA.",
-    Notice.LAMPS_SEEN: "Every lamp was lit and dark alone: confirm that you saw it.",
+    Notice.LAMPS_SEEN: "Every lamp was lit alone, then dark. If you saw it, say: inspect seen.",
     Notice.ODDS_SEEN: "Every multiplier display shows its highest odds. Seen? Say: inspect "
     "seen, or inspect wrong AREA.",
     Notice.CYCLE: "Start a cycle of the shaker and watch it: inspect cycle.",

@@ -31,19 +31,12 @@ from hil_tests.rig.crossed import _serve
 from hil_tests.rig.faults import (
     EVENTS,
     CameraPart,
-    FaultPart,
-    Faults,
-    LinesPart,
-    SetPart,
 )
-from hil_tests.rig.lamp_faults import LampFaults
-from hil_tests.rig.line import LineFaults
 from hil_tests.rig.main import app
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rig import Rig, RigPlan, _dice
+from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults
 from hil_tests.waiting import until
 
 START_S = 60.0
@@ -482,15 +475,7 @@ def test_the_help_says_which_tables_are_wired():
 
 
 def test_names_of_faults_are_whole_on_a_narrow_terminal():
-    parts: list[FaultPart] = [
-        SetPart("plant", PlantFaults()),
-        CameraPart(cast("Camera", None)),
-        SetPart("lamp box", LampFaults()),
-        LinesPart({"lamp": cast("Any", SimpleNamespace(name="lamp", faults=LineFaults()))}),
-    ]
-    faults = Faults(parts)
-    rows = json.loads(json.dumps(faults.table()))
-    faults.close()
+    rows = json.loads(json.dumps(known_faults()))
     told = io.StringIO()
     for line in main.catalogue(rows):
         Console(file=told, width=80, markup=False, emoji=False).print(line)

@@ -285,7 +285,9 @@ class DiceCamera:
                 stdout=subprocess.DEVNULL,
                 stderr=self._stderr,
                 env=environment,
-                start_new_session=True,  # Ctrl-C at the terminal is the service's to handle
+                # Ctrl-C at the terminal is the service's to handle. No session of its own: the
+                # kernel may weigh sessions against each other, and this one has the priority.
+                process_group=0,
             )
         link = Connection(ours.detach())
         with self._lock:
@@ -304,7 +306,6 @@ class DiceCamera:
             dip_levels=(p.dip_level_low, p.dip_level_high),
             dip_delay_s=p.dip_delay_s,
             dip_seen_within_s=p.dip_seen_within_s,
-            jpeg_quality=p.jpeg_quality,
             controls=p.controls.plain(),
             model=None if self._model is None else str(self._model),
         )

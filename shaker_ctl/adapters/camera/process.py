@@ -22,7 +22,7 @@ import cv2
 
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
-from shaker_ctl.reading.kept_picture import kept
+from shaker_ctl.reading.kept_picture import encoded, kept
 from shaker_ctl.reading.messages import (
     DIRTY_DOME,
     BeginToss,
@@ -108,7 +108,6 @@ class CameraWorker:
             dip_levels=setup.dip_levels,
             dip_delay_s=setup.dip_delay_s,
             dip_seen_within_s=setup.dip_seen_within_s,
-            jpeg_quality=setup.jpeg_quality,
             chance=random.SystemRandom(),
         )
         self._grabber = Grabber(
@@ -284,11 +283,11 @@ class CameraWorker:
         frame = finished.frame
         jpeg = overlay = b""
         if frame is not None:
-            frame = kept(frame, self._setup.jpeg_quality)
+            frame = kept(frame)
             jpeg = frame.jpeg
             if finished.seen is not None:
                 picture = draw_reading(frame.image, finished.seen.observation, finished.verdict)
-                overlay = self._encode(picture)
+                overlay = encoded(picture)
         self._send(
             ReadingDone(
                 toss_id=finished.toss_id,
@@ -311,11 +310,6 @@ class CameraWorker:
             DIRTY_DOME,
             f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
             "clean the dome and the lens",
-        )
-
-    def _encode(self, image: cv2.typing.MatLike) -> bytes:
-        return bytes(
-            cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, self._setup.jpeg_quality])[1]
         )
 
     # ── Faults ──────────────────────────────────────────────────────────────

@@ -60,7 +60,7 @@ class RecordsWatch:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
-            start_new_session=True,
+            process_group=0,  # Ctrl-C at the terminal is the service's to handle
         )
         assert self._process.stdin is not None
         paths = [str(copy.path) for copy in self._copies]
@@ -141,7 +141,7 @@ class RecordsWatch:
         proofs = self.proofs()
         if proofs.broken is not None:
             return f"broken: {proofs.broken.line}"
-        of = sum(len(copy.closed) for copy in self._copies)
+        of = sum(len(copy.present) for copy in self._copies)
         if not of:
             return "no closed volume"
         now_s = time.time()

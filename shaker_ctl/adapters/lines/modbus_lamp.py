@@ -18,6 +18,7 @@ from shaker_ctl.lamp import registers
 from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, require_lit
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus, Refusal
+from shaker_ctl.ports import LampLine
 from shaker_ctl.rules.outcome import Area, Layout, Toss, Values, mask
 
 ANCHOR_REMEDY = (
@@ -164,6 +165,14 @@ class ModbusLamp:
             frozenset(lit),
             anchor if kept.round_id != registers.NO_ROUND else None,
         )
+
+    def line(self) -> LampLine:
+        """Return how the line does; see `LampBox.line`."""
+        times = sorted(self._line.reply_s)
+        if not times:
+            return LampLine(repeats=self._exchange.repeats)
+        median_s, slowest_s = times[len(times) // 2], times[-1]
+        return LampLine(1000 * median_s, 1000 * slowest_s, self._exchange.repeats)
 
     def close(self) -> None:
         """Close the line; the next call opens it again."""

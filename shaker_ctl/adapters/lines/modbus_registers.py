@@ -10,6 +10,7 @@ import contextlib
 import logging
 import select
 import time
+from collections import deque
 from collections.abc import Callable
 
 import serial
@@ -28,8 +29,14 @@ serial line 1.02, 2.5.1.1)."""
 WRITE_S = 0.2
 """A request fits the kernel's buffer; only a port that is stuck keeps a write waiting."""
 
+REPLIES = 100
+"""Of which times are kept."""
+
 NEVER_S = 3600.0
 """pymodbus's own patience. The deadline of each request is `_PatientClient`'s, and much shorter."""
+
+logging.getLogger("pymodbus").addHandler(logging.NullHandler())
+"""Its warnings go where a log is kept, never onto a person's screen: there our own error stands."""
 
 LINE_REMEDY = "Check the lamp box's supply, its cable, and lamp.device, lamp.baudrate, lamp.unit"
 
@@ -52,6 +59,8 @@ class SerialRegisters:
         self.left_at = 0.0
         self.openings = 0
         """How often the port has been opened: whoever sees it change faces a new line."""
+        self.reply_s: deque[float] = deque(maxlen=REPLIES)
+        """From request to reply, newest last."""
         self._unopened = ""
         """Why the last attempt to open failed: what to say when no time is left for another."""
 
@@ -106,8 +115,10 @@ class SerialRegisters:
         reply_bytes = 5 + 2 * count
         reply_by = self.left_at + reply_bytes * self._byte_s + self._parameters.reply_slack_s
         client.wait_until(min(ends_at, reply_by))
+        began_s = time.monotonic()
         try:
             reply = send(client)
+            self.reply_s.append(time.monotonic() - began_s)
         except ModbusException as error:
             raise self._explain(client, error) from error
         except (OSError, serial.SerialException) as error:

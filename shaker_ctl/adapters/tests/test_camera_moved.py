@@ -37,7 +37,6 @@ class Bench:
             dip_levels=(0.55, 0.75),
             dip_delay_s=0.03,
             dip_seen_within_s=0.18,
-            jpeg_quality=92,
         )
         self.worker = CameraWorker(theirs, setup)
         self._number = 0

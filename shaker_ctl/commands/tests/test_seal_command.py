@@ -22,6 +22,8 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app
 from shaker_ctl.console import accounts
+from shaker_ctl.doctor.digests import digests
+from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.errors import RefusedError, SealError, SettingsError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules.vocabulary import Role
@@ -309,9 +311,25 @@ def test_deleting_the_seal_does_not_unseal_a_table(table: Sealed) -> None:
 
 
 def test_half_a_seal_is_a_broken_one(table: Sealed) -> None:
+    table.start()
     (table.config.parent / place.MANIFEST).unlink()
-    with pytest.raises(SealError, match=r"seal\.json cannot be read"):
+    with pytest.raises(SealError, match=r"the seal is broken: .*seal\.json is not there"):
         table.start()
+
+
+def test_a_new_table_that_waits_for_its_first_seal_is_not_broken(table: Sealed) -> None:
+    (table.config.parent / place.MANIFEST).unlink()
+    journal = load(table.config).journal.path
+    with pytest.raises(SealError, match="is not sealed yet") as refused:
+        table.start()
+    assert "seal write" in refused.value.remedy
+    found = digests(table.config, journal, is_real_table=True)
+    assert (found.verdict, "seal write" in found.remedy) == (Grade.WARN, True)
+    assert not journal.exists()
+    table.write()
+    table.start()
+    (table.config.parent / place.MANIFEST).unlink()
+    assert digests(table.config, journal, is_real_table=True).verdict is Grade.FAIL
 
 
 def test_a_table_that_requires_a_seal_does_not_play_without(tmp_path: Path) -> None:
@@ -332,7 +350,7 @@ def test_the_installed_key_counts_wherever_the_settings_lie(
     shutil.copy(table.config, config)
     assert not place.beside(config).is_used
     monkeypatch.setattr(place, "INSTALLED", table.config.parent)
-    with pytest.raises(SealError, match=r"seal\.json cannot be read"):
+    with pytest.raises(SealError, match="is not sealed yet"):
         sealed_start.check_files(config, table.packages)
 
 

@@ -328,7 +328,9 @@ def lose_first(request: str, times: int = 1) -> Callable[[str, list[int]], list[
 @pytest.mark.parametrize("lost", ["stage", "commit", "status"])
 def test_one_lost_reply_is_asked_for_again(box, lost):
     box.spoil = lose_first(lost)
-    assert box.exchange().show(STAGE).lit == Toss(VALUES).areas(LAYOUT)
+    exchange = box.exchange()
+    assert exchange.show(STAGE).lit == Toss(VALUES).areas(LAYOUT)
+    assert exchange.repeats == 1
 
 
 def test_a_garbled_reply_is_asked_for_again(box):

@@ -23,7 +23,9 @@ from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.people import NOBODY
 from shaker_ctl.page.places import TablePlaces
+from shaker_ctl.page.regions import MAX_OF_ONE, Regions
 from shaker_ctl.page.site import STATIC, TEMPLATES
 from shaker_ctl.page.tests.a_journal import Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
@@ -249,6 +251,63 @@ class TestPictures:
 
 
 class TestStream:
+    def test_one_login_has_a_dozen_and_no_more(self, page):
+        browser = _logged_in(page, "vic", "viewer")
+        session = page.people.session(browser.cookies["__Host-shaker"])
+        page._regions._streams[session.key] = MAX_OF_ONE
+
+        assert browser.get("/stream/wall").status == 429
+        other = _logged_in(page, "vic", "viewer")
+        page.people.log_out(page.people.session(other.cookies["__Host-shaker"]))
+        assert other.get("/stream/wall").status == 401
+
+    def test_all_who_read_the_same_get_the_same_event_made_once(self, page):
+        made: list[str] = []
+        shown = ["one"]
+
+        def draw(name, language):
+            made.append(name)
+            return shown[0]
+
+        regions = Regions(draw, lambda: (7, {"age_s": 0.1}))
+
+        async def read() -> list[list[bytes]]:
+            streams = [
+                regions._events(("state",), "en", NOBODY, lambda _session: True) for _ in range(3)
+            ]
+            told = [[await anext(one), await anext(one)] for one in streams]
+            shown[0] = "two"
+            waiting = [asyncio.ensure_future(anext(one)) for one in streams]
+            await asyncio.sleep(0)
+            regions._wake()
+            for events, waits in zip(told, waiting, strict=True):
+                events.append(await waits)
+            for stream in streams:
+                await stream.aclose()
+            return told
+
+        told = asyncio.run(read())
+
+        assert made == ["state", "state"]
+        assert b'"parts": {"state": "one"}' in told[0][1]
+        assert b'"parts": {"state": "two"}' in told[0][2]
+        assert told[0][2] is told[1][2] is told[2][2]
+        assert not regions._feeds
+
+    def test_a_part_that_cannot_be_drawn_ends_its_streams(self, page):
+        def draw(name, language):
+            raise KeyError("a field that this page does not know")
+
+        regions = Regions(draw, lambda: (0, {}))
+
+        async def read() -> None:
+            stream = regions._events(("state",), "en", NOBODY, lambda _session: True)
+            await anext(stream)
+            await anext(stream)
+
+        with pytest.raises(KeyError, match="does not know"):
+            asyncio.run(read())
+
     def test_its_first_event_has_every_part(self, page, monkeypatch):
         page.watch.view = view()
 
@@ -327,6 +386,22 @@ class TestRounds:
 
     def test_a_viewer_sees_none(self, page):
         assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
+
+
+class TestInspection:
+    def test_what_is_lit_in_one_is_no_result_of_the_round_before_it(self, page, scribe):
+        of_test = {"type": "Occasion", "purpose": "inspection", "number": 1}
+        push = {"type": "PushLamps", "occasion": of_test, "values": [3, 4, 6], "areas": ["big"]}
+        scribe.write({"type": "LampValuesEntered", "values": [3, 4, 6]}, [push], of=2)
+        verdict = {"type": "Verified", "values": [3, 4, 6], "confidence": 0.9}
+        scribe.write({"type": "ReadingMade", "occasion": of_test, "verdict": verdict}, of=2)
+        until(lambda: page.book.cursor == scribe.book.head())
+
+        found = page.book.round(2)
+
+        assert (found.values, found.reading, found.areas) == (None, "NoRoll", ())
+        round_page = _logged_in(page, "sam", "surveillance").get("/rounds/2").words
+        assert "verified: 3 4 6" not in round_page
 
 
 class TestCorrection:

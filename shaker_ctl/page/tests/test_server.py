@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +23,10 @@ from starlette.routing import Route
 from uvicorn.server import ServerState
 
 from hil_tests.waiting import until
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
 from shaker_ctl.page import server
+from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.tests.a_journal import Scribe
 
 CONNECTIONS = 8
@@ -92,6 +97,77 @@ def test_one_connection_too_many_is_closed_and_the_others_stay(served) -> None:
         assert _answer(port) == b""
 
     until(lambda: _answer(port).startswith(b"HTTP/1.1 200"), every_s=0.1)
+
+
+@pytest.mark.parametrize(
+    ("address", "client"),
+    [
+        ("127.0.0.9", server.LOOPBACK),
+        ("::1", server.LOOPBACK),
+        ("::ffff:127.0.0.1", server.LOOPBACK),
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8::1:2:3:4", "2001:db8::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+    ],
+)
+def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:
+    assert server.client_of(address) == client
+
+
+def test_one_address_has_a_quarter_of_all_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(server.listen(PageParameters(port=0, connections=CONNECTIONS))) as door:
+        door.setblocking(False)
+        with contextlib.ExitStack() as lines:
+
+            def come() -> socket.socket:
+                lines.enter_context(socket.create_connection(door.getsockname(), 30))
+                return lines.enter_context(door.accept()[0])
+
+            monkeypatch.setattr(server, "client_of", lambda address: "192.0.2.7")
+            first, _ = come(), come()
+            with pytest.raises(BlockingIOError):
+                come()
+            monkeypatch.setattr(server, "client_of", lambda address: "192.0.2.8")
+            come()
+            monkeypatch.setattr(server, "client_of", lambda address: "192.0.2.7")
+            first.close()
+            first.close()
+            come()
+        assert not door.open
+
+
+def test_more_connections_than_files_are_refused_before_anything_listens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _of: (256, 256))
+    with pytest.raises(SettingsError, match="may open 256 files"):
+        server.listen(PageParameters(port=0, connections=200))
+
+
+def test_a_client_that_never_begins_with_tls_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "HANDSHAKE_S", 0.3)
+    MakeCertificate(tmp_path, "root")._make()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)
+
+    async def silent() -> bytes:
+        listener = server.listen(PageParameters(port=0))
+        loop = asyncio.get_running_loop()
+        serving = await loop.create_server(asyncio.Protocol, sock=listener, ssl=context)
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        async with asyncio.timeout(30):
+            told = await reader.read()
+            while listener.open:
+                await asyncio.sleep(0.01)
+        writer.close()
+        serving.close()
+        return told
+
+    with asyncio.Runner(loop_factory=server.Loop) as runner:
+        assert runner.run(silent()) == b""
 
 
 def test_bytes_that_are_no_request_are_refused(served) -> None:

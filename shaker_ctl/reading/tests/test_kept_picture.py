@@ -13,7 +13,7 @@ IMAGE = draw([Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)])
 
 
 def test_the_file_shows_exactly_what_is_read() -> None:
-    seen = kept(Frame(IMAGE, 1.5, 7), 92)
+    seen = kept(Frame(IMAGE, 1.5, 7))
     again = cv2.imdecode(np.frombuffer(seen.jpeg, np.uint8), cv2.IMREAD_COLOR)
     assert again is not None
     assert np.array_equal(again, seen.image)
@@ -23,4 +23,4 @@ def test_the_file_shows_exactly_what_is_read() -> None:
 
 def test_the_cameras_own_file_is_kept_as_it_is() -> None:
     frame = Frame(IMAGE, 1.5, 7, jpeg=b"as it came")
-    assert kept(frame, 92) is frame
+    assert kept(frame) is frame

@@ -49,7 +49,6 @@ SETUP = CameraSetup(
     dip_levels=(0.55, 0.75),
     dip_delay_s=0.1,
     dip_seen_within_s=0.2,
-    jpeg_quality=90,
     controls=Controls(exposure_ms=5.0, colour_gains=(1.5, 2.0)),
 )
 

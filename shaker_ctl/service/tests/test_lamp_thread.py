@@ -14,6 +14,7 @@ from hil_tests.waiting import until
 from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.registers import State
+from shaker_ctl.ports import LampLine
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import AREAS, Area, Values
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, WalkStep, play
@@ -70,6 +71,9 @@ class SlowBox:
 
     def status(self) -> Any:
         return None
+
+    def line(self) -> LampLine:
+        return LampLine()
 
 
 @pytest.fixture

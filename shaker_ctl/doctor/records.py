@@ -85,8 +85,8 @@ def second_disk(journal: JournalParameters) -> Finding:
 
 def journal_copies(journal: JournalParameters) -> Finding:
     """Whether both copies verify from their first record to their last."""
-    if not journal.path.exists():
-        if journal.second is not None and journal.second.exists():
+    if not volume_numbers(journal.path):
+        if journal.second is not None and volume_numbers(journal.second):
             return fail(
                 "journal",
                 f"{journal.path} is missing, its second copy is there",

@@ -38,10 +38,7 @@ receipt that much longer; to wake for each message would cost a third of the pro
 MOST_TOGETHER = 500
 """Batches that share one commit."""
 ENOUGH_BYTES = 16 * 1024 * 1024
-"""Of records that wait for a commit; with more, it is due at once."""
-MOST_BYTES = 4 * ENOUGH_BYTES
-"""Of records that wait while the database is away. Batches beyond are left out: tables send them
-again."""
+"""Of records that wait for a commit. With more, it is due at once, and nothing more is read."""
 _ENDINGS = frozenset(word.value for word in Ending)
 _SOURCES = frozenset(word.value for word in Source)
 """A table that makes words up must not make figures without end."""
@@ -68,7 +65,6 @@ class Counts:
     records: int = 0
     repeats: int = 0
     stale: int = 0
-    left_out: int = 0
     commits: int = 0
     store_failures: int = 0
     rounds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -133,14 +129,14 @@ class Collector:
         """Take what has come, and commit what is due."""
         if self._connection.is_connected:
             time.sleep(TURN_S)
-            self._connection.turn(0.0)
+            self._connection.turn(0.0, self._has_enough)
         else:
             self._connection.turn(TURN_S)
         now_s = time.monotonic()
         is_due = (
             now_s >= self._first_s + self._p.commit_s
             or len(self._pending) >= MOST_TOGETHER
-            or self._pending_bytes >= ENOUGH_BYTES
+            or self._has_enough()
         )
         if self._pending and is_due and now_s >= self._not_before_s:
             pending, self._pending, self._pending_bytes = self._pending, [], 0
@@ -148,6 +144,9 @@ class Collector:
         if now_s - self._looked_s >= LOOK_S and self._connection.is_connected:
             self._looked_s = now_s
             self._look()
+
+    def _has_enough(self) -> bool:
+        return self._pending_bytes >= ENOUGH_BYTES
 
     def histories(self) -> dict[str, str]:
         """Tables whose history contradicts the floor's, and how. From any thread."""
@@ -210,9 +209,6 @@ class Collector:
     def _take(self, place: Place, shown: Shown, batch: Batch) -> None:
         if batch.session != shown.session:
             self.counts.stale += 1  # of an earlier connection: it will come again
-            return
-        if self._pending_bytes >= MOST_BYTES:
-            self.counts.left_out += 1
             return
         if not self._pending:
             self._first_s = time.monotonic()

@@ -52,7 +52,6 @@ class Figures(Source):
             ("records", "Records committed", c.counts.records),
             ("repeats", "Records that came again and were recognised", c.counts.repeats),
             ("stale", "Batches of earlier connections, left out", c.counts.stale),
-            ("left_out", "Batches beyond what may wait for the database", c.counts.left_out),
             ("commits", "Transactions", c.counts.commits),
             ("store_failures", "Times that the database refused", c.counts.store_failures),
         ):

@@ -85,8 +85,11 @@ class Connection:
         """A descriptor that is ready to read when `turn` has something to do."""
         return self._selector.fileno()
 
-    def turn(self, timeout_s: float) -> None:
-        """Do all there is to do, or wait so long for something to do."""
+    def turn(self, timeout_s: float, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Do all there is to do, or wait so long for something to do.
+
+        While `is_enough`, nothing is read: it stays with the network.
+        """
         now_s = time.monotonic()
         if self._client is None:
             if now_s < self._next_try_s:
@@ -97,8 +100,7 @@ class Connection:
         self._watch()
         client = self._client
         for _ in range(MOST_AT_ONCE):
-            ready = self._selector.select(timeout_s)
-            if not ready:
+            if is_enough() or not (ready := self._selector.select(timeout_s)):
                 break
             for _, events in ready:
                 if events & selectors.EVENT_READ:

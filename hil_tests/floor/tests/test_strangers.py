@@ -203,22 +203,40 @@ def test_fuzzed_messages_of_a_table_store_nothing(house: House) -> None:
 
 
 def test_what_waits_for_the_database_has_bounds(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Batches beyond are left out, and said so: their table sends them again."""
-    table = RecordedTable(tmp_path, "pit-full")
+    """With enough at hand a collector reads no further, and loses nothing of what comes later."""
+    own_house.collector.stop()
+    table = RecordedTable(tmp_path / "table", "pit-full")
     table.play(3)
     batch, true = true_messages(table)
-    monkeypatch.setattr(collector, "MOST_BYTES", 3 * len(b"".join(r.body for r in batch.records)))
-    filled = collector.Collector(settings.parse_file(house.config, FloorParameters))
+    whole = sum(collector._RECORD_BYTES + len(record.body) for record in batch.records)
+    monkeypatch.setattr(collector, "ENOUGH_BYTES", 3 * whole)
+    taken: list[int] = []
+    monkeypatch.setattr(
+        collector.Collector, "_commit", lambda _self, pending: taken.append(len(pending))
+    )
+    found = settings.parse_file(own_house.config, FloorParameters)
+    reading = collector.Collector(found.model_copy(update={"commit_s": 5.0}))
     own = f"shaker/1/{SITE}/pit-full"
-    filled._received(f"{own}/birth", true[2])
-    for _ in range(20):
-        filled._received(f"{own}/journal", true[0])
-    assert 1 <= len(filled._pending) <= 4
-    assert filled.counts.left_out == 20 - len(filled._pending)
-    filled._connection.close()
-    filled._store.close()
+    welcome: list[tuple[str, bytes]] = []
+    parameters = own_house.link_parameters("pit-full", NOWHERE)
+    with connected(parameters, "pit-full", [f"{own}/ack"], welcome) as sender:
+        sender.publish(f"{own}/birth", true[2], qos=1, retain=True)
+        ends_s = time.monotonic() + 60.0
+        while not welcome:
+            assert time.monotonic() < ends_s
+            reading.turn()
+            sender.turn(0.0)
+        for _ in range(30):
+            sender.publish(f"{own}/journal", true[0])
+        while sum(taken) < 30:
+            assert time.monotonic() < ends_s, taken
+            reading.turn()
+            sender.turn(0.0)
+    assert max(taken) <= 4
+    reading._connection.close()
+    reading._store.close()
 
 
 def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:

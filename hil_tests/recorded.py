@@ -72,8 +72,6 @@ BAD_CYCLES = "inspection-cycles"
 """Code of an inspection with three bad cycles in a row: dice that lean on the rough compartment's
 ridges make them without any fault of the shaker."""
 
-"""Of the stored JPEG, as the camera process has it."""
-
 _MAX_FRAMES = 30
 _STUCK_S = 120.0
 

@@ -423,12 +423,13 @@ def _repair(dan: Person) -> None:
 
 def _begin(dan: Person) -> None:
     """Open and close the bets; where the machine was late, the table is brought back before."""
-    while "ok " not in (said := screen(dan.type("+"))):
-        if re.search(r"out\s+of\s+service|inspect", said):
-            dan.login("floorperson", "fay")
-            _inspect_and_open(dan)
-            dan.login("dealer", "dan")
-        time.sleep(1.0)
+    for _ in range(REPAIRS):
+        said = dan.wait_for("+", r"ok |out\s+of\s+service|inspect")
+        if "ok " in said:
+            break
+        dan.login("floorperson", "fay")
+        _inspect_and_open(dan)
+        dan.login("dealer", "dan")
     dan.type("*")
 
 

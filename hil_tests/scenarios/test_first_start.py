@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -74,12 +75,14 @@ class NewTable(Session):
             here += ["--yes", "--root", str(self.root), *config]
         elif here[0] == "seal":
             here += config
-        child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], *here], encoding="utf-8", timeout=90)
+        tools = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"}
+        words = [*PROGRAM[1:], *here]
+        child = pexpect.spawn(PROGRAM[0], words, encoding="utf-8", timeout=90, env=tools)
         while child.expect(["(Passphrase|Repeat for confirmation): ", pexpect.EOF]) == 0:
             child.sendline(EASY_WORD)
         said = str(child.before)
         child.close()
-        assert child.exitstatus == 0, f"{shlex.join(words)}: {screen(said)}"
+        assert child.exitstatus == 0, f"{shlex.join(here)}: {screen(said)}"
 
     def fill_in(self) -> None:
         """What the person who installs knows: where camera, lamps and consoles are."""
@@ -138,6 +141,7 @@ def test_who_follows_the_page_and_next_is_never_refused(tmp_path: Path) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        path.chmod(0o755)
     seal.keys(root / "approver.key", root / "seal.pub", unguarded=True)
     table = NewTable(Plan(by_hand=True, seed=5), root / "etc" / "shaker-ctl", root=root)
     table.passphrases = dict.fromkeys(("fay", "tom", "dan"), EASY_WORD)

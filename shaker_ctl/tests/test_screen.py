@@ -30,7 +30,7 @@ def view(**changes: Any) -> dict[str, Any]:
         "faults": [],
         "lamps": {"measured": ["small", "total-8"], "commanded": ["small", "total-8"]},
         "motor": {"rpm": 0.0, "duty": 0.0, "last_toss_rpm": [0.0, 700.0, 810.0, 0.0]},
-        "camera": {"last_reading": "play 41: 2 3 3 verified, confidence 0.998"},
+        "camera": {"last_reading": "play 41: 2 3 3 verified (0.998)"},
     }
     return {**whole, **changes}
 
@@ -76,7 +76,7 @@ def test_the_screen_says_whom_it_waits_for_and_what_to_type() -> None:
 
 def test_everything_a_bystander_needs_is_on_the_screen() -> None:
     text = shown(draw(view(), [{"round": 40, "values": [1, 1, 6], "ending": "settled"}]))
-    for word in ("OPEN", "round 41", "pa-625a", "DEMONSTRATION", "confidence 0.998", "settled"):
+    for word in ("OPEN", "round 41", "pa-625a", "DEMONSTRATION", "verified (0.998)", "settled"):
         assert word in text
 
 
@@ -87,7 +87,7 @@ def test_nothing_is_cut_in_eighty_columns(width: int, areas: list[str]) -> None:
     hand = {"round": 1234, "values": [1, 1, 6], "ending": "settled_by_hand"}
     text = shown(draw(view(areas=areas, motor=driven), [hand]), width)
     assert "…" not in text
-    for word in ("duty 100%", "settled by hand", "triple", "4–10", "11–17", "555"):
+    for word in ("duty 100%", "0.998", "settled by hand", "triple", "4–10", "11–17", "555"):
         assert word in text
 
 

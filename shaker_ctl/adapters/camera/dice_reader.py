@@ -93,7 +93,7 @@ class LastReading:
         what = f"{self.occasion.purpose.value} {self.occasion.number}"
         match self.verdict:
             case Verified(values, confidence):
-                said = f"{' '.join(map(str, values))} verified, confidence {confidence:.3f}"
+                said = f"{' '.join(map(str, values))} verified ({confidence:.3f})"
             case NoRoll(kind, _, angle_deg):
                 said = f"no roll: {kind.value}, {angle_deg:.0f}°"
             case Unreadable(reason):

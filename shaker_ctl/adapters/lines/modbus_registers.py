@@ -35,6 +35,9 @@ REPLIES = 100
 NEVER_S = 3600.0
 """pymodbus's own patience. The deadline of each request is `_PatientClient`'s, and much shorter."""
 
+logging.getLogger("pymodbus").addHandler(logging.NullHandler())
+"""Its warnings go where a log is kept, never onto a person's screen: there our own error stands."""
+
 LINE_REMEDY = "Check the lamp box's supply, its cable, and lamp.device, lamp.baudrate, lamp.unit"
 
 

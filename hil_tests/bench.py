@@ -35,9 +35,13 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SAMPLE_S = 0.25
 IDLE_S = 6.0
 
-STAGES = ("first frame", "last frame", "verdict", "synced", "driven", "measured")
-"""Of a round's result: the first and last frame that agree were taken, the reader stated its
-verdict, the record of it was synced, the box drove the lamps, the table read them back lit."""
+STAGES = (
+    *("first frame", "last frame", "its reading", "verdict"),
+    *("synced", "staged", "driven", "measured"),
+)
+"""Of a round's result: the first and last frame that agree were taken, the reading of the last one
+began, the reader stated its verdict, the record of it was synced, the stage reached the box, the
+box drove the lamps, the table read them back lit."""
 BAR_MS = 10.0
 SLOWEST = 3
 """Rounds that are shown beside the median."""
@@ -209,10 +213,11 @@ def stages_of(
     missing."""
     if one.t_rest is None or reading is None or not reading["reads"]:
         return {}
-    first, last = (taken for taken, _ in (reading["reads"][-FRAMES:][0], reading["reads"][-1]))
+    (first, _), (last, took_ms) = reading["reads"][-FRAMES:][0], reading["reads"][-1]
+    verdict = reading["t_verdict"]
     at = (
-        *(first, last, reading["t_verdict"], asked_s),
-        *(one.t_driven, one.t_lit),
+        *(first, last, verdict - took_ms / 1000, verdict, asked_s),
+        *(one.t_staged, one.t_driven, one.t_lit),
     )
     if None in at:
         return {}
@@ -245,7 +250,7 @@ def _bar(at: dict[str, float]) -> str:
     """One character for `BAR_MS`, another for each stage."""
     ends = [round(max(0.0, at[name]) / BAR_MS) for name in STAGES]
     widths = [end - start for start, end in itertools.pairwise((0, *ends))]
-    return "".join(sign * width for sign, width in zip("▁▃▅▇█░", widths, strict=True))
+    return "".join(sign * width for sign, width in zip("▁▂▃▄▅▆▇░", widths, strict=True))
 
 
 def _row(table: Table, what: str, values_ms: Sequence[float], goal: str) -> None:

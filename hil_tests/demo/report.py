@@ -41,6 +41,8 @@ class Round:
     t_toss: float | None
     t_rest: float | None
     t_verified: float | None
+    t_staged: float | None
+    """When its stage was written to the rig's lamp box."""
     t_driven: float | None
     """When the rig's lamp box drove the first lamp of the round."""
     t_lit: float | None
@@ -67,13 +69,13 @@ def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str)
     """Join the journal and the rig's logs into one line a round of play."""
     tosses = _lines(Path(rig["truth"]))
     burnt: dict[int, list[str]] = {}
-    driven: dict[int, float] = {}
+    driven: dict[int, tuple[float, float]] = {}
     for change in _lines(Path(rig["lamps"])):
         if change["round"]:
             # Every area that burnt at any moment of the round's result counts as lit.
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
             if change["areas"]:
-                driven.setdefault(change["round"], change["t"])
+                driven.setdefault(change["round"], (change["t_staged"], change["t"]))
     book = SqliteJournal(journal)
     try:
         records = [record.plain for record in book.read()]
@@ -84,10 +86,12 @@ def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str)
     for record in records:
         if record["kind"] == "step" and record["round"] in by_round:
             by_round[record["round"]].append(record)
-    return [
-        replace(_round(n, by_round[n], tosses, burnt, folder, profile), t_driven=driven.get(n))
-        for n in numbers
-    ]
+    rounds = []
+    for n in numbers:
+        t_staged, t_driven = driven.get(n, (None, None))
+        one = _round(n, by_round[n], tosses, burnt, folder, profile)
+        rounds.append(replace(one, t_staged=t_staged, t_driven=t_driven))
+    return rounds
 
 
 def _round(
@@ -136,6 +140,7 @@ def _round(
         t_toss=started_s,
         t_rest=None if truth is None else truth["t_rest"],
         t_verified=times["ReadingMade"],
+        t_staged=None,
         t_driven=None,
         t_lit=times["LampsShown"],
         picture=_copy(picture, number, folder),

@@ -1,9 +1,9 @@
 """The whole reader on thousands of pictures: what it read, refused, and got wrong.
 
 Owns the counts. Every result is a line in `var/verification`, so that a stopped run goes on where
-it was; a file belongs to one model and one set of limits. With one frame (the default) a picture
-counts by what it alone would say; with three by three frames that agree, each with fresh grain, out
-of at most six.
+it was; a file belongs to one model and one state of `vision/`. With one frame (the default) a
+picture counts by what it alone would say; with three by three frames that agree, each with fresh
+grain, out of at most six.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Annotated, Any
 
 import typer
 
+import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, bounds, examine
 from hil_tests.reader.samples import BLIND, RIG
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
-from vision.parameters import LIMITS
 from vision.table.consensus import FRAMES
 from vision.table.reader import TableReader
 
@@ -97,16 +97,24 @@ def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
     sys.stdout.flush()
 
 
+def _digest_of_reader(finder: DieFinder) -> str:
+    """What all that decides a reading comes to: the networks, and the sources with their limits."""
+    sources = Path(vision.__file__).parent
+    digest = hashlib.sha256(finder.card.sha256.encode())
+    if finder.card.near is not None:
+        digest.update(finder.card.near.sha256.encode())
+    for path in sorted(sources.rglob("*.py")):
+        if "tests" not in path.relative_to(sources).parts:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
 def run(
     name: str, cases: Callable[[set[int]], Iterator[Case]], finder: DieFinder, frames: int,
     out: Path, most: int,
 ) -> list[Outcome]:  # fmt: skip
     """Examine what is not examined yet; every outcome of the set so far."""
-    limits = json.dumps(asdict(LIMITS), sort_keys=True)
-    near = finder.card.near.sha256 if finder.card.near is not None else ""
-    decides = finder.card.sha256 + near + limits
-    digest = hashlib.sha256(decides.encode()).hexdigest()[:8]
-    path = out / f"{name}-{frames}-{digest}.jsonl"
+    path = out / f"{name}-{frames}-{_digest_of_reader(finder)}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []
     readers: dict[Calibration, TableReader] = {}

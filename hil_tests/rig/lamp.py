@@ -82,9 +82,12 @@ class LampChange:
     t: float
     round: int
     areas: tuple[str, ...]
+    t_staged: float = 0.0
+    """When the stage of that round was written."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"t": round(self.t, 6), "round": self.round, "areas": list(self.areas)}
+        times = {"t": round(self.t, 6), "t_staged": round(self.t_staged, 6)}
+        return times | {"round": self.round, "areas": list(self.areas)}
 
 
 @dataclass(slots=True)
@@ -139,6 +142,7 @@ class LampBox:
         self._retained.store()
         self._started_at = now
         self._staged: StagedResult | None = None
+        self._staged_at = 0.0
         self._command = [0] * COMMAND_LENGTH
         self._sequence = 0
         self._refusal = 0
@@ -370,6 +374,7 @@ class LampBox:
         if _join(self._odds[:2]) != staged.round_id:
             self._odds = [0] * ODDS_LENGTH
         self._result_round, self._result_mask = staged.round_id, staged.mask
+        self._staged_at = staged.at
         self._state, self._staged = RESULT, None
         self._light(self._result_mask)
 
@@ -472,7 +477,7 @@ class LampBox:
         burning = self._burning()
         if burning != self._burnt_before:
             self._burnt_before = burning
-            self.on_change(LampChange(self._clock(), self._result_round, burning))
+            self.on_change(LampChange(self._clock(), self._result_round, burning, self._staged_at))
 
     def _burning(self) -> tuple[str, ...]:
         """Areas whose lamps really burn: driven or stuck on, and whole."""

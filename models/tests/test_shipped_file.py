@@ -17,6 +17,7 @@ from models.training.network import DieNet
 from models.training.quantise import quantise
 from models.training.scenes import SceneSet, make
 from models.training.unfold import unfold
+from vision.networks.model_card import MODELS
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.
@@ -68,6 +69,14 @@ def test_first_layer_takes_the_picture_as_it_is(tmp_path, shipped, scenes):
     assert kinds[0] == "Transpose"
     assert not {"Div", "Sub", "QuantizeLinear"} & set(kinds[:2])
     assert "Div" not in kinds
+
+
+@pytest.mark.parametrize("name", ["dice.onnx", "near.onnx", "photo.onnx"])
+def test_no_map_is_rounded_twice_on_its_way_through_a_relu(name):
+    graph = onnx.load(str(MODELS / name)).graph
+    makers = {output: node.op_type for node in graph.node for output in node.output}
+    before = {makers[node.input[0]] for node in graph.node if node.op_type == "Relu"}
+    assert before <= {"Conv", "Add", "Gemm"}
 
 
 def test_unfolded_weights_compute_what_the_file_does_and_train_on(shipped, scenes):

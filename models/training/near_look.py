@@ -155,7 +155,7 @@ class Windows(Dataset):
             borderMode=cv2.BORDER_REPLICATE,
         )  # fmt: skip
         ring = cut.faces[pick].astype(np.float64)
-        shown = np.concatenate([seen, drawings(ring[:4], ring[4:])], axis=2)
+        shown = cv2.merge((seen, *drawings(ring[:4], ring[4:])))
         x, y, flat = (float(value) for value in cut.truth[pick])
         # Quarter turns and mirrors change no pixel.
         for _ in range(int(rng.integers(4))):

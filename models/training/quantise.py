@@ -109,6 +109,7 @@ def _quantise(
         )
         model = onnx.load(str(quantised))
     _begin_with_bytes(model.graph)
+    quantise_once(model.graph)
     onnx.checker.check_model(model)
     onnx.save(model, str(out))
     return out
@@ -135,6 +136,46 @@ def _begin_with_bytes(graph: onnx.GraphProto) -> None:
     chain[0].input[:] = [node.output[0], "picture_step", "picture_zero"]
     for dropped in chain[1:]:
         graph.node.remove(dropped)
+
+
+def quantise_once(graph: onnx.GraphProto) -> None:
+    """Quantise each map after its ReLU only, not before it, too.
+
+    onnxruntime then computes convolution and ReLU in one step, without a float32 map between two
+    maps of bytes; and all 255 steps of a map are for what the ReLU leaves.
+    """
+    makers = {name: node for node in graph.node for name in node.output}
+    values = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
+    for relu in [node for node in graph.node if node.op_type == "Relu"]:
+        back = makers[relu.input[0]]
+        if back.op_type != "DequantizeLinear":
+            continue
+        before = makers[back.input[0]]
+        relu.input[0] = before.input[0]
+        users = [node for node in graph.node if relu.output[0] in node.input]
+        graph.node.remove(before)
+        graph.node.remove(back)
+        if users[0].op_type == "QuantizeLinear":
+            continue
+        names = list(before.input[1:])
+        if users[0].op_type == "Resize":  # to the same bytes as behind it
+            names = next(list(n.input[1:]) for n in graph.node if users[0].output[0] in n.input)
+        else:
+            step, zero = (values[name] for name in names)
+            names = [f"{relu.output[0]}_{what}" for what in ("scale", "zero_point")]
+            most = float(step) * (255 - int(zero)) / 255
+            graph.initializer.extend(
+                [
+                    helper.make_tensor(names[0], TensorProto.FLOAT, [], [most]),
+                    helper.make_tensor(names[1], TensorProto.UINT8, [], [0]),
+                ]
+            )
+        plain, coded = (f"{relu.output[0]}_{what}" for what in ("plain", "bytes"))
+        place = list(graph.node).index(relu) + 1
+        shown = relu.output[0]
+        relu.output[0] = plain
+        graph.node.insert(place, helper.make_node("QuantizeLinear", [plain, *names], [coded]))
+        graph.node.insert(place + 1, helper.make_node("DequantizeLinear", [coded, *names], [shown]))
 
 
 def main() -> None:

@@ -110,12 +110,11 @@ class FloorView:
         """(h, w, 3): a (H, W, 3) uint8 BGR frame of the calibrated size in this view."""
         return np.asarray(cv2.resize(image[self.crop], self.size, interpolation=cv2.INTER_AREA))
 
-    def separate(self, picture: np.ndarray, floor: Floor | None = None) -> Foreground:
-        """Find what is not floor in a picture that `shrink` made. `floor`: of an earlier frame that
-        shows the same in the same light; without it the floor is fitted to this one."""
+    def separate(self, picture: np.ndarray, before: Foreground | None = None) -> Foreground:
+        """Find what is not floor in a picture that `shrink` made. `before`: of an earlier frame
+        that shows the same in the same light; floor and mask are that frame's."""
         lab = cv2.cvtColor(picture, cv2.COLOR_BGR2Lab)
-        if floor is None:
-            floor = self._fit_floor(lab)
+        floor = self._fit_floor(lab) if before is None else before.floor
         seen = [plane.astype(np.float32) for plane in cv2.split(lab)]
         lightness, a, b = (s - f for s, f in zip(seen, floor.lab, strict=True))
         distance = cv2.magnitude(lightness, np.float32(1.6) * cv2.magnitude(a, b))
@@ -124,7 +123,7 @@ class FloorView:
         distance = cv2.GaussianBlur(distance, (3, 3), 0)
         return Foreground(
             distance=distance,
-            mask=self._solid(distance),
+            mask=self._solid(distance) if before is None else before.mask,
             inside=self.inside,
             origin=self.origin,
             scale=self.scale,

@@ -13,6 +13,7 @@ is tilted, leaning or stacked, or it is no die.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -300,28 +301,27 @@ class CubeOutline:
     def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
         """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
         edge = self.calibration.die_px / ground.scale
-        centres: list[np.ndarray] = []
-        turns: list[float] = []
         polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
-        following = np.roll(polygon, -1, axis=0)
+        following = np.concatenate([polygon[1:], polygon[:1]])
         # Shoelace: on which side of its edges the polygon has its inside.
         area = (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum()
-        for a, b in zip(polygon, following, strict=True):
-            length = float(np.hypot(*(b - a)))
-            if length < 0.3 * edge:
-                continue
-            along = (b - a) / length
-            inward = np.array((-along[1], along[0])) * np.sign(area)
-            places = [a + along * edge / 2, b - along * edge / 2]
-            if abs(length - edge) < 0.2 * edge:
-                places = [(a + b) / 2, *places]
-            turn = float(np.arctan2(along[1], along[0]))
-            centres += [p + inward * edge / 2 for p in places]
-            turns += [turn] * len(places)
+        sides = following - polygon
+        lengths = np.hypot(sides[:, 0], sides[:, 1])
+        is_long = lengths >= 0.3 * edge
+        starts, ends, lengths = polygon[is_long], following[is_long], lengths[is_long]
+        along = sides[is_long] / lengths[:, None]
+        half = edge / 2
+        inward = np.stack([-along[:, 1], along[:, 0]], axis=1) * (np.sign(area) * half)
+        # In the middle of a side as long as a die's, and at both ends of any.
+        places = np.stack([(starts + ends) / 2, starts + along * half, ends - along * half], axis=1)
+        counts = np.ones((len(along), 3), bool)
+        counts[:, 0] = np.abs(lengths - edge) < 0.2 * edge
+        centres = (places + inward[:, None])[counts].tolist()
+        turns = np.repeat(np.arctan2(along[:, 1], along[:, 0]), counts.sum(axis=1)).tolist()
         (x, y), (w, h), angle = cv2.minAreaRect(contour)
         if max(w, h) < 1.45 * edge:
-            centres.append(np.array((x, y)))
-            turns.append(float(np.radians(angle)))
+            centres.append([x, y])
+            turns.append(math.radians(angle))
         if not centres:
             return []
         mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges

@@ -152,7 +152,7 @@ class SecondReader:
         picture = self._floor.shrink(image)
         if not shows_the_same(before.ground, picture):
             return None
-        return self._floor.separate(picture, before.ground.floor)
+        return self._floor.separate(picture, before.ground)
 
     def read_again(
         self, image: np.ndarray, ground: Foreground, before: SecondReading

@@ -18,6 +18,7 @@ Positions are shares of the face's edge, origin in its middle, x right and y dow
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -117,36 +118,48 @@ class _Fit:
     margin: float
 
 
+@functools.cache
+def _tried(size: int) -> np.ndarray:
+    """(2, spacings, offsets, places) x and y of whole pixels of a face, for every pattern."""
+    at = (_OFFSETS[None, :, None] + _SPACINGS[:, None, None, None] * PLACES + 0.5) * size - 0.5
+    return np.clip(np.rint(at), 0, size - 1).astype(np.intp).transpose(3, 0, 1, 2)
+
+
 def _best(
     steps: np.ndarray,
     radius: float,
     layouts: dict[int, tuple[tuple[tuple[int, int], ...], ...]],
 ) -> _Fit | None:
     """The layout all of whose places, and no others, stand out most."""
-    size = steps.shape[0]
-    # (spacings, offsets, places, 2) pixels
-    at = (_OFFSETS[None, :, None] + _SPACINGS[:, None, None, None] * PLACES + 0.5) * size - 0.5
-    x, y = np.clip(np.rint(at), 0, size - 1).astype(np.intp).transpose(3, 0, 1, 2)
+    x, y = _tried(steps.shape[0])
     seen = steps[y, x].reshape(-1, len(PLACES), 3)
-    strength = np.linalg.norm(seen, axis=2)
+    strength = np.linalg.norm(seen, axis=2).T.copy()
     best: _Fit | None = None
     for value, ways in layouts.items():
         for layout in ways if value > 1 else ():
             is_pip = np.array([tuple(place) in layout for place in PLACES.tolist()])
-            pips = seen[:, is_pip]
+            # What fits below stands out so, too; of few others so much is true.
+            weakest, other = strength[is_pip].min(axis=0), strength[~is_pip].max(axis=0)
+            likely = np.flatnonzero(
+                (weakest > _MIN_FULL * _MIN_STEP) & (weakest * _MAX_EMPTY > other * _MIN_FULL)
+            )
+            if not len(likely):
+                continue
+            pips = seen[likely[:, None], np.flatnonzero(is_pip)]
             usual = np.median(pips, axis=1)
             step = np.maximum(np.linalg.norm(usual, axis=1), 1e-6)
             along = (pips @ (usual / step[:, None])[..., None])[..., 0]
             full = along.min(axis=1) / step
-            empty = strength[:, ~is_pip].max(axis=1) / step
+            empty = other[likely] / step
             fits = (step > _MIN_STEP) & (full > _MIN_FULL) & (empty < _MAX_EMPTY)
             fits &= along.max(axis=1) < _MAX_FULL * step
             worth = np.where(fits, along.mean(axis=1) * (full - empty), 0.0)
             i = int(worth.argmax())
             if fits[i] and (best is None or worth[i] > best.worth):
+                spacing, offset = divmod(int(likely[i]), len(_OFFSETS))
                 best = _Fit(
-                    float(worth[i]), radius, value, layout, _OFFSETS[i % len(_OFFSETS)],
-                    float(_SPACINGS[i // len(_OFFSETS)]), usual[i], float(full[i] - empty[i]),
+                    float(worth[i]), radius, value, layout, _OFFSETS[offset],
+                    float(_SPACINGS[spacing]), usual[i], float(full[i] - empty[i]),
                 )  # fmt: skip
     return best
 

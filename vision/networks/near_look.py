@@ -88,13 +88,13 @@ def window(corners: np.ndarray, calibration: Calibration) -> Window:
 
 
 def drawings(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
-    """(SIDE, SIDE, 2) uint8: the top face, and the outline of the whole die."""
+    """(2, SIDE, SIDE) uint8: the top face, and the outline of the whole die."""
     hull = cv2.convexHull(np.concatenate([top, bottom]).astype(np.float32))[:, 0]
     drawn = np.zeros((2, SIDE, SIDE), np.uint8)
     for canvas, ring in zip(drawn, (top, hull), strict=True):
         fine = np.round(ring * 2**_FINE).astype(np.int32)
         cv2.fillConvexPoly(canvas, fine, 255, cv2.LINE_AA, _FINE)
-    return drawn.transpose(1, 2, 0)
+    return drawn
 
 
 def cut(image: np.ndarray, at: Window) -> np.ndarray:
@@ -102,7 +102,7 @@ def cut(image: np.ndarray, at: Window) -> np.ndarray:
     seen = cv2.warpAffine(
         image, at.matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
     )
-    return np.concatenate([seen, drawings(at.top, at.bottom)], axis=2)
+    return np.asarray(cv2.merge((seen, *drawings(at.top, at.bottom))))
 
 
 class NearReader:

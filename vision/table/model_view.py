@@ -46,7 +46,7 @@ class ModelView:
 
     def show(self, image: np.ndarray) -> np.ndarray:
         """What the model sees of a (H, W, 3) uint8 frame."""
-        crop = np.ascontiguousarray(image[self.rows, self.columns])
+        crop = image[self.rows, self.columns]
         if crop.shape[1::-1] == self.size:
             return crop
         return np.asarray(cv2.resize(crop, self.size, interpolation=cv2.INTER_AREA))

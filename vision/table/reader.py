@@ -98,14 +98,16 @@ class TableReader:
         scene. `is_turned`: the near look, one of two when a frame is read in full, is the second.
         """
         clock = Stopwatch()
-        quality = self._gate.judge(frame.image)
-        clock.lap("quality")
+        again = None if after is None else self._read_again(frame.image, after, is_turned, clock)
+        before = None if after is None else after.observation.quality
+        if again is not None and before is not None:
+            quality = before  # what shows the same is as bright and whole, and its rim is there
+        else:
+            quality = self._gate.judge(frame.image)
+            clock.lap("quality")
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
             return Findings(observe(frame, quality, (), unfit, clock), (), None)
-        again = None
-        if after is not None and quality.fault is None:
-            again = self._read_again(frame.image, after, is_turned, clock)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = again or self._read_twice(
             lambda: self._find(frame.image),
@@ -134,6 +136,8 @@ class TableReader:
         anything in the compartment is new, or where the model misses a die."""
         before = after.second
         if before is None or not isinstance(after.observation.opinion, Verified):
+            return None
+        if image.shape[1::-1] != self.calibration.image_size:
             return None
         ground = self._second.same_ground(image, before)
         clock.lap("comparison")

@@ -68,6 +68,7 @@ def test_a_frame_that_shows_the_same_confirms_by_its_own_pixels():
     first, second = (table.look(frame(number)).observation for number in range(2))
     assert not first.is_confirming
     assert second.is_confirming
+    assert second.quality is first.quality, "what shows the same is as bright and whole"
     assert second.opinion.values == first.opinion.values == (6, 3, 1)
     assert finder.shown[1:] == [(CLOSE_SIDE, CLOSE_SIDE)] * len(DICE)
     for before, after in zip(first.dice, second.dice, strict=True):

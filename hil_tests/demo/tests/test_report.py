@@ -24,6 +24,7 @@ GOOD = Round(
     t_toss=10.0,
     t_rest=12.0,
     t_verified=12.15,
+    t_staged=12.15,
     t_driven=12.18,
     t_lit=12.2,
     picture="",
@@ -99,7 +100,7 @@ def test_the_stages_of_a_round_are_told_in_their_order() -> None:
     }
     at = bench.stages_of(GOOD, reading, 12.11)
     assert list(at) == list(bench.STAGES)
-    assert list(at.values()) == pytest.approx([20, 90, 100, 110, 180, 200])
+    assert list(at.values()) == pytest.approx([20, 90, 94, 100, 110, 150, 180, 200])
 
 
 def test_a_round_without_all_its_stages_has_none() -> None:

@@ -34,8 +34,8 @@ unit: $(VENV)/.test
 test-rig: $(VENV)/.test  ## whole stories on a rig, in real time: wants a quiet machine; RIG=FILE REPORT=DIR
 	$(BIN)/pytest -m rig $(if $(RIG),--rig $(RIG)) $(if $(REPORT),--rig-report $(REPORT)) $(PYTEST)
 
-test-page: $(VENV)/.browser  ## the page in Chromium over a demonstration, with axe; screenshots in var/page
-	$(BIN)/pytest -m browser hil_tests/page $(PYTEST)
+test-page: $(VENV)/.browser  ## the pages of table and floor in Chromium, with axe; screenshots in var/page, var/floor-page
+	$(BIN)/pytest -m browser hil_tests/page hil_tests/floor $(PYTEST)
 
 bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: readers, stopped, killed, full, crowded
 	$(BIN)/python -m hil_tests.page.bench $(BENCH)
@@ -198,7 +198,8 @@ $(VENV)/.test: $(VENV)/.rig $(LOCK_TEST)
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test $(LOCK_BROWSER)
-	@sh hil_tests/system-libraries chromium:bin/chromium
+	@sh hil_tests/system-libraries chromium:bin/chromium \
+	    fonts-noto-cjk:share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 	$(LOCKED) -r $(LOCK_BROWSER)
 	@touch $@
 

@@ -21,12 +21,13 @@ from hil_tests.rig.modbus_unit import ModbusUnit
 from hil_tests.rig.uart import Framing
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import LampReplyError
 from shaker_ctl.journal.box_memory import compare_lamp_box
-from shaker_ctl.journal.record import Anchor, Entry, table_mark
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record, chain_hash, table_mark
 from shaker_ctl.journal.recovery import Trouble
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Toss
@@ -219,6 +220,34 @@ def test_a_new_journal_and_another_tables_are_named(bench: Bench) -> None:
     assert bench.trouble() is Trouble.OTHER_TABLE
     bench.fit(box)
     assert bench.trouble() is None
+
+
+def test_a_result_that_is_rewritten_with_every_hash_after_it_is_named(bench: Bench) -> None:
+    """Whoever may write both copies can make a whole chain; the head in the box is not theirs."""
+    bench.play(1, 2)
+    for name in ("journal.sqlite", "second.sqlite"):
+        path = bench.folder / name
+        with closing(SqliteJournal(path)) as journal:
+            identity, records = journal.identity, list(journal.read())
+        path.unlink()
+        with closing(SqliteJournal(path, identity=identity)) as forged:
+            forged.write(list(_rewritten(forged.start, records)))
+    with bench.journal() as opened:
+        assert opened.main.verify()[1] is None, "the files alone do not show it"
+    assert bench.trouble() is Trouble.REWRITTEN
+    assert bench.adopt().exit_code == 1
+
+
+def _rewritten(head: Head, records: list[Record]) -> Iterator[Record]:
+    """The chain with another result of round 1, as if it had always been so."""
+    link = head.hash
+    for record in records:
+        body = record.body
+        if b'"PushLamps"' in body and b'"number":1,' in body:
+            assert b"[2,2,5]" in body
+            body = body.replace(b"[2,2,5]", b"[6,6,6]")
+        link = chain_hash(link, body)
+        yield Record(record.sequence, link, body)
 
 
 @pytest.mark.parametrize(("word", "reason"), [("wrong horse", "it burnt out"), (WORD, "  ")])

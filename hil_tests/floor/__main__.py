@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 
 from hil_tests.bounded import at_least
@@ -26,15 +27,20 @@ def main(arguments: list[str] | None = None) -> int:
     chaos.add_argument("--every", type=float, default=3.0, help="seconds between two kills")
     chaos.add_argument("--sqlite", action="store_true", help="SQLite instead of PostgreSQL")
     chaos.add_argument("--seed", type=int, default=1)
+    chaos.add_argument("--hour", type=float, default=60.0, help="minutes of the network's cut")
     fuzz = commands.add_parser("fuzz", help="a million messages that no table sends")
     fuzz.add_argument("--messages", type=at_least(1), default=1_000_000)
     fuzz.add_argument("--seed", type=int, default=1)
+    near = commands.add_parser("beside", help="what a link costs the table beside it")
+    near.add_argument("--rounds", type=at_least(1), default=12, help="of each condition")
     look = commands.add_parser("show", help="a floor to look at, until Ctrl-C")
     look.add_argument("--rigs", type=int, default=2, help="tables that play on the virtual rig")
     look.add_argument("--recorded", type=int, default=50, help="tables that only remember")
     look.add_argument("--pace", type=float, default=2.0, help="their rounds a minute")
     look.add_argument("--seconds", type=float, default=0.0, help="0: until Ctrl-C")
     options = parser.parse_args(arguments)
+    # Whoever ends it, its processes end and its disk is unmounted.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     logging.getLogger("shaker_ctl.link").setLevel(logging.ERROR)  # links that come and go are meant
     if options.command == "show":
         from hil_tests.floor.show import show
@@ -54,6 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
         from hil_tests.floor.fuzz import fuzzed
 
         lines = fuzzed(options.messages, options.seed)
+    elif options.command == "beside":
+        from hil_tests.floor.beside import beside
+
+        lines = beside(rounds=options.rounds)
     elif options.command == "load":
         from hil_tests.floor.load import measured
 
@@ -72,6 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
             kills=options.kills,
             pace=options.pace,
             every_s=options.every,
+            cut_s=60.0 * options.hour,
             postgres=not options.sqlite,
             seed=options.seed,
         )

@@ -1,21 +1,25 @@
-"""Broker, collector, database and links killed at random: `python -m hil_tests.floor chaos`.
+"""A floor whose parts are killed, whose disk is full, whose network is cut: `... floor chaos`.
 
 What must hold: every record of every table is stored exactly once, and both ends have one chain.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
-from hil_tests.floor.crowd import Crowd, more_descriptors
+from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
 from hil_tests.floor.house import SITE, House, Part
 from hil_tests.floor.journals import RecordedTable
 from shaker_ctl.floor import proof
@@ -24,100 +28,230 @@ from shaker_ctl.floor.store import count_records
 DOWN_S = (0.0, 4.0)
 """How long a killed part stays away, at random."""
 REAL_LINKS = 3
+DISK_MB = 4096
+"""Of the sparse file that the database's disk is made of: room for all records and the database's
+log, once the disk is cleared."""
+STEPS = (timedelta(days=-400), timedelta(seconds=-2), timedelta(hours=3), timedelta(days=4000))
+"""Of tables' clocks."""
+EVEN_S = 180.0
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Mount an ext4 of `DISK_MB` at `folder`; False where this user may not mount."""
+    folder.mkdir(parents=True, exist_ok=True)
+    image = folder.with_suffix(".ext4")
+    with image.open("wb") as file:
+        file.truncate(DISK_MB << 20)
+    made = ["mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", str(image)]
+    is_there = (
+        subprocess.run(made, check=False).returncode == 0
+        and subprocess.run(["mount", "-o", "loop", image, folder], check=False).returncode == 0
+    )
+    try:
+        if is_there:
+            (folder / "lost+found").rmdir()  # initdb wants an empty folder
+        yield is_there
+    finally:
+        if is_there:
+            subprocess.run(["umount", folder], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Leave not a block free; return the file that holds them."""
+    file = disk / "fill"
+    with file.open("wb") as filling:
+        at = 0
+        for size in (1 << 26, 1 << 20, 1 << 16, 1 << 12):
+            with contextlib.suppress(OSError):
+                while True:
+                    os.posix_fallocate(filling.fileno(), at, size)
+                    at += size
+    return file
+
+
+class Chaos:
+    """One house, its tables, and what is done to them."""
+
+    def __init__(self, house: House, crowd: Crowd, *, seed: int) -> None:
+        self.house = house
+        self.crowd = crowd
+        self.recorded: list[RecordedTable] = []
+        self.links: list[Part] = []
+        for number in range(REAL_LINKS):
+            table = RecordedTable(house.folder / f"real-{number}", f"real-{number}")
+            config = house.link_settings(table.name, table.settings, again_s=1.0)
+            program = [sys.executable, "-P", "-c", "from shaker_ctl.main import app; app()"]
+            log = house.folder / "link.log"
+            part = Part("link", [*program, "link", "--config", str(config)], log)
+            part.start()
+            self.recorded.append(table)
+            self.links.append(part)
+        self._chance = random.Random(seed)
+        self._parts = [house.broker, house.collector, *self.links]
+        if house.postgres:
+            self._parts.append(house.database)
+        self._back: list[tuple[float, Part]] = []
+
+    def killed(self, kills: int, every_s: float) -> Iterator[str]:
+        """Kill parts at random, and step a quarter of the clocks with each kill."""
+        done: Counter[str] = Counter()
+        for _ in range(kills):
+            parts = [self.house.broker, self.house.collector, self._chance.choice(self.links)]
+            parts += [self.house.database] if self.house.postgres else []
+            victim = self._chance.choice([None, *(part for part in parts if part.is_running)])
+            if victim is None:
+                for table in self._a_quarter():
+                    table.drop()
+                done["a quarter of the simulated links"] += 1
+            else:
+                victim.kill()
+                done[victim.name] += 1
+                self._back.append((time.monotonic() + self._chance.uniform(*DOWN_S), victim))
+            for table in self._a_quarter():
+                table.clock += self._chance.choice(STEPS)
+            for recorded in self.recorded:
+                recorded.play(1)
+            self.go_on(every_s * self._chance.uniform(0.3, 1.7))
+        total = sum(done.values())
+        yield f"{total} kills: " + ", ".join(f"{name} {n}" for name, n in done.most_common())
+
+    def disk_full(self) -> Iterator[str]:
+        """Fill the database's disk while tables play, until it refuses; then clear it."""
+        log, before = self.house.collector.log, len(self.house.collector.log.read_text())
+        filled, refusals = fill(self.house.store_folder), 0
+        began_s = time.monotonic()
+        while time.monotonic() < began_s + 60.0 and refusals < 3:
+            for recorded in self.recorded:
+                recorded.play(1)
+            self.go_on(1.0)
+            refusals = log.read_text()[before:].count("refuses")
+        filled.unlink()
+        said = next((s for s in log.read_text()[before:].splitlines() if "refuses" in s), "nothing")
+        yield f"{'' if refusals else 'NOT refused: '}disk full: the collector says {said[:120]!r}"
+
+    def cut(self, seconds: float) -> Iterator[str]:
+        """No broker for so much of the tables' time."""
+        self.house.broker.kill()
+        self.crowd.run(0.5)
+        before = self._made()
+        for table in self.crowd.tables:
+            table.play_for(seconds, 1.0)
+        for recorded in self.recorded:
+            recorded.play(round(seconds / 60.0))
+        waiting = self._made() - before
+        self.house.broker.start()
+        began_s = time.monotonic()
+        yield from self.even()
+        yield (
+            f"network cut for {seconds / 60:.0f} minutes of the tables' time: {waiting:,} records "
+            f"waited, {time.monotonic() - began_s:.0f} s until the floor had them"
+        )
+
+    def even(self) -> Iterator[str]:
+        """Wait until everything is received."""
+        ends_s = time.monotonic() + EVEN_S
+        while not (even := self.crowd.run_until_even(1.0)) and time.monotonic() < ends_s:
+            self._start_again()
+        if not even:
+            yield f"NOT all received within {EVEN_S:g} s"
+
+    def go_on(self, seconds: float) -> None:
+        """Play on so long; what was killed comes back when it is due."""
+        ends_s = time.monotonic() + seconds
+        while time.monotonic() < ends_s:
+            self.crowd.run(0.2)
+            self._start_again()
+
+    def compared(self) -> Iterator[str]:
+        """Say whether both ends have the same."""
+        with closing(self.house.store()) as store:
+            heads = {table.name: table.head() for table in self.recorded}
+
+            def is_there() -> bool:
+                lines = {line["table_name"]: line for line in store.lines(SITE)}
+                return all(n in lines and lines[n]["sequence"] == heads[n].sequence for n in heads)
+
+            self._wait(is_there)
+            heads |= {table.name: table.head for table in self.crowd.tables}
+            lines = {line["table_name"]: line for line in store.lines(SITE)}
+            differ = [n for n, head in heads.items() if bytes(lines[n]["hash"]) != head.hash]
+            broken = [n for n, line in lines.items() if proof.broken(store, line)]
+            made, stored = sum(head.sequence for head in heads.values()), count_records(store)
+            alarms = store.alarms(SITE)
+            good = not differ and not broken and made == stored and not alarms
+            yield (
+                f"{'' if good else 'NOT good: '}{stored:,} records stored, {made:,} recorded; "
+                f"of {len(heads)} tables {len(differ)} differ, {len(broken)} stored chains are "
+                f"broken, {len(alarms)} alarms"
+            )
+
+    def end(self) -> None:
+        """Stop the links."""
+        for part in self.links:
+            part.stop()
+
+    def _a_quarter(self) -> list[SimulatedTable]:
+        tables = self.crowd.tables
+        return self._chance.sample(tables, max(1, len(tables) // 4))
+
+    def _made(self) -> int:
+        heads = [t.head for t in self.crowd.tables] + [t.head() for t in self.recorded]
+        return sum(head.sequence for head in heads)
+
+    def _wait(self, is_there: Callable[[], bool]) -> None:
+        ends_s = time.monotonic() + EVEN_S
+        while not is_there() and time.monotonic() < ends_s:
+            self.go_on(0.5)
+
+    def _start_again(self) -> None:
+        """Start what was killed and is due, and what ended by itself, as its unit does."""
+        now_s = time.monotonic()
+        for at_s, part in self._back:
+            if at_s <= now_s:
+                part.start()
+        self._back = [(at_s, part) for at_s, part in self._back if at_s > now_s]
+        for part in self._parts:
+            # A collector that finds no database ends; a database without a disk does, too.
+            if part.process is not None and not part.is_running:
+                part.process = None
+                self._back.append((now_s + 2.0, part))
 
 
 def broken_at_random(
-    *, tables: int, kills: int, pace: float, every_s: float, postgres: bool, seed: int
+    *,
+    tables: int,
+    kills: int,
+    pace: float,
+    every_s: float,
+    cut_s: float,
+    postgres: bool,
+    seed: int,
 ) -> Iterator[str]:
-    """Play, kill, start again; then wait until all is received, and compare."""
+    """Do all of it to one house; then wait until all is received, and compare."""
     more_descriptors()
-    chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    links: list[Part] = []
+    house = House(folder, postgres=postgres)
     try:
-        with House(folder, postgres=postgres) as house:
-            recorded = [RecordedTable(folder / f"real-{n}", f"real-{n}") for n in range(REAL_LINKS)]
-            for table in recorded:
-                config = house.link_settings(table.name, table.settings, again_s=1.0)
-                command = [sys.executable, "-P", "-c", "from shaker_ctl.main import app; app()"]
-                part = Part(
-                    "link", [*command, "link", "--config", str(config)], folder / "link.log"
-                )
-                part.start()
-                links.append(part)
+        with small_disk(house.store_folder) as is_small, house:
             crowd = Crowd(house, tables, seed=seed)
-            crowd.begin(pace)
-            crowd.run(5.0)
-            done: Counter[str] = Counter()
-            back: list[tuple[float, Part]] = []
-            parts = [house.broker, house.collector, *links] + ([house.database] if postgres else [])
-            candidates: list[Part | None]
-            for _ in range(kills):
-                candidates = [house.broker, house.collector, chance.choice(links), None]
-                candidates += [house.database] if postgres else []
-                victim = chance.choice(candidates)
-                if victim is None:
-                    for simulated in chance.sample(crowd.tables, len(crowd.tables) // 4):
-                        simulated.drop()
-                    done["a quarter of the tables' links"] += 1
-                elif victim.process is not None:
-                    victim.kill()
-                    done[victim.name] += 1
-                    back.append((time.monotonic() + chance.uniform(*DOWN_S), victim))
+            chaos = Chaos(house, crowd, seed=seed)
+            try:
+                crowd.begin(pace)
+                chaos.go_on(5.0)
+                yield from chaos.killed(kills, every_s)
+                chaos.go_on(max(DOWN_S) + 1.0)
+                if is_small:
+                    yield from chaos.disk_full()
                 else:
-                    done["killed while it was away"] += 1
-                for table in recorded:
-                    table.play(1)
-                ends_s = time.monotonic() + every_s * chance.uniform(0.3, 1.7)
-                while time.monotonic() < ends_s:
-                    crowd.run(0.2)
-                    back = _started_again(back, parts)
-            crowd.end()
-            yield "killed: " + ", ".join(f"{name} {count}" for name, count in done.most_common())
-            ends_s = time.monotonic() + 180.0
-            while not (even := crowd.run_until_even(1.0)) and time.monotonic() < ends_s:
-                back = _started_again(back, parts)
-            yield "all received" if even else "NOT all received within 180 s"
-            yield from _compared(crowd, recorded, house)
-            crowd.close()
+                    yield f"NOT shown: a full disk: user {os.getuid()} may not mount one"
+                crowd.end()
+                yield from chaos.even()
+                yield from chaos.cut(cut_s)
+                yield from chaos.even()
+                yield from chaos.compared()
+            finally:
+                chaos.end()
+                crowd.close()
     finally:
-        for part in links:
-            part.stop()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _started_again(back: list[tuple[float, Part]], parts: list[Part]) -> list[tuple[float, Part]]:
-    """Start what was killed and is due, and what ended by itself, as its unit does."""
-    now_s = time.monotonic()
-    for at_s, part in back:
-        if at_s <= now_s:
-            part.start()
-    rest = [(at_s, part) for at_s, part in back if at_s > now_s]
-    for part in parts:
-        # A collector that finds no database ends.
-        if part.process is not None and part.process.poll() is not None:
-            part.process = None
-            rest.append((now_s + 2.0, part))
-    return rest
-
-
-def _compared(crowd: Crowd, recorded: list[RecordedTable], house: House) -> Iterator[str]:
-    with closing(house.store()) as store:
-        ends_s = time.monotonic() + 90.0
-        heads = {table.name: table.head() for table in recorded}
-        while time.monotonic() < ends_s:
-            lines = {line["table_name"]: line for line in store.lines(SITE)}
-            if all(n in lines and lines[n]["sequence"] == h.sequence for n, h in heads.items()):
-                break
-            crowd.run(0.5)
-        heads |= {table.name: table.head for table in crowd.tables}
-        differ = [n for n, head in heads.items() if bytes(lines[n]["hash"]) != head.hash]
-        broken = [n for n, line in lines.items() if proof.broken(store, line)]
-        made, stored = sum(head.sequence for head in heads.values()), count_records(store)
-        alarms = store.alarms(SITE)
-        good = not differ and not broken and made == stored and not alarms
-        yield (
-            f"{'' if good else 'NOT good: '}{stored:,} records stored, {made:,} recorded; of "
-            f"{len(heads)} tables {len(differ)} differ, {len(broken)} stored chains are broken, "
-            f"{len(alarms)} alarms"
-        )

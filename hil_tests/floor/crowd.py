@@ -14,7 +14,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hil_tests.contracts.large_journal import a_round
 from hil_tests.floor.house import House
@@ -43,6 +43,8 @@ class SimulatedTable:
         self.acknowledged: Head | None = None
         self.ages_s: list[float] = []
         """Of each record, from its making to the floor's receipt."""
+        self.clock = timedelta()
+        """How far the table's clock is from ours."""
         self._chance = random.Random(seed)
         self._round = 0
         self._entries: Iterator[Entry] = iter(())
@@ -68,7 +70,7 @@ class SimulatedTable:
             self._round += 1
             self._entries = a_round(self._round, self._chance)
             entry = next(self._entries)
-        wall = datetime.now(UTC).isoformat(timespec="milliseconds")
+        wall = (datetime.now(UTC) + self.clock).isoformat(timespec="milliseconds")
         made = chained(self.head, entry, monotonic_s=0.0, wall=wall, digests=DIGESTS)
         self.head = Head(made.sequence, made.hash)
         self._waiting.append((made, time.monotonic()))
@@ -80,6 +82,14 @@ class SimulatedTable:
             self.connection.publish(
                 self._topic(topics.RESULT), packing.to_json(result), qos=1, retain=True
             )
+
+    def play_for(self, seconds: float, rounds_a_minute: float) -> None:
+        """Record so long a time of play at once, by a clock that runs as fast."""
+        records = round(seconds / 60.0 * rounds_a_minute * RECORDS_A_ROUND)
+        self.clock -= timedelta(seconds=seconds)
+        for _ in range(records):
+            self.clock += timedelta(seconds=seconds / records)
+            self.record()
 
     def look(self) -> None:
         """Send what waits, where nothing is under way."""

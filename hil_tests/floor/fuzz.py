@@ -1,25 +1,32 @@
 """A million messages that no table sends: `python -m hil_tests.floor fuzz`.
 
-They go through the parts that read what comes from the network, at both ends, without a broker
-between: noise, and true messages with bytes changed, removed or inserted. What must hold: each is
-refused by name or is a true one, nothing else is raised, and no record is taken that no table has.
+Noise, and true messages with bytes changed, removed or inserted. Half of them a table with a good
+certificate sends over the broker to the collector; half go to the parts of both ends that read
+messages. What must hold: each is refused by name or is within bounds, nothing else is raised, and
+no record is taken that the table does not have.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import tempfile
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import RecordedTable
+from hil_tests.waiting import until
 from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.page import card_of
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import genesis
 from shaker_ctl.link import packing, requests, topics
+from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.outbox import Outbox
 from shaker_ctl.link.packing import Ack, Batch, ProtocolError
 from shaker_ctl.link.topics import Place
@@ -64,8 +71,76 @@ def true_messages(table: RecordedTable) -> tuple[Batch, list[bytes]]:
     return batch, whole + [packing.to_json(each) for each in small]
 
 
+def sent(house: House, count: int, seed: int) -> Iterator[str]:
+    """Send so many to the collector of a house; say what became of them."""
+    chance = random.Random(seed)
+    name = f"pit-fuzz-{seed}"
+    with tempfile.TemporaryDirectory() as folder:
+        table = RecordedTable(Path(folder), name)
+        table.play(1)
+        batch, true = true_messages(table)
+    own = f"shaker/1/{SITE}/{name}"
+    kinds = [topics.JOURNAL] * 4
+    kinds += [*topics.SHOWN[:-1], f"{topics.ALARM}/lamp", topics.ANSWER, topics.ASK]
+    before = figures(house)
+    liar = Connection(
+        house.link_parameters(name, Path("/nonexistent.toml")),
+        name,
+        connected=lambda: None,
+        received=lambda *_: None,
+        subscriptions=[],
+    )
+
+    def heard() -> float:
+        liar.turn(0.0)
+        return figures(house)["messages"] - before["messages"]
+
+    while not liar.is_connected:
+        liar.turn(0.05)
+    liar.publish(f"{own}/{topics.BIRTH}", true[2])
+    until(lambda: heard() == 1, limit_s=60.0)
+    for number in range(1, count):
+        liar.publish(f"{own}/{chance.choice(kinds)}", changed(chance, true))
+        if number % 1000 == 999:  # no more than the broker holds for the collector
+            until(lambda least=number + 1: heard() >= least, limit_s=60.0, every_s=0.02)  # type: ignore[misc]
+    until(lambda: heard() >= count, limit_s=60.0, every_s=0.02)
+    liar.close()
+    now = figures(house)
+    refused = int(now["refused"] - before["refused"])
+    with closing(house.store()) as store:
+        kept = store.kept(SITE, name)
+        stored = [] if kept.id is None else store.records(kept.id, 1, 1 << 40)
+    others = [record for record in stored if record not in batch.records]
+    wrong = (
+        others or not house.collector.is_running or now["messages"] - before["messages"] != count
+    )
+    yield (
+        f"{'NOT good: ' if wrong else ''}{count:,} messages to the collector: {refused:,} refused, "
+        f"{count - refused:,} within bounds; {len(stored)} records stored, {len(others)} of them "
+        f"not the table's; collector {house.collector.memory_mb():.0f} MB"
+    )
+
+
+def figures(house: House) -> dict[str, float]:
+    """The collector's own counts."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{house.metrics_port}/metrics") as answer:
+        text = answer.read().decode()
+    found = re.findall(r"^shaker_floor_(\w+)_total (\S+)$", text, re.MULTILINE)
+    return {name: float(value) for name, value in found}
+
+
 def fuzzed(count: int, seed: int) -> Iterator[str]:
-    """Read so many messages; say what became of them."""
+    """Do both with half of the messages each."""
+    yield from read(count - count // 2, seed)
+    with (
+        tempfile.TemporaryDirectory(prefix="shaker-floor-") as folder,
+        House(Path(folder)) as house,
+    ):
+        yield from sent(house, count // 2, seed)
+
+
+def read(count: int, seed: int) -> Iterator[str]:
+    """Give so many to the parts that read messages; say what became of them."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         table = RecordedTable(Path(folder), "pit-1")
@@ -91,14 +166,17 @@ def fuzzed(count: int, seed: int) -> Iterator[str]:
             card_of(shown, "")
             ends["shown, within bounds"] += 1
             continue
-        name, read = chance.choice(readers)
+        name, reader = chance.choice(readers)
         try:
-            got = read(payload)
+            got = reader(payload)
         except ProtocolError:
             ends["refused by name"] += 1
             continue
         ends[f"read as a true {name}"] += 1
         if isinstance(got, Batch) and got.before == batch.before and got.identity == batch.identity:
             others += got.records != batch.records[: len(got.records)]
-    yield f"{count:,} messages: " + ", ".join(f"{what} {n:,}" for what, n in ends.most_common())
+    assert sum(ends.values()) == count
+    yield f"{count:,} messages read: " + ", ".join(
+        f"{what} {n:,}" for what, n in ends.most_common()
+    )
     yield f"{'NOT good: ' if others else ''}{others} with records that the table does not have"

@@ -26,6 +26,8 @@ from shaker_ctl.floor.store import Store
 from shaker_ctl.link.parameters import LinkParameters
 
 SITE = "house"
+START_S = 120.0
+"""Only ends a start that is broken: a machine that is busy with other work takes its time."""
 ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
@@ -75,13 +77,17 @@ class Part:
 
     def kill(self) -> None:
         """SIGKILL, to the whole process group."""
-        self._signal(signal.SIGKILL)
+        self._end(signal.SIGKILL)
 
     def stop(self) -> None:
         """SIGTERM, and SIGKILL after ten seconds."""
-        self._signal(signal.SIGTERM)
+        self._end(signal.SIGTERM)
 
-    def _signal(self, number: int) -> None:
+    def signal(self, number: int) -> None:
+        """Send a signal that does not end it."""
+        os.killpg(self.pid, number)
+
+    def _end(self, number: int) -> None:
         process, self.process = self.process, None
         if process is None:
             return
@@ -92,6 +98,10 @@ class Part:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(10)
+
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -216,6 +226,11 @@ class House:
         return self.folder / "postgres"
 
     @property
+    def store_folder(self) -> Path:
+        """Where the database's files are."""
+        return self._data if self.postgres else self.folder / "store"
+
+    @property
     def store_url(self) -> str:
         """The database, as the settings name it."""
         if self.postgres:
@@ -238,12 +253,12 @@ class House:
             with socket.socket() as tried:
                 return tried.connect_ex(("127.0.0.1", self.port)) == 0
 
-        until(listens, every_s=0.02)
+        until(listens, START_S, every_s=0.02)
 
     def await_collectors(self) -> None:
         """Wait until each has said READY as often as it was started."""
         for part in self.collecting:
-            until(partial(_has_said_ready, part), every_s=0.02)
+            until(partial(_has_said_ready, part), START_S, every_s=0.02)
 
     def start_database(self) -> None:
         """Start PostgreSQL and wait until it answers."""
@@ -255,7 +270,7 @@ class House:
             asked = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1"]
             return subprocess.run([*asked, "-p", str(self.database_port)]).returncode == 0
 
-        until(answers, every_s=0.05)
+        until(answers, START_S, every_s=0.05)
 
     # ── Setting up ──────────────────────────────────────────────────────────
 
@@ -318,7 +333,7 @@ class House:
         programs = postgres_programs()
         assert programs is not None, "PostgreSQL is not installed"
         user = _postgres_user()
-        self._data.mkdir()
+        self._data.mkdir(exist_ok=True)
         if user is not None:
             self._data.chmod(0o700)
             os.chown(self._data, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)

@@ -57,18 +57,18 @@ class RecordedTable:
             entry = store.next_volume(f"2026-11-{10 + len(store.closed):02}", {})
             store.write(self._records(store.head(), [entry]))
 
-    def append(self, entries: Iterable[Entry]) -> Head:
-        """Append other facts; return the head."""
+    def append(self, entries: Iterable[Entry], *, wall: str = "") -> Head:
+        """Append other facts, recorded at `wall` or now; return the head."""
         with closing(SqliteJournal(self.path)) as store:
-            store.write(self._records(store.head(), entries))
+            store.write(self._records(store.head(), entries, wall))
             return store.head()
 
     @staticmethod
-    def _records(head: Head, entries: Iterable[Entry]) -> list[Record]:
+    def _records(head: Head, entries: Iterable[Entry], wall: str = "") -> list[Record]:
         made: list[Record] = []
         for entry in entries:
-            wall = datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = chained(head, entry, monotonic_s=0.0, wall=wall, digests=DIGESTS)
+            at = wall or datetime.now(UTC).isoformat(timespec="milliseconds")
+            record = chained(head, entry, monotonic_s=0.0, wall=at, digests=DIGESTS)
             head = Head(record.sequence, record.hash)
             made.append(record)
         return made

@@ -32,6 +32,7 @@ def measured(
             began_s = time.monotonic()
             crowd = Crowd(house, tables)
             yield f"{tables} certificates in {time.monotonic() - began_s:.1f} s"
+            empty = _size(house)
             before_s = {part.name: part.cpu_s() for part in parts}
             began_s = time.monotonic()
             while not all(table.acknowledged is not None for table in crowd.tables):
@@ -43,7 +44,7 @@ def measured(
             )
             for pace in paces:
                 yield from _one(crowd, parts, pace, seconds)
-            yield from _verdict(crowd, house)
+            yield from _verdict(crowd, house, empty)
             crowd.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -78,9 +79,20 @@ def _one(crowd: Crowd, parts: list[Part], pace: float, seconds: float) -> Iterat
     )
 
 
-def _verdict(crowd: Crowd, house: House) -> Iterator[str]:
+def _size(house: House) -> int:
+    """Bytes of the database, without its log."""
+    with closing(house.store()) as store, store.committing() as db:
+        pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+        asked = pages if store.is_sqlite else "SELECT pg_database_size(current_database())"
+        return int(db.exec_driver_sql(asked).scalar() or 0)
+
+
+def _verdict(crowd: Crowd, house: House, empty: int) -> Iterator[str]:
     with closing(house.store()) as store:
         heads = {line["table_name"]: bytes(line["hash"]) for line in store.lines(SITE)}
         wrong = [t.name for t in crowd.tables if heads.get(t.name) != t.head.hash]
         made, stored = sum(t.head.sequence for t in crowd.tables), count_records(store)
-        yield f"{stored:,} of {made:,} records stored; {len(wrong)} tables differ"
+        yield (
+            f"{stored:,} of {made:,} records stored, {(_size(house) - empty) / stored:,.0f} bytes "
+            f"each with indexes; {len(wrong)} tables differ"
+        )

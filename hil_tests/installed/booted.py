@@ -35,8 +35,10 @@ from urllib.parse import urlsplit
 from hil_tests.demo import people
 from hil_tests.demo.people import bring_back
 from hil_tests.demo.session import Plan, Session
-from hil_tests.installed import debian
+from hil_tests.floor.house import House
+from hil_tests.installed import beside, debian
 from hil_tests.installed.debian import Teller
+from hil_tests.installed.parts import Workshop
 from hil_tests.rig.control import ask
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Console, ConsoleRefusedError
@@ -237,7 +239,7 @@ class BootedDebian:
         raise AssertionError("EN is still high after 5 s")
 
     def as_(self, role: str, name: str) -> Console:
-        console = self.session.console("technician")
+        console = self.session.console("dealer" if role == "dealer" else "technician")
         console.login(role, name, self.session.passphrases[name])
         return console
 
@@ -650,13 +652,17 @@ def run(root: Path) -> bool:
         check_installation(computer, say)
         furnish(computer, machine)
         check_start(computer, say)
+        house = ended.enter_context(House(Path(folder) / "house"))
+        beside.switch_on(computer, f"{PREFIX}/bin/shaker-ctl", house, say)
         check_strangers(computer, say)
         check_bench(computer, say)
         check_doctor(computer, say, is_running=True)
         check_kill(computer, machine, say)
         check_hang(computer, machine, say)
         check_stop(computer, machine, say)
+        beside.check_followed(computer, f"{PREFIX}/bin/shaker-ctl", say)
         check_doctor(computer, say, is_running=False)
+        Workshop(computer, machine, f"{PREFIX}/bin/shaker-ctl", STICK, say).change_all()
         check_loops(computer, machine.settings(), say)
         check_without_python(computer, say)
         check_uninstallation(computer, say)

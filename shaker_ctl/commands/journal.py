@@ -1,9 +1,9 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-Reads the files themselves; the service may run or not. Five commands write: `rebuild` a copy of
-the journal and `fetch` volumes of it, which they refuse while a service runs; `archive` files of
-its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the two files of its
-folder.
+Reads the files themselves; the service may run or not. Six commands write: `rebuild` a copy of
+the journal, `fetch` and `remove` volumes of it, which they refuse while a service runs; `archive`
+files of its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the two
+files of its folder.
 
 What is read is held against the chain on the way: a record that does not fit is shown as far as it
 can be, and named in the error with which the command ends (status 65).
@@ -26,11 +26,12 @@ from rich.text import Text
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
-from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
+from shaker_ctl.adapters.disk.volume_archive import delete, removable, require_archived
 from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal_day import sheet as draw_sheet
@@ -41,15 +42,19 @@ from shaker_ctl.commands.journal_export import (
     with_hash,
     write_export,
 )
+from shaker_ctl.commands.link import LINK_CONFIG
 from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.journal import volume
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.last_end import OPENING
 from shaker_ctl.view.archive import is_of_people, told, who
 
@@ -344,6 +349,10 @@ def verify(
     heads, findings = survey(parameters)
     for path, head in heads:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
+    store = SqliteJournal(parameters.path, read_only=True)
+    if gone := len(store.closed) - len(store.present):
+        screen.print(f"{gone} closed volumes were removed; their archive holds them")
+    store.close()
     for finding in findings:
         colour = "red" if finding.halts else "yellow"
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
@@ -633,6 +642,64 @@ def fetch(
         screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
     if not count:
         screen.print("every closed volume of every copy is whole; nothing was fetched")
+
+
+@app.command()
+def remove(
+    folder: Annotated[Path, typer.Argument(help="Folder of the archive that holds the volumes.")],
+    before: Annotated[str, typer.Option(help="Gaming day, such as 2026-01-01; it stays.")],
+    name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
+    reason: Annotated[str, typer.Option(help="Why the volumes need not stay at the table.")],
+    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Remove closed volumes from both copies, once an archive holds them whole. Recorded.
+
+    The table must be stopped. Asks for your passphrase. Each volume is first read back from the
+    archive and verified there. Volumes with a disputed round stay, and those that the floor has not
+    committed. `fetch` brings removed ones back.
+    """
+    from shaker_ctl import sealed_start
+    from shaker_ctl.commands.signing import require_mender
+
+    chosen = settings_file.load(config)
+    parameters = chosen.journal
+    _day(before)
+    require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
+    acknowledged = _acknowledged()
+    become_owner_of(parameters.path.parent)
+    disputed = DisputeList(parameters.pictures).open_rounds()
+    opened = open_copies(parameters)
+    try:
+        going, staying = removable(opened, before, disputed, acknowledged)
+        for kept in staying:
+            screen.print(f"volume {kept.number} stays: {kept.why}")
+        require_archived(opened.main, going, folder)
+        if not going:
+            screen.print("no volume is removed")
+            return
+        by = {"name": name, "role": role.value}
+        numbers = [one.number for one in going]
+        sealed_start.write(opened, volume.removal(numbers, str(folder), by, reason))
+        delete(opened, going)
+    finally:
+        opened.close()
+    screen.print(
+        f"{len(going)} volumes are removed, up to record {going[-1].last}; "
+        f"{visible(folder)} holds them, verified",
+        soft_wrap=True,
+    )
+
+
+def _acknowledged() -> int | None:
+    """The last record that the floor has committed; None where this table has no floor."""
+    if not LINK_CONFIG.exists():
+        return None
+    stands = settings_file.parse_file(LINK_CONFIG, LinkParameters).runtime_dir / "floor.json"
+    try:
+        return int(json.loads(stands.read_text("utf-8"))["acknowledged"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0
 
 
 # ── Which journal ───────────────────────────────────────────────────────────

@@ -85,8 +85,8 @@ def second_disk(journal: JournalParameters) -> Finding:
 
 def journal_copies(journal: JournalParameters) -> Finding:
     """Whether both copies verify from their first record to their last."""
-    if not journal.path.exists():
-        if journal.second is not None and journal.second.exists():
+    if not volume_numbers(journal.path):
+        if journal.second is not None and volume_numbers(journal.second):
             return fail(
                 "journal",
                 f"{journal.path} is missing, its second copy is there",
@@ -133,6 +133,7 @@ def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:
     except ShakerError as error:
         return warn("dice", f"the journal does not say: {error}", error.remedy)
     held = None if state is None else state.dice
+    book = book.in_use(manual=state is not None and state.manual)
     barrier = book.bars(now, TimeTrust.RTC, False, held)
     if barrier in (Barrier.DICE_UNKNOWN, Barrier.DICE_EXPIRED):
         return warn("dice", book.explain(barrier), remedy)

@@ -22,20 +22,32 @@ from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.judgement import Contradiction, Gap, Line, judge
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Kept, Store, StoreError
-from shaker_ctl.floor.tables import Shown, Tables
+from shaker_ctl.floor.tables import LONGEST_CODE, Shown, Tables
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.packing import Ack, Batch, ProtocolError
 from shaker_ctl.link.topics import Place
+from shaker_ctl.rules.vocabulary import Ending, Source
 
 log = logging.getLogger(__name__)
 
 TURN_S = 0.05
+"""Between two looks at the network: what came meanwhile is read together. A table waits for its
+receipt that much longer; to wake for each message would cost a third of the processor time."""
 MOST_TOGETHER = 500
 """Batches that share one commit."""
+ENOUGH_BYTES = 16 * 1024 * 1024
+"""Of records that wait for a commit. With more, it is due at once, and nothing more is read."""
+_ENDINGS = frozenset(word.value for word in Ending)
+_SOURCES = frozenset(word.value for word in Source)
+"""A table that makes words up must not make figures without end."""
+_RECORD_BYTES = 500
+"""What Python needs for a record beside its body."""
 LOOK_S = 5.0
 """Between two looks at what people decided meanwhile."""
+TELL_S = 10.0
+"""Between two lines of the log about refused messages of one table."""
 PAUSE_S = 1.0
 """After the database refused."""
 ASK_AT_ONCE = 4
@@ -46,6 +58,10 @@ ASK_AT_ONCE = 4
 class Counts:
     """Since the start, for figures."""
 
+    messages: int = 0
+    """That came on a topic of a table of ours."""
+    refused: int = 0
+    """Of these, what no table sends."""
     records: int = 0
     repeats: int = 0
     stale: int = 0
@@ -73,11 +89,13 @@ class Collector:
         self._store = Store(parameters.store)
         self._kept: dict[Place, Kept] = {}
         self._pending: list[tuple[Place, Batch]] = []
+        self._pending_bytes = 0
         self._first_s = 0.0
         self._not_before_s = 0.0
         self._looked_s = 0.0
         self._asking = Asking()
         self._listening: set[Place] = set()
+        self._told_s: dict[Place, float] = {}
         here = topics.floor_state(parameters.site, parameters.collector)
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -109,19 +127,26 @@ class Collector:
 
     def turn(self) -> None:
         """Take what has come, and commit what is due."""
+        if self._connection.is_connected:
+            time.sleep(TURN_S)
+            self._connection.turn(0.0, self._has_enough)
+        else:
+            self._connection.turn(TURN_S)
         now_s = time.monotonic()
-        waits_s = TURN_S
-        if self._pending:
-            waits_s = max(0.0, min(TURN_S, self._first_s + self._p.commit_s - now_s))
-        self._connection.turn(waits_s)
-        now_s = time.monotonic()
-        is_due = now_s >= self._first_s + self._p.commit_s or len(self._pending) >= MOST_TOGETHER
+        is_due = (
+            now_s >= self._first_s + self._p.commit_s
+            or len(self._pending) >= MOST_TOGETHER
+            or self._has_enough()
+        )
         if self._pending and is_due and now_s >= self._not_before_s:
-            pending, self._pending = self._pending, []
+            pending, self._pending, self._pending_bytes = self._pending, [], 0
             self._commit(pending)
         if now_s - self._looked_s >= LOOK_S and self._connection.is_connected:
             self._looked_s = now_s
             self._look()
+
+    def _has_enough(self) -> bool:
+        return self._pending_bytes >= ENOUGH_BYTES
 
     def histories(self) -> dict[str, str]:
         """Tables whose history contradicts the floor's, and how. From any thread."""
@@ -149,9 +174,11 @@ class Collector:
         if found is None or not self.is_ours(found[0].table):
             return
         place, kind = found
+        self.counts.messages += 1
         shown = self.tables.take(topic, payload)
         if shown is None:
             return
+        refused_before = shown.refused
         try:
             if kind == topics.JOURNAL:
                 self._take(place, shown, packing.unpack(payload))
@@ -162,10 +189,22 @@ class Collector:
             elif kind == topics.ASK:
                 self._give(place, payload)
         except ProtocolError as error:
-            shown.refused += 1
-            log.warning("refused from %s on %s: %s", place.table, kind, error)
+            shown.refuse(error)
         except StoreError as error:
             self._failed(error)
+        if shown.refused > refused_before:
+            self.counts.refused += 1
+            self._tell_refused(shown, kind[:LONGEST_CODE])
+
+    def _tell_refused(self, shown: Shown, kind: str) -> None:
+        """Name who sent what none of ours sends; a flood of it must not fill the log."""
+        now_s = time.monotonic()
+        if now_s >= self._told_s.get(shown.place, 0.0) + TELL_S:
+            self._told_s[shown.place] = now_s
+            log.warning(
+                "refused from %s on %s, %d so far: %s",
+                *(shown.place.table, kind, shown.refused, shown.why_refused),
+            )
 
     def _take(self, place: Place, shown: Shown, batch: Batch) -> None:
         if batch.session != shown.session:
@@ -174,6 +213,7 @@ class Collector:
         if not self._pending:
             self._first_s = time.monotonic()
         self._pending.append((place, batch))
+        self._pending_bytes += sum(_RECORD_BYTES + len(r.body) for r in batch.records)
 
     def _welcome(self, place: Place) -> None:
         """A table is there: listen to it, and say where the floor stands with its journal."""
@@ -263,7 +303,9 @@ class Collector:
             ended = self._store.add(db, list(added.values()))
         names = {id_: place.table for place, (id_, _, _) in added.items()}
         for row in ended:
-            self.counts.rounds[names[row["line"]], row["ending"], row["source"] or ""] += 1
+            ending = row["ending"] if row["ending"] in _ENDINGS else "other"
+            source = row["source"] if row["source"] in _SOURCES else ""
+            self.counts.rounds[names[row["line"]], ending, source] += 1
         self.counts.records += count
         self.counts.repeats += repeats
         self._kept.update(stands)

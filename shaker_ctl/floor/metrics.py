@@ -47,6 +47,8 @@ class Figures(Source):
         c = self._collector
         yield _gauge("shaker_floor_broker_connected", "1 while the broker is there", c.is_connected)
         for name, help_text, count in (
+            ("messages", "Messages of tables", c.counts.messages),
+            ("refused", "Messages that no table sends", c.counts.refused),
             ("records", "Records committed", c.counts.records),
             ("repeats", "Records that came again and were recognised", c.counts.repeats),
             ("stale", "Batches of earlier connections, left out", c.counts.stale),

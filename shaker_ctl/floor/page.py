@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,14 @@ from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.errors import ShakerError
+from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.floor.asking import Asked
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
 from shaker_ctl.floor.tables import Shown
 from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.journal.record import Head, genesis
+from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link import topics
 from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.history import LARGEST
@@ -258,9 +259,16 @@ class FloorPage:
         first = records[0].sequence
         before = await asyncio.to_thread(store.records, kept.id, first - 1, first - 1)
         head = Head(first - 1, before[0].hash) if before else genesis(kept.line.identity)
-        found = round_of(number, kept.line.identity, head, records, "the floor's database")
         self.site.noted(request, "round", f"{name} {number}")
-        return self.site.page(request, "floor_round.html", name=name, found=found)
+        try:
+            found = round_of(number, kept.line.identity, head, records, "the floor's database")
+            return self.site.page(request, "floor_round.html", name=name, found=found)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # A chain says that the records are the table's, not that they make sense.
+            raise JournalError(
+                f"no table of this software writes what {name} recorded of round {number}",
+                remedy=f"`shaker-floor export {name} --round {number}` prints it as it came",
+            ) from error
 
     async def _picture(self, request: Request) -> Response:
         """A picture by the record that names it: as stored here, else asked of the table."""
@@ -291,13 +299,17 @@ class FloorPage:
 
     async def _day_rows(self, request: Request) -> tuple[str, list[dict[str, Any]]]:
         asked = request.query_params.get("day", "")
+        begins = self._p.day_begins
         try:
-            day = datetime.fromisoformat(asked).date() if asked else datetime.now(UTC).date()
-        except ValueError:
+            day = date.fromisoformat(asked or gaming_day(datetime.now(), begins))
+            since, until = (
+                datetime.combine(one, begins).astimezone(UTC).isoformat(timespec="milliseconds")
+                for one in (day, day + timedelta(days=1))
+            )
+        except (ValueError, OverflowError):
             raise HTTPException(400) from None
-        after = (day + timedelta(days=1)).isoformat()
         counts = await asyncio.to_thread(
-            self._store.endings, self._p.site, since=day.isoformat(), until=after
+            self._store.endings, self._p.site, since=since, until=until
         )
         rows: dict[str, dict[str, Any]] = {}
         for table, ending, source, number in counts:
@@ -314,7 +326,10 @@ class FloorPage:
     async def _day(self, request: Request) -> Response:
         day, rows = await self._day_rows(request)
         total = {key: sum(row[key] for row in rows) for key in ("rounds", *ENDINGS)}
-        return self.site.page(request, "floor_day.html", day=day, rows=rows, total=total)
+        begins = datetime.combine(date.fromisoformat(day), self._p.day_begins).astimezone()
+        return self.site.page(
+            request, "floor_day.html", day=day, rows=rows, total=total, begins=f"{begins:%H:%M %Z}"
+        )
 
     async def _day_csv(self, request: Request) -> Response:
         day, rows = await self._day_rows(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time
 from pathlib import Path
 
 from pydantic import Field, model_validator
@@ -45,6 +46,10 @@ class FloorParameters(BrokerParameters):
     commit_s: float = bounded(0.2, at_least=0.0, at_most=5.0)
     """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
     later receipts."""
+
+    day_begins: time = time(6)
+    """Local time at which a gaming day begins, as `[journal] day_begins` of the tables. The zone is
+    this machine's: it has to be the house's (`timedatectl set-timezone`)."""
 
     users_file: Path = Path("/etc/shaker-floor/users.toml")
     """People who may look at the page: a users file as the tables have it."""

@@ -15,6 +15,8 @@ from shaker_ctl.link.topics import Place
 
 MOST_ALARMS = 200
 """Standing alarms of one table that are kept; a table has some sixty codes."""
+LONGEST_CODE = 40
+"""Characters of an alarm's code that are kept; a table's longest has some twenty."""
 MOST_TABLES = 10_000
 
 
@@ -32,6 +34,13 @@ class Shown:
     """When it last said anything, by the monotonic clock."""
     refused: int = 0
     """Messages of it that were none of ours."""
+    why_refused: str = ""
+    """The last of them."""
+
+    def refuse(self, error: ProtocolError) -> None:
+        """Count a message that was none of ours."""
+        self.refused += 1
+        self.why_refused = str(error)
 
     @property
     def session(self) -> str:
@@ -79,7 +88,7 @@ class Shown:
     def faults(self) -> list[dict[str, str]]:
         """Its standing alarms, by code."""
         return [
-            {"code": _word(code), **{key: _word(alarm.get(key)) for key in ("cause", "remedy")}}
+            {"code": code, **{key: _word(alarm.get(key)) for key in ("cause", "remedy")}}
             for code, alarm in sorted(self.alarms.items())
         ]
 
@@ -115,8 +124,8 @@ class Tables:
         table.heard_s = time.monotonic()
         try:
             self._fold(table, kind, payload)
-        except ProtocolError:
-            table.refused += 1
+        except ProtocolError as error:
+            table.refuse(error)
         return table
 
     @staticmethod
@@ -124,7 +133,7 @@ class Tables:
         if kind in (topics.BIRTH, topics.STATE, topics.ALIVE, topics.RESULT):
             setattr(table, kind, from_json(payload) if payload else {})
         elif kind.startswith(f"{topics.ALARM}/"):
-            code = kind.partition("/")[2]
+            code = kind.partition("/")[2][:LONGEST_CODE]
             if not payload:
                 table.alarms.pop(code, None)
             elif len(table.alarms) < MOST_ALARMS or code in table.alarms:

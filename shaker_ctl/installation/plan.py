@@ -221,7 +221,10 @@ def _configuration(wishes: Wishes) -> list[Act]:
     places = wishes.places
     return [
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
-        *(Write(places.documents / name, _text(name)) for name in ("README.md", "bench.conf")),
+        *(
+            Write(places.documents / name, _text(name))
+            for name in ("README.md", "PARTS.md", "bench.conf")
+        ),
         *_told(wishes),
     ]
 

@@ -11,7 +11,7 @@ A journal that was founded as one file is its own first volume; nothing in it ch
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
@@ -19,6 +19,10 @@ from shaker_ctl.journal.record import Entry, Head, Plain, Record, canonical
 
 KIND = "volume"
 _MARK = b'"kind":"volume"'
+
+REMOVED = "volumes_removed"
+"""Kind of the record with which a person has closed volumes removed that an archive holds."""
+REMOVED_MARK = b'"kind":"volumes_removed"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,27 @@ def entry(closed: Sequence[Volume], day: str, run: Mapping[str, Plain]) -> Entry
         "note": f"volume {last.number + 1} begins; volume {last.number} ended at {last.last}",
     }
     return Entry(KIND, body)
+
+
+def removal(numbers: Sequence[int], archive: str, by: Mapping[str, Plain], reason: str) -> Entry:
+    """Return the record of a removal: which volumes, where they are kept, who had it done."""
+    body: dict[str, Plain] = {
+        "removed": list(numbers),
+        "archive": archive,
+        "by": by,
+        "reason": reason,
+        "note": f"{len(numbers)} closed volumes are removed; {archive} holds them",
+    }
+    return Entry(REMOVED, body)
+
+
+def removed(records: Iterable[Record]) -> frozenset[int]:
+    """Return the numbers that the records `volume` and `volumes_removed` among `records` name."""
+    told = [plain for each in records if (plain := each.plain)["kind"] in (KIND, REMOVED)]
+    lists = [plain.get("removed") for plain in told]
+    return frozenset(
+        number for each in lists if isinstance(each, list) for number in each if type(number) is int
+    )
 
 
 def begins_one(record: Record) -> bool:

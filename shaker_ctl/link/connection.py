@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 LONGEST_PAUSE_S = 30.0
 CONNECT_S = 10.0
 WILL_DELAY_S = 10
+MOST_AT_ONCE = 256
+"""Messages that one `turn` reads; the rest stays with the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,11 @@ class Connection:
         """A descriptor that is ready to read when `turn` has something to do."""
         return self._selector.fileno()
 
-    def turn(self, timeout_s: float) -> None:
-        """Do what there is to do, or wait so long for it."""
+    def turn(self, timeout_s: float, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Do all there is to do, or wait so long for something to do.
+
+        While `is_enough`, nothing is read: it stays with the network.
+        """
         now_s = time.monotonic()
         if self._client is None:
             if now_s < self._next_try_s:
@@ -93,13 +98,19 @@ class Connection:
             self._open()
             return
         self._watch()
-        ready = self._selector.select(timeout_s)
         client = self._client
-        for _, events in ready:
-            if events & selectors.EVENT_READ:
-                self._read(client)
-            if events & selectors.EVENT_WRITE and self._client is client:
-                client.loop_write()
+        for _ in range(MOST_AT_ONCE):
+            if is_enough() or not (ready := self._selector.select(timeout_s)):
+                break
+            for _, events in ready:
+                if events & selectors.EVENT_READ:
+                    self._read(client)
+                if events & selectors.EVENT_WRITE and self._client is client:
+                    client.loop_write()
+            if self._client is not client:
+                return
+            self._watch()
+            timeout_s = 0.0
         if self._client is client:
             client.loop_misc()
 
@@ -145,7 +156,6 @@ class Connection:
         client.on_connect = self._on_connect
         client.on_disconnect = self._on_disconnect
         client.on_message = self._on_message
-        client.on_publish = self._on_publish
         client.on_subscribe = self._on_subscribe
         self._client = client
         # A will is delayed only as long as the session lives. No message is ever waiting in it:
@@ -164,12 +174,18 @@ class Connection:
             self._drop(f"no way to {self._p.host}:{self._p.port}: {error}")
 
     def _read(self, client: Client) -> None:
-        while self._client is client:
-            client.loop_read()
-            at = client.socket()
-            # What TLS has decrypted already no descriptor shows.
-            if not isinstance(at, ssl.SSLSocket) or not at.pending():
-                return
+        # Only while reading: then it tells what the broker says. While writing, paho would make up
+        # a reason for each message of QoS 0, which costs half of its sending.
+        client.on_publish = self._on_publish
+        try:
+            while self._client is client:
+                client.loop_read()
+                at = client.socket()
+                # What TLS has decrypted already no descriptor shows.
+                if not isinstance(at, ssl.SSLSocket) or not at.pending():
+                    return
+        finally:
+            client.on_publish = None
 
     def _watch(self) -> None:
         assert self._client is not None

@@ -269,15 +269,24 @@ def _versioned(name: str) -> str:
 
 def clock_time(wall: str) -> str:
     """A wall time of a record as the house's clock has it: hours, minutes, seconds."""
-    return datetime.fromisoformat(wall).astimezone().strftime("%H:%M:%S")
+    when = _local(wall)
+    return wall[:40] if when is None else when.strftime("%H:%M:%S")
 
 
 def moment(wall: str | float) -> Markup:
     """A wall time, or seconds since 1970, as the house's clock has it, with the day."""
-    when = (
-        datetime.fromisoformat(wall)
-        if isinstance(wall, str)
-        else datetime.fromtimestamp(wall).astimezone()
-    )
+    when = _local(wall)
+    if when is None:
+        return Markup.escape(str(wall)[:40])
     # A narrow column breaks between the two, and not at the hyphens of the day.
-    return Markup(when.astimezone().strftime("<time>%Y-%m-%d</time> <time>%H:%M:%S</time>"))
+    return Markup(when.strftime("<time>%Y-%m-%d</time> <time>%H:%M:%S</time>"))
+
+
+def _local(wall: str | float) -> datetime | None:
+    """None for what is no time on this machine: a record is shown whatever its clock said."""
+    try:
+        if isinstance(wall, str):
+            return datetime.fromisoformat(wall).astimezone()
+        return datetime.fromtimestamp(wall).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -83,4 +83,5 @@ class Step:
 
     def because(self, rules: Rulebook) -> tuple[tuple[str, Citation], ...]:
         """Return each row's name with the clause that it rests on, for journal and console."""
+        rules = rules.in_use(manual=self.state.manual)
         return tuple((row.name, rules.cite(row.cites)) for row in self.rows)

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 OF_TABLE = Path("/etc/shaker-ctl/pins.conf")
-UNITS = ("shaker-ctl.service", "pigpiod.service", "shaker-pigpiod.service")
+UNITS = (
+    *("shaker-ctl.service", "pigpiod.service", "shaker-pigpiod.service"),
+    *("shaker-page.service", "shaker-link.service"),
+)
 BROUGHT = ("/usr/lib/systemd/system", "/usr/libexec/shaker-ctl")
 """Folders of a package: a version that is only unpacked has its own."""
 OF_HOUSE = (

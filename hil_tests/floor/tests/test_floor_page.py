@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import random
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from hil_tests.contracts.large_journal import a_round
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.floor.show import page_part
-from hil_tests.floor.tests.test_handing_on import stored_as
+from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
 from hil_tests.waiting import until
+from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
+from shaker_ctl.journal.record import link as chained
+from shaker_ctl.link import packing
+from shaker_ctl.link.packing import Batch
 
 HOSTILE = (
     ("birth", b'{"session":7,"table":{"a":1},"version":[],"digests":[1,2],"identity":"<b>"}'),
@@ -97,7 +104,80 @@ def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(
         evil.turn(0.1)
 
 
-@pytest.mark.rig
+ODD_WALLS = ("no time", "", "9999-12-31T23:59:59.999-14:00", "0001-01-01T00:00:00+14:00")
+
+
+def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
+    house: House, floor_page: str
+) -> None:
+    """Both tables' chains are sound: what stands in the records is their own."""
+    odd, strange = [], []
+    identity = "pit-odd founded 2026-11-23T06:00:00+00:00"
+    head = genesis(identity)
+    for wall, entry in zip(ODD_WALLS * 9, a_round(1, random.Random(1)), strict=False):
+        odd.append(chained(head, entry, monotonic_s=0.0, wall=wall, digests={}))
+        head = Head(odd[-1].sequence, odd[-1].hash)
+    command = {"type": "RecordRound", "round": 2, "ending": "x" * 999, "values": [1, 2, 3]}
+    for plain in (
+        {"round": 2, "kind": "step", "wall": {"a": 1}, "monotonic": "now", "sequence": []},
+        {"round": 2, "kind": 7, "wall": "9" * 999, "event": 3, "decision": [command, 5]},
+    ):
+        body = json.dumps(plain).encode()
+        head = Head(head.sequence + 1, chain_hash(head.hash, body))
+        strange.append(Record(head.sequence, head.hash, body))
+    own = f"shaker/1/{SITE}/pit-odd"
+    with (
+        closing(house.store()) as store,
+        connected(house.link_parameters("pit-odd", NOWHERE), "pit-odd", [], []) as liar,
+    ):
+        session = liar.session
+        birth = {"v": 1, "session": session, "identity": identity, "head": head.sequence}
+        liar.publish(f"{own}/birth", packing.to_json(birth), qos=1)
+        liar.publish(f"{own}/alarm/{'c' * 5000}", b'{"cause":"long"}', qos=1, retain=True)
+        everything = Batch(session, identity, genesis(identity), (*odd, *strange), head.sequence)
+
+        def is_stored() -> bool:
+            liar.publish(f"{own}/journal", packing.pack(everything))
+            liar.turn(0.2)
+            line = store.kept(SITE, "pit-odd").line
+            return line is not None and line.head == head
+
+        until(is_stored)
+        status, text = got(f"{floor_page}/tables/pit-odd")
+        assert (status, "c" * 40 in text, "c" * 41 in text) == (200, True, False)
+        status, text = got(f"{floor_page}/tables/pit-odd/rounds/1")
+        assert (status, "no time" in text) == (200, True)
+        status, text = got(f"{floor_page}/tables/pit-odd/rounds/2")
+        assert (status, "shaker-floor export pit-odd --round 2" in text) == (503, True)
+        assert [got(floor_page + path)[0] for path in ("/day", "/day.csv", "/")] == [200] * 3
+        assert 'ending="other"' in metrics(house)
+        liar.publish(f"{own}/alarm/{'c' * 5000}", b"", qos=1, retain=True)
+        liar.turn(0.1)
+
+
+def test_a_day_of_the_house_begins_when_its_gaming_day_does(
+    house: House, floor_page: str, tmp_path: Path
+) -> None:
+    """At six by the machine's clock, not at midnight in UTC; a day that no calendar has is 400."""
+    table = RecordedTable(tmp_path, "pit-day")
+    before, after = (
+        datetime(2026, 3, 2, 5 + n, 59 - 58 * n).astimezone(UTC).isoformat(timespec="milliseconds")
+        for n in (0, 1)
+    )
+    chance = random.Random(2)
+    for number, wall in ((1, before), (2, after), (3, after)):
+        table.append(a_round(number, chance), wall=wall)
+    with closing(house.store()) as store:
+        with RunningLink(house.link_parameters("pit-day", table.settings)):
+            until(lambda: stored_as(store, table))
+        for day, rounds in (("2026-03-01", 1), ("2026-03-02", 2), ("2026-03-03", None)):
+            _, text = got(f"{floor_page}/day.csv?day={day}")
+            counted = [line.split(",")[1] for line in text.splitlines() if "pit-day" in line]
+            assert counted == ([] if rounds is None else [str(rounds)]), day
+    for day in ("9999-12-31", "0001-01-01", "2026-02-30", "x"):
+        assert got(f"{floor_page}/day?day={day}")[0] in (200, 400), day
+
+
 @pytest.mark.browser
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(not is_there("chromium"), reason="chromium is not installed")

@@ -14,6 +14,7 @@ import pytest
 
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.show import PlayingTable
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
@@ -25,13 +26,13 @@ from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link.pulled import pull
 
 
-def stored_as(store: Store, table: RecordedTable) -> bool:
+def stored_as(store: Store, table: RecordedTable | PlayingTable) -> bool:
     """Whether the floor stands where the table does."""
     line = store.kept(SITE, table.name).line
     return line is not None and line.head == table.head()
 
 
-def equal(store: Store, table: RecordedTable) -> bool:
+def equal(store: Store, table: RecordedTable | PlayingTable) -> bool:
     """Whether every record of the table is in the store once, with its very bytes."""
     kept = store.kept(SITE, table.name)
     assert kept.id is not None

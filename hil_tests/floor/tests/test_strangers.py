@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hil_tests.floor.fuzz import changed, fuzzed, true_messages
+from hil_tests.floor.fuzz import read, sent, true_messages
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import stored_as
 from hil_tests.waiting import until
-from shaker_ctl.floor import authority
-from shaker_ctl.floor.store import count_records
+from shaker_ctl import settings
+from shaker_ctl.floor import authority, collector
+from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link import packing, requests
 from shaker_ctl.link.connection import Connection
@@ -196,36 +196,47 @@ def test_only_a_picture_or_a_bundle_can_be_asked_for() -> None:
             requests.parsed(packing.to_json({"id": "0" * 16, "what": what}))
 
 
-def test_fuzzed_messages_of_a_table_store_nothing(house: House, tmp_path: Path) -> None:
-    table = RecordedTable(tmp_path, "pit-f")
-    table.play(2)
-    chance = random.Random(11)
-    _, true = true_messages(table)
-    own = f"shaker/1/{SITE}/pit-f"
-    with closing(house.store()) as store:
-        before = count_records(store)
-        with connected(house.link_parameters("pit-f", NOWHERE), "pit-f", [], []) as liar:
-            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
-            for number in range(2000):
-                kind = chance.choice(("journal", "journal", "birth", "state", "alive", "ask"))
-                payload = changed(chance, true)
-                liar.publish(f"{own}/{kind}", payload)
-                if number % 50 == 0:
-                    liar.turn(0)
-            liar.publish(f"{own}/birth", true[2], qos=1, retain=True)
-            turned(liar, lambda: True)
-        # A record that is stored is one that the table has: a whole batch came through unchanged.
-        parameters = house.link_parameters("pit-f", table.settings, again_s=0.5)
-        with RunningLink(parameters):
-            until(lambda: stored_as(store, table) or alarmed(store.alarms(SITE)))
-        assert house.collector.process is not None
-        assert house.collector.process.poll() is None
-        kept = store.kept(SITE, "pit-f")
-        assert count_records(store) - before in (0, table.head().sequence), kept
+def test_fuzzed_messages_of_a_table_store_nothing(house: House) -> None:
+    (said,) = sent(house, 3000, seed=11)
+    assert said.startswith("3,000 messages to the collector")
+    assert "refused from pit-fuzz-11" in house.collector.log.read_text()
 
 
-def alarmed(alarms: list[Any]) -> bool:
-    return any(alarm.table == "pit-f" for alarm in alarms)
+def test_what_waits_for_the_database_has_bounds(
+    own_house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With enough at hand a collector reads no further, and loses nothing of what comes later."""
+    own_house.collector.stop()
+    table = RecordedTable(tmp_path / "table", "pit-full")
+    table.play(3)
+    batch, true = true_messages(table)
+    whole = sum(collector._RECORD_BYTES + len(record.body) for record in batch.records)
+    monkeypatch.setattr(collector, "ENOUGH_BYTES", 3 * whole)
+    taken: list[int] = []
+    monkeypatch.setattr(
+        collector.Collector, "_commit", lambda _self, pending: taken.append(len(pending))
+    )
+    found = settings.parse_file(own_house.config, FloorParameters)
+    reading = collector.Collector(found.model_copy(update={"commit_s": 5.0}))
+    own = f"shaker/1/{SITE}/pit-full"
+    welcome: list[tuple[str, bytes]] = []
+    parameters = own_house.link_parameters("pit-full", NOWHERE)
+    with connected(parameters, "pit-full", [f"{own}/ack"], welcome) as sender:
+        sender.publish(f"{own}/birth", true[2], qos=1, retain=True)
+        ends_s = time.monotonic() + 60.0
+        while not welcome:
+            assert time.monotonic() < ends_s
+            reading.turn()
+            sender.turn(0.0)
+        for _ in range(30):
+            sender.publish(f"{own}/journal", true[0])
+        while sum(taken) < 30:
+            assert time.monotonic() < ends_s, taken
+            reading.turn()
+            sender.turn(0.0)
+    assert max(taken) <= 4
+    reading._connection.close()
+    reading._store.close()
 
 
 def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:
@@ -241,6 +252,6 @@ def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:
 
 
 def test_what_no_table_sends_is_refused_by_name_at_both_ends() -> None:
-    read, strange = fuzzed(20_000, seed=3)
-    assert "refused by name" in read
+    said, strange = read(20_000, seed=3)
+    assert "refused by name" in said
     assert strange.startswith("0 with records")

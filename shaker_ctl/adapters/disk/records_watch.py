@@ -141,7 +141,7 @@ class RecordsWatch:
         proofs = self.proofs()
         if proofs.broken is not None:
             return f"broken: {proofs.broken.line}"
-        of = sum(len(copy.closed) for copy in self._copies)
+        of = sum(len(copy.present) for copy in self._copies)
         if not of:
             return "no closed volume"
         now_s = time.time()

@@ -15,6 +15,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,27 @@ class SqliteJournal:
 
         The next `write` must begin with it, and may then hold more. `run`: see `volume.entry`.
         """
-        return volume.entry((*self.closed, self._file.as_closed()), day, run)
+        gone = {"removed": sorted(self.removed)} if self.removed else {}
+        return volume.entry((*self.closed, self._file.as_closed()), day, {**run, **gone})
+
+    @cached_property
+    def removed(self) -> frozenset[int]:
+        """Numbers of the closed volumes that a person has had removed, as the open one says. They
+        are removed while no service runs."""
+        file = self._file
+        found = volume_file.marked(file.path, file.start.sequence + 1, volume.REMOVED_MARK)
+        return volume.removed(found)
+
+    @property
+    def present(self) -> tuple[Volume, ...]:
+        """The closed volumes that must be here: all but those that a person has had removed."""
+        if not self.removed:
+            return self.closed
+        return tuple(
+            one
+            for one in self.closed
+            if one.number not in self.removed or volume_path(self.path, one.number).exists()
+        )
 
     # ── Writing ─────────────────────────────────────────────────────────────
 
@@ -177,6 +198,11 @@ class SqliteJournal:
         """Return the file of a closed volume. Raises JournalCorruptError where it is not there."""
         path = volume_path(self.path, one.number)
         if not path.exists():
+            if one.number in self.removed:
+                raise JournalError(
+                    f"volume {one.number} of the journal, up to record {one.last}, was removed",
+                    remedy="Bring it back from its archive: shaker-ctl journal fetch FOLDER",
+                )
             raise JournalCorruptError(
                 f"volume {one.number} of the journal is missing: {path}", remedy=REBUILD
             )
@@ -246,7 +272,7 @@ class SqliteJournal:
 
         A tail that was cut off is not seen here: compare the head with another medium.
         """
-        for one in self.closed:
+        for one in self.present:
             head, damage = self.verify_closed(one, alive)
             if damage is not None:
                 return head, damage
@@ -257,7 +283,7 @@ class SqliteJournal:
 
         What this does not see in a closed volume is for `verify_closed`.
         """
-        for one in self.closed:
+        for one in self.present:
             path = volume_path(self.path, one.number)
             if wrong := volume_file.header_damage(path):
                 before = Head(one.first - 1, b"")

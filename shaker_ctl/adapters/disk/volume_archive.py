@@ -1,8 +1,9 @@
 """Closed volumes on another medium: brought there, and fetched back where one is missing or broken.
 
 Owns the copying of whole volumes. A copy counts only when it was read back and verified against
-what the chain of the table has sealed in of that volume. Nothing is ever deleted here: what is
-replaced is moved aside, and what stands in the archive is never written over.
+what the chain of the table has sealed in of that volume. What is replaced is moved aside, and what
+stands in the archive is never written over. A volume is removed from the table only by a named
+person, after it was read back from an archive and verified there.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.journal_copies import JournalLock
+from shaker_ctl.adapters.disk.journal_copies import JournalLock, OpenedJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import MODE, Alive, sync_folder
 from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
+
+KEPT_DAYS = 31
+"""Gaming days that no removal touches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def archive(path: Path, folder: Path, alive: Alive | None = None) -> Iterator[Br
     journal = SqliteJournal(path, read_only=True)
     try:
         _require_folder(folder, path)
-        for one in journal.closed:
+        for one in journal.present:
             target = folder / volume_path(path, one.number).name
             is_new = not target.exists()
             if is_new:
@@ -92,6 +96,67 @@ def _fetch_copy(path: Path, folder: Path, alive: Alive | None) -> Iterator[Broug
             yield Brought(one.number, here, is_new=True)
     finally:
         journal.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A volume that stays at the table."""
+
+    number: int
+    why: str
+
+
+def removable(
+    opened: OpenedJournal, before: str, disputed: frozenset[int], acknowledged: int | None
+) -> tuple[list[Volume], list[Kept]]:
+    """Return which closed volumes of gaming days before `before` may go, and which must stay.
+
+    `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
+    committed; None where the table has no floor. Raises RefusedError where the last `KEPT_DAYS`
+    would not all stay.
+    """
+    main = opened.main
+    if not main.closed:
+        return [], []
+    latest = (date.fromisoformat(main.day()) - timedelta(days=KEPT_DAYS)).isoformat()
+    if before > latest:
+        raise RefusedError(
+            f"the last {KEPT_DAYS} days stay at the table: a start may look back into them",
+            remedy=f"Give {latest} or an earlier day",
+        )
+    going, staying = [], []
+    for one in (each for each in main.present if each.day < before):
+        if rounds := sorted(number for number in disputed if one.holds_round(number)):
+            staying.append(Kept(one.number, f"round {rounds[0]} is disputed"))
+        elif acknowledged is not None and one.last > acknowledged:
+            staying.append(Kept(one.number, f"the floor has not committed record {one.last}"))
+        else:
+            going.append(one)
+    return going, staying
+
+
+def require_archived(main: SqliteJournal, going: list[Volume], folder: Path) -> None:
+    """Read back and verify each in the archive. Raises RefusedError, JournalCorruptError."""
+    for one in going:
+        file = folder / volume_path(main.path, one.number).name
+        if not file.exists():
+            raise RefusedError(
+                f"volume {one.number} is not in {folder}",
+                remedy=f"shaker-ctl journal archive {folder}",
+            )
+        _require_whole(file, main, one, None)
+
+
+def delete(opened: OpenedJournal, going: list[Volume]) -> None:
+    """Delete the files of both copies, whose removal is on record. Raises RefusedError."""
+    for copy in filter(None, (opened.main, opened.second)):
+        for one in going:
+            path = volume_path(copy.path, one.number)
+            try:
+                path.unlink(missing_ok=True)
+                sync_folder(path.parent)
+            except OSError as error:
+                raise _cannot_write(path, error) from error
 
 
 def _require_folder(folder: Path, path: Path) -> None:

@@ -445,6 +445,14 @@ def read(path: Path, first: int, last: int) -> Iterator[Record]:
             first = rows[-1][0] + 1
 
 
+def marked(path: Path, first: int, mark: bytes) -> list[Record]:
+    """Return the record `first` of a volume, and all whose bodies hold `mark`, unverified."""
+    query = "SELECT sequence, hash, body FROM record WHERE sequence = ? OR instr(body, ?)"
+    with guarded(path), closing(reader(path)) as db:
+        rows = db.execute(query, (first, mark)).fetchall()
+    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+
+
 def newest_before(path: Path, sequence: int) -> Head | None:
     """Return the newest record of a volume before `sequence`; None where it has none."""
     with guarded(path), closing(reader(path)) as db:

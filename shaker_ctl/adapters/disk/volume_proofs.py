@@ -68,9 +68,9 @@ class Standing:
 
 
 def volumes(copies: list[SqliteJournal]) -> Iterator[Standing]:
-    """Yield every closed volume of every copy."""
+    """Yield every closed volume of every copy that was not removed."""
     for copy in copies:
-        for volume in copy.closed:
+        for volume in copy.present:
             yield Standing(copy, volume)
 
 

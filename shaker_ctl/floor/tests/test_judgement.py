@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shaker_ctl.floor.judgement import (
@@ -50,9 +50,11 @@ def hash_of(records: list[Record], sequence: int) -> bytes:
     return records[sequence - 1].hash
 
 
+SHARED_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 BODIES = st.lists(st.binary(min_size=1, max_size=4), min_size=1, max_size=40)
 
 
+@SHARED_MACHINE
 @given(BODIES, st.data())
 def test_whatever_is_sent_again_each_record_is_taken_once(
     bodies: list[bytes], data: st.DataObject
@@ -73,6 +75,7 @@ def test_whatever_is_sent_again_each_record_is_taken_once(
     assert stored == records[: len(stored)]
 
 
+@SHARED_MACHINE
 @given(BODIES, st.data())
 def test_a_rewritten_record_is_found_wherever_the_table_goes_on(
     bodies: list[bytes], data: st.DataObject

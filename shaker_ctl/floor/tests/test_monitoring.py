@@ -17,11 +17,15 @@ FILES = HERE.parent / "monitoring"
 SOURCE = Path(metrics.__file__).read_text("utf-8")
 
 
-def test_alarms_come_up_on_their_cause_and_on_no_other() -> None:
+TESTED = ("alerts_test.yml", "alerts_days_test.yml")
+
+
+@pytest.mark.parametrize("file", TESTED)
+def test_alarms_come_up_on_their_cause_and_on_no_other(file: str) -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed: apt install prometheus")
     ran = subprocess.run(
-        ["promtool", "test", "rules", "alerts_test.yml"], cwd=HERE, capture_output=True, text=True
+        ["promtool", "test", "rules", file], cwd=HERE, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -39,5 +43,5 @@ def test_every_figure_that_is_asked_for_exists(file: Path) -> None:
 
 def test_every_alarm_has_a_test() -> None:
     alarms = set(re.findall(r"- alert: (\w+)", (FILES / "alerts.yml").read_text("utf-8")))
-    tested = (HERE / "alerts_test.yml").read_text("utf-8")
+    tested = "".join((HERE / file).read_text("utf-8") for file in TESTED)
     assert {name for name in alarms if f'alertname="{name}"' not in tested} == set()

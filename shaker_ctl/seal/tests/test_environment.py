@@ -12,6 +12,7 @@ from shaker_ctl.seal.manifest import PACKAGES, Manifest, differences, digests_of
 from shaker_ctl.tests.installed_library import install_library
 
 UNIT = "usr/lib/systemd/system/shaker-ctl.service"
+BESIDE = [f"usr/lib/systemd/system/shaker-{name}.service" for name in ("page", "link")]
 DROP_IN = "etc/systemd/system/shaker-ctl.service.d/bench.conf"
 
 
@@ -30,6 +31,7 @@ def packages(tmp_path: Path) -> Path:
     write(
         tmp_path,
         *("usr/lib/shaker-ctl/pyvenv.cfg", "usr/lib/shaker-ctl/bin/shaker-ctl", UNIT),
+        *BESIDE,
         *("usr/libexec/shaker-ctl/motor-off", "etc/shaker-ctl/pins.conf"),
         *("usr/lib/systemd/system/other.service", "etc/systemd/system/other.service.d/x.conf"),
     )
@@ -52,12 +54,13 @@ def test_everything_that_starts_the_program_is_sealed_and_nothing_else(packages:
     manifest = sealed(packages)
     assert set(manifest.elsewhere) == {
         *("/usr/lib/shaker-ctl/pyvenv.cfg", "/usr/lib/shaker-ctl/bin/shaker-ctl", f"/{UNIT}"),
+        *(f"/{name}" for name in BESIDE),
         *("/usr/libexec/shaker-ctl/motor-off", "/etc/shaker-ctl/pins.conf"),
     }
     assert found(manifest, packages) == set()
 
 
-@pytest.mark.parametrize("name", [UNIT, "etc/shaker-ctl/pins.conf"])
+@pytest.mark.parametrize("name", [UNIT, *BESIDE, "etc/shaker-ctl/pins.conf"])
 def test_a_changed_one_is_named(packages: Path, tmp_path: Path, name: str) -> None:
     manifest = sealed(packages)
     (tmp_path / name).write_text("other")
@@ -68,7 +71,10 @@ def test_a_changed_one_is_named(packages: Path, tmp_path: Path, name: str) -> No
 
 @pytest.mark.parametrize(
     "name",
-    [DROP_IN, "run/systemd/system/shaker-ctl.service.d/x.conf", "etc/systemd/system/service.d/x"],
+    [
+        *(DROP_IN, "run/systemd/system/shaker-ctl.service.d/x.conf"),
+        *("etc/systemd/system/service.d/x", "etc/systemd/system/shaker-page.service.d/x.conf"),
+    ],
 )
 def test_a_drop_in_that_was_never_sealed_is_named(
     packages: Path, tmp_path: Path, name: str

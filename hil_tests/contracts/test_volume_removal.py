@@ -1,0 +1,138 @@
+"""Closed volumes are removed by a named person, once an archive holds them, and fetched back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hil_tests.contracts.bytes_cut import records_after
+from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
+from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.volume_archive import archive, fetch
+from shaker_ctl.commands import journal
+from shaker_ctl.commands.program import program
+from shaker_ctl.console import accounts
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.journal import volume
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.rules.vocabulary import Role
+
+DAYS = ("", "2026-09-01", "2026-09-02", "2026-11-20", "2026-11-22")
+"""The first volume is of the day of its first record, which is recent."""
+WORD = "correct horse battery"
+
+
+@pytest.fixture
+def parameters(tmp_path: Path) -> JournalParameters:
+    (tmp_path / "stick").mkdir()
+    return JournalParameters(
+        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
+    )
+
+
+@pytest.fixture
+def aged(parameters: JournalParameters, tmp_path: Path) -> Path:
+    """A table with volumes of four days, all closed ones in an archive; return its settings."""
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    for number, day in enumerate(DAYS):
+        written = [turn(opened.main, day)] if number else []
+        made = records_after(opened.main.head(), EACH, round_of_first=1 + 8 * number)
+        opened.main.write(made)
+        opened.second.write([*written, *made])
+    opened.close()
+    list(archive(parameters.path, tmp_path / "archive"))
+    accounts.add(tmp_path / "users.toml", "tess", Role.TECHNICIAN, WORD)
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        f'[journal]\npath = "{parameters.path}"\nsecond = "{parameters.second}"\n'
+        f'pictures = "{tmp_path}/pictures"\n[console]\nusers_file = "{tmp_path}/users.toml"\n'
+    )
+    return config
+
+
+def remove(config: Path, before: str = "2026-10-01", archive: str = "archive") -> Result:
+    words = ["journal", "remove", str(config.parent / archive), "--before", before]
+    words += ["--by", "tess", "--reason", "the card is full", "--config", str(config)]
+    return CliRunner().invoke(program, words, input=WORD + "\n")
+
+
+def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    before = list(SqliteJournal(parameters.path, read_only=True).read())
+    done = remove(aged)
+    assert done.exit_code == 0, done.output
+    assert volume_numbers(parameters.path) == [1, 4, 5]
+    assert parameters.second is not None
+    assert volume_numbers(parameters.second) == [1, 4, 5]
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    assert opened.notices == ()
+    (last,) = list(opened.main.read(opened.main.head().sequence))
+    assert last.plain["kind"] == volume.REMOVED
+    assert last.plain["by"] == {"name": "tess", "role": "technician"}
+    for each in ("2026-11-23", "2026-11-24"):  # the record of it goes on from volume to volume
+        opened.second.write([turn(opened.main, each)])
+    assert RecordsWatch([opened.main, opened.second]).words().startswith("verifying: 0 of 8 ")
+    opened.close()
+    store = SqliteJournal(parameters.path, read_only=True)
+    assert store.removed == {2, 3}
+    assert store.verify()[1] is None
+    assert survey(parameters)[1] == []
+    with pytest.raises(JournalError, match="volume 2 of the journal, up to record 81, was removed"):
+        store.read_round(9)
+    assert store.read_round(30)
+    fetched = [one.number for one in fetch(parameters, tmp_path / "archive")]
+    assert fetched == [2, 3, 2, 3]
+    assert list(SqliteJournal(parameters.path, read_only=True).read())[: len(before)] == before
+
+
+def test_only_what_an_archive_holds_whole_is_removed(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert isinstance(remove(aged, archive="empty").exception, RefusedError)
+    broken = tmp_path / "archive" / "journal-000002.sqlite"
+    changed(broken, "DELETE FROM record WHERE sequence = 50")
+    assert isinstance(remove(aged).exception, JournalCorruptError)
+    refused = remove(aged, before="2026-11-01").exception
+    assert "a start may look back" in str(refused)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+    path = volume_path(parameters.path, 2)
+    path.unlink()
+    with pytest.raises(JournalCorruptError, match="volume 2"):
+        open_copies(parameters)
+
+
+def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
+    parameters: JournalParameters, aged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    DisputeList(tmp_path / "pictures").add(Dispute(9, True, "fay", "a five", "2026-11-23"))
+    link_config = tmp_path / "link.toml"
+    link_config.write_text(f'runtime_dir = "{tmp_path}"\n')
+    monkeypatch.setattr(journal, "LINK_CONFIG", link_config)
+    done = remove(aged)
+    assert "volume 2 stays: round 9 is disputed" in done.output
+    assert "volume 3 stays: the floor has not committed record 122" in done.output
+    assert "no volume is removed" in done.output
+    (tmp_path / "floor.json").write_text('{"acknowledged": 122}')
+    assert remove(aged).exit_code == 0
+    assert volume_numbers(parameters.path) == [1, 2, 4, 5]
+
+
+def test_a_removal_that_is_cut_short_is_done_again(
+    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(journal, "delete", lambda *_: None)
+        assert remove(aged).exit_code == 0
+    open_copies(parameters).close()
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+    assert remove(aged).exit_code == 0
+    assert volume_numbers(parameters.path) == [1, 4, 5]

@@ -1,0 +1,122 @@
+"""What a link costs the table beside it: `python -m hil_tests.floor beside`.
+
+One table plays on the rig. It plays without a link, with one, and with one to which the worst is
+done: its process stopped, killed, its broker gone, a floor that asks without end. After each it
+says how long dice at rest to lamps lit took, and whether the table was late (`controller-late`).
+"""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from hil_tests.floor.house import SITE, House
+from hil_tests.floor.show import PlayingTable
+from hil_tests.page.bench import played
+from shaker_ctl.floor import proof
+from shaker_ctl.link import packing, topics
+from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.topics import Place
+
+NAME = "rig-0"
+ASK_S = 0.2
+LIMIT_S = 240.0
+
+
+def beside(*, rounds: int) -> Iterator[str]:
+    """Play so many rounds under each condition."""
+    with tempfile.TemporaryDirectory(prefix="shaker-floor-") as name:
+        folder = Path(name)
+        with (
+            House(folder) as house,
+            PlayingTable(house, folder / "table", NAME, seed=3, pace="brisk") as table,
+        ):
+
+            def under(what: str) -> str:
+                found = played(table.session, table.staff, rounds, LIMIT_S)
+                return (
+                    f"{what}: {found['lit']} rounds lit, rest to lit median "
+                    f"{found['rest_to_lit_ms']} ms, worst {found['worst_ms']} ms, "
+                    f"late {found['late']} times"
+                )
+
+            table.link.stop()
+            played(table.session, table.staff, 2, LIMIT_S)  # it opens, and warms up
+            yield under("without a link")
+            table.link.start()
+            before_s, began_s = table.link.cpu_s(), time.monotonic()
+            yield under("with its link")
+            share = 100 * (table.link.cpu_s() - before_s) / (time.monotonic() - began_s)
+            yield f"the link: {share:.1f} % of a core, {table.link.memory_mb():.0f} MB"
+            with asking(house):
+                yield under("the floor asks for bundles and pictures without end")
+            table.link.signal(signal.SIGSTOP)
+            yield under("link stopped")
+            table.link.kill()
+            yield under("link killed")
+            house.broker.kill()
+            table.link.start()
+            yield under("broker gone")
+            house.broker.start()
+            table.end_of_play()
+            yield from _received(house, table)
+
+
+@contextmanager
+def asking(house: House) -> Iterator[None]:
+    """Ask the table for bundles and pictures, as whoever has the floor's certificate."""
+    certificate = house.folder / "collector"
+    parameters = house.link_parameters("any", house.config).model_copy(
+        update={
+            "certificate": certificate / "certificate.pem",
+            "key": certificate / "key.pem",
+        }
+    )
+    over = threading.Event()
+    want = Place(SITE, NAME).topic(topics.WANT)
+
+    def ask() -> None:
+        floor = Connection(
+            parameters,
+            "asking",
+            connected=lambda: None,
+            received=lambda *_: None,
+            subscriptions=[(Place(SITE, NAME).topic(topics.ANSWER), 0)],
+        )
+        asked: list[dict[str, object]] = [
+            {"what": "bundle"},
+            {"what": "picture", "sequence": 1, "sha256": "0" * 64},
+        ]
+        number = 0
+        while not over.is_set():
+            floor.turn(ASK_S)
+            number += 1
+            plain = {"id": f"{number:016x}", **asked[number % 2]}
+            floor.publish(want, packing.to_json(plain), qos=1)
+        floor.close()
+
+    thread = threading.Thread(target=ask, name="asking")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _received(house: House, table: PlayingTable) -> Iterator[str]:
+    head = table.head()
+    ends_s = time.monotonic() + 90.0
+    with closing(house.store()) as store:
+        while True:
+            (line,) = (line for line in store.lines(SITE) if line["table_name"] == NAME)
+            if bytes(line["hash"]) == head.hash or time.monotonic() > ends_s:
+                break
+            time.sleep(0.5)
+        wrong = bytes(line["hash"]) != head.hash or proof.broken(store, line) or store.alarms(SITE)
+    yield f"{'NOT equal: ' if wrong else ''}{line['sequence']} of {head.sequence} records received"

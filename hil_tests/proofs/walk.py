@@ -1,0 +1,79 @@
+"""Long random play of one table by people who err: wrong values, wrong moments, wrong persons.
+
+Owns the walk. Every step, taken or refused, is judged by the properties of the exploration; unlike
+the exploration it goes thousands of steps deep on one path, numbers and names as they come about.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from random import Random
+
+from hil_tests.proofs.alphabet import alphabet
+from hil_tests.proofs.explore import HOME, first, normal, normal_watch
+from hil_tests.proofs.properties import Case, Violation, check
+from hil_tests.proofs.tables import Table
+from hil_tests.proofs.watch import watched
+from shaker_ctl.rules.commands import RecordRound
+from shaker_ctl.rules.machine import MACHINE
+from shaker_ctl.rules.vocabulary import Purpose
+
+REFUSED_BETWEEN = 60
+"""Most events in a row that nobody takes, before the next is chosen among all that are taken."""
+
+
+@dataclass
+class Walked:
+    """What a walk met."""
+
+    table: str
+    steps: int = 0
+    """Events that were taken."""
+    refused: int = 0
+    rounds: int = 0
+    longest: int = 0
+    """Most steps in a row away from a table that is open between rounds, or out of service."""
+    violations: list[Violation] = field(default_factory=list)
+    dead_ends: int = 0
+    """States in which no event at all is taken."""
+    seconds: float = 0.0
+    """Processor time."""
+
+
+def walk(table: Table, steps: int, seed: int) -> Walked:
+    """Take `steps` events, chosen at random, and judge every transition."""
+    found, luck, began = Walked(table.name), Random(seed), time.process_time()
+    letters = {purpose: alphabet(table, purpose) for purpose in Purpose}
+    live = {
+        (purpose, phase): [each for each in letters[purpose] if MACHINE.has_rows(phase, type(each))]
+        for purpose in Purpose
+        for phase in type(first(table)[0].phase)
+    }
+    state, watch = first(table)
+    away = tries = 0
+    while found.steps < steps and not found.violations:
+        choices = live[state.purpose, state.phase]
+        if tries > REFUSED_BETWEEN:
+            choices = [each for each in choices if MACHINE.permits(state, each, table.rules)]
+        if not choices:
+            found.dead_ends += 1
+            break
+        event = luck.choice(choices)
+        step = MACHINE.step(state, event, table.rules)
+        seen = watched(table, watch, state, event, step)
+        for name, holds in check(Case(table, watch, seen, state, event, step)):
+            if not holds:
+                found.violations.append(Violation(name, table.name, state, event, step))
+        watch = normal_watch(seen)
+        if step.refused is not None:
+            found.refused += 1
+            tries += 1
+            continue
+        state, tries = normal(step.state), 0
+        found.steps += 1
+        found.rounds += any(type(each) is RecordRound for each in step.commands)
+        away = 0 if state.phase in HOME else away + 1
+        found.longest = max(found.longest, away)
+    found.seconds = time.process_time() - began
+    return found

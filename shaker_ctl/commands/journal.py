@@ -50,7 +50,7 @@ from shaker_ctl.journal import volume
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.parts import lives
-from shaker_ctl.journal.record import Chain, Record
+from shaker_ctl.journal.record import Chain, Head, Record
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.rules.parameters import TableParameters
@@ -666,11 +666,11 @@ def remove(
     parameters = chosen.journal
     _day(before)
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
-    acknowledged = _acknowledged()
     become_owner_of(parameters.path.parent)
     disputed = DisputeList(parameters.pictures).open_rounds()
     opened = open_copies(parameters)
     try:
+        acknowledged = _acknowledged(opened.main)
         going, staying = removable(opened, before, disputed, acknowledged)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
@@ -691,15 +691,19 @@ def remove(
     )
 
 
-def _acknowledged() -> int | None:
-    """The last record that the floor has committed; None where this table has no floor."""
+def _acknowledged(journal: SqliteJournal) -> int | None:
+    """The last record of this journal that the floor has committed, 0 where the floor holds another
+    history; None where this table has no floor."""
     if not LINK_CONFIG.exists():
         return None
     stands = settings_file.parse_file(LINK_CONFIG, LinkParameters).runtime_dir / "floor.json"
     try:
-        return int(json.loads(stands.read_text("utf-8"))["acknowledged"])
+        said = json.loads(stands.read_text("utf-8"))
+        head = Head(int(said["acknowledged"]), bytes.fromhex(said["acknowledged_hash"]))
     except (OSError, ValueError, TypeError, KeyError):
         return 0
+    is_of_this = head.sequence <= journal.head().sequence
+    return head.sequence if is_of_this and journal.head_before(head.sequence + 1) == head else 0
 
 
 # ── Which journal ───────────────────────────────────────────────────────────

@@ -75,13 +75,16 @@ class Accounts:
 
         Raises `SettingsError` when the users file cannot be used.
         """
-        known = {(account.name, account.role): account.hash for account in load(self._path)}
-        stored = known.get((name, role))
+        stored = self.stored().get((name, role))
         try:
             is_right = _HASHER.verify(stored or _NOBODY, passphrase)
         except (Argon2Error, InvalidHashError):
             return False
         return is_right and stored is not None
+
+    def stored(self) -> dict[tuple[str, AnyRole], str]:
+        """Return each person's hash now, by name and role. Raises `SettingsError` like `verify`."""
+        return {(account.name, account.role): account.hash for account in load(self._path)}
 
     def knows(self, name: str) -> bool:
         """True when anybody has this name. Raises `SettingsError` like `verify`."""

@@ -56,11 +56,6 @@ class Asking:
             wanted |= {"sequence": asked.sequence, "sha256": asked.sha256}
         return to_json(wanted)
 
-    def is_under_way(self, sha256: str) -> bool:
-        """Whether this picture is asked for; what nobody answered within a minute no longer is."""
-        self._forget_old()
-        return any(asked.sha256 == sha256 for asked in self._asked.values())
-
     def _forget_old(self) -> None:
         now_s = time.monotonic()
         for marked in [m for m, a in self._asked.items() if now_s - a.since_s > GIVE_UP_S]:

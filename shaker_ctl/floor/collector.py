@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import secrets
 import time
 from collections import Counter
@@ -52,6 +53,12 @@ PAUSE_S = 1.0
 """After the database refused."""
 ASK_AT_ONCE = 4
 """Pictures of disputed rounds that are asked for together."""
+ASK_AGAIN_S = 3600.0
+"""Before a picture that did not come is asked for again: those of other tables come first."""
+MOST_ASKED = 10_000
+GIVE_S = 0.2
+"""Shortest time between two archives for one table, or its asking would hold up everybody's
+receipts. `link --fetch` leaves more (`pulled.ASK_S`)."""
 
 
 @dataclass(slots=True)
@@ -96,6 +103,9 @@ class Collector:
         self._asking = Asking()
         self._listening: set[Place] = set()
         self._told_s: dict[Place, float] = {}
+        self._asked_s: dict[str, float] = {}
+        """When each picture of a disputed round was asked for last."""
+        self._gave_s: dict[Place, float] = {}
         here = topics.floor_state(parameters.site, parameters.collector)
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -162,6 +172,7 @@ class Collector:
     def _connected(self) -> None:
         self._listening.clear()
         self._kept.clear()
+        self.tables.forget()
         online = packing.to_json({"is": "online", "run": self.run_id})
         self._connection.publish(self._here, online, retain=True)
         for name in self.tables.by_name:
@@ -248,7 +259,7 @@ class Collector:
                 for each in pending:
                     self._commit([each])
                 return
-            self._failed(error)
+            self._failed(error, is_all=error.is_away)
             return
         self.counts.commits += 1
         for place, line in stands.items():
@@ -322,10 +333,12 @@ class Collector:
         message = packing.ack_message(Ack(line.identity, line.head, self.run_id))
         self._connection.publish(place.topic(topics.ACK), message, retain=True)
 
-    def _failed(self, error: StoreError) -> None:
+    def _failed(self, error: StoreError, *, is_all: bool = True) -> None:
+        """Note it; `is_all`: every table waits for the database, not only the one refused."""
         self.counts.store_failures += 1
         self._kept.clear()
-        self._not_before_s = time.monotonic() + PAUSE_S
+        if is_all:
+            self._not_before_s = time.monotonic() + PAUSE_S
         log.error("%s", error.line())
 
     def _count_ages(self, batches: Iterable[Batch]) -> None:
@@ -363,10 +376,12 @@ class Collector:
         for table in list(self.tables.by_name.values()):
             disputed = table.alive.get("disputed")
             for number in disputed[:100] if isinstance(disputed, list) else ():
-                if not isinstance(number, int) or asked >= ASK_AT_ONCE or not table.is_online:
+                if type(number) is not int or not table.is_online:
                     continue
                 for sequence, sha256 in self._pictures_of(table.place, number):
-                    if self._asking.is_under_way(sha256) or self._store.has_picture(sha256):
+                    if asked >= ASK_AT_ONCE:
+                        return
+                    if self._store.has_picture(sha256) or self._was_asked_for(sha256):
                         continue
                     want = Asked(table.place, "picture", sequence, sha256)
                     message = self._asking.request(want)
@@ -375,6 +390,16 @@ class Collector:
 
     def _pictures_of(self, place: Place, number: int) -> list[tuple[int, str]]:
         return pictures_named(self._store.round_records(place.site, place.table, number))
+
+    def _was_asked_for(self, sha256: str) -> bool:
+        """Whether a picture was asked for lately: it is on its way, or lost at the table."""
+        now_s = time.monotonic()
+        if now_s < self._asked_s.get(sha256, -ASK_AGAIN_S) + ASK_AGAIN_S:
+            return True
+        while len(self._asked_s) >= MOST_ASKED:
+            del self._asked_s[next(iter(self._asked_s))]
+        self._asked_s[sha256] = now_s
+        return False
 
     def _answered(self, place: Place, payload: bytes) -> None:
         answer = self._asking.take(place, payload)
@@ -387,7 +412,11 @@ class Collector:
         self._store.keep_picture(place.site, place.table, asked.sequence, asked.sha256, answer.data)
 
     def _give(self, place: Place, payload: bytes) -> None:
-        """A table asks for records of its own that it no longer has."""
+        """A table asks for records of its own that it no longer has; too soon, it asks again."""
+        now_s = time.monotonic()
+        if now_s < self._gave_s.get(place, -GIVE_S) + GIVE_S:
+            return
+        self._gave_s[place] = now_s
         plain = packing.from_json(payload)
         first, marked = packing.whole(plain, "from"), str(plain.get("id", ""))[:16]
         kept = self._stands(place)
@@ -417,6 +446,7 @@ def pictures_named(records: list[Record]) -> list[tuple[int, str]]:
         except JournalError:
             continue
         for picture in named.values() if isinstance(named, dict) else ():
-            if isinstance(picture, dict) and isinstance(picture.get("sha256"), str):
-                found.append((each.sequence, picture["sha256"]))
+            sha256 = picture.get("sha256") if isinstance(picture, dict) else None
+            if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256):
+                found.append((each.sequence, sha256))
     return found

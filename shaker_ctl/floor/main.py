@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import signal
 import sys
 import threading
@@ -17,6 +18,8 @@ from shaker_ctl import main as entry
 from shaker_ctl import settings
 from shaker_ctl.errors import JournalCorruptError, RefusedError, SettingsError, ShakerError
 from shaker_ctl.floor.parameters import FloorParameters
+from shaker_ctl.link.packing import VERSION_OF_DEBIAN
+from shaker_ctl.link.topics import RESERVED, require_name
 from shaker_ctl.quoting import require_words
 
 if TYPE_CHECKING:
@@ -141,6 +144,10 @@ def version(
         raise RefusedError(
             "--digest is no SHA-256", remedy="sha256sum of the package, 64 lower-case digits"
         )
+    if re.fullmatch(VERSION_OF_DEBIAN, wanted) is None:
+        raise RefusedError(
+            f"{wanted!r} is no version of a package", remedy="Such as 1.2.0 or 1.2.0-1"
+        )
     found = settings.parse_file(config, FloorParameters)
     _store(found).name_version(found.site, table, wanted, digest, by)
 
@@ -217,6 +224,8 @@ def issue(
     """Make key and certificate for a table, or for a part of the floor."""
     from shaker_ctl.floor import authority as authorities
 
+    if name not in RESERVED and name != "broker":
+        require_name(name, "NAME")
     for file in authorities.issue(folder, name, out, tuple(host or ())):
         typer.echo(f"made {file}")
 

@@ -36,6 +36,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from shaker_ctl.errors import RefusedError, ShakerError
@@ -478,19 +479,17 @@ class Store:
 
     def keep_picture(self, site: str, table: str, sequence: int, sha256: str, data: bytes) -> None:
         """Keep a picture; one that is here already stays. Raises StoreError."""
-        if self.has_picture(sha256):
-            return
+        kept = {
+            "sha256": sha256,
+            "site": site,
+            "table_name": table,
+            "sequence": sequence,
+            "came": _now(),
+            "data": data,
+        }
+        adding = sqlite.insert if self.is_sqlite else postgresql.insert
         with self.committing() as db:
-            db.execute(
-                insert(picture).values(
-                    sha256=sha256,
-                    site=site,
-                    table_name=table,
-                    sequence=sequence,
-                    came=_now(),
-                    data=data,
-                )
-            )
+            db.execute(adding(picture).values(**kept).on_conflict_do_nothing())
 
     def name_version(self, site: str, table: str, version: str, digest: str, by: str) -> None:
         """Remember which version a table shall run, and who said so. Raises StoreError."""
@@ -564,7 +563,7 @@ def _rows_of(id_: int, each: Record) -> tuple[dict[str, Any], dict[int, dict[str
         "sequence": each.sequence,
         "month": _month(wall),
         "hash": each.hash,
-        "round": number if isinstance(number, int) and abs(number) < 1 << 63 else None,
+        "round": number if type(number) is int and abs(number) < 1 << 63 else None,
         "kind": _word(kind, 40) or "",
         "wall": _word(wall, 40) or "",
         "body": each.body,
@@ -585,7 +584,7 @@ def _ended(row: Mapping[str, Any], command: Mapping[str, Any]) -> dict[str, Any]
     number = command.get("round")
     return {
         "line": row["line"],
-        "number": number if isinstance(number, int) and abs(number) < 1 << 63 else 0,
+        "number": number if type(number) is int and abs(number) < 1 << 63 else 0,
         "sequence": row["sequence"],
         "wall": row["wall"],
         "ending": _word(command.get("ending"), 20) or "",
@@ -604,13 +603,15 @@ def _word(value: Any, most: int) -> str | None:
 
 
 def _die(value: Any) -> int | None:
-    return value if isinstance(value, int) and 1 <= value <= 6 else None
+    return value if type(value) is int and 1 <= value <= 6 else None
 
 
 def _month(wall: Any) -> int:
+    if not isinstance(wall, str):
+        return 0
     try:
         return int(wall[:4]) * 100 + int(wall[5:7]) if "01" <= wall[5:7] <= "12" else 0
-    except (TypeError, ValueError):
+    except ValueError:
         return 0
 
 

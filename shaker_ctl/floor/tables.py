@@ -110,6 +110,12 @@ class Tables:
         self._site = site
         self.by_name: dict[str, Shown] = {}
 
+    def forget(self) -> None:
+        """The connection is a new one: the broker tells again what still holds, and what ended
+        meanwhile it does not tell."""
+        for table in self.by_name.values():
+            table.alarms, table.alive = {}, {}
+
     def take(self, topic: str, payload: bytes) -> Shown | None:
         """Fold one message in; None where it is no table's of this house."""
         found = topics.parsed(topic)

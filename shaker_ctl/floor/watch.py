@@ -9,7 +9,8 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 
 from shaker_ctl.floor.asking import Answer, Asked, Asking
 from shaker_ctl.floor.tables import Tables
@@ -39,7 +40,7 @@ class FloorWatch:
         self._connection = Connection(
             parameters,
             f"page-{id(self):x}",
-            connected=self._note_change,
+            connected=self._connected,
             received=self._received,
             subscriptions=[(everything + kind, 1) for kind in (*topics.SHOWN, topics.ANSWER)],
         )
@@ -48,6 +49,8 @@ class FloorWatch:
     @property
     def trouble(self) -> str:
         """Why the broker is not there; empty while it is."""
+        if self._thread.ident is not None and not self._thread.is_alive():
+            return "the page no longer listens: start it again"
         return self._connection.trouble
 
     def start(self) -> None:
@@ -70,6 +73,7 @@ class FloorWatch:
             self._connection.turn(0.1)
             while not self._waiting.empty():
                 asked, future = self._waiting.get()
+                self._futures = [(a, f) for a, f in self._futures if not f.done()]
                 self._futures.append((asked, future))
                 topic = asked.place.topic(topics.WANT)
                 self._connection.publish(topic, self._asking.request(asked), qos=1)
@@ -79,7 +83,8 @@ class FloorWatch:
                 self._changed()
         self._connection.close()
 
-    def _note_change(self) -> None:
+    def _connected(self) -> None:
+        self.tables.forget()
         self._is_changed = True
 
     def _received(self, topic: str, payload: bytes) -> None:
@@ -90,9 +95,9 @@ class FloorWatch:
             except ProtocolError:
                 return
             for asked, future in self._futures:
-                if answer is not None and asked is answer.asked and not future.done():
-                    future.set_result(answer)
-            self._futures = [(a, f) for a, f in self._futures if not f.done()]
+                if answer is not None and asked is answer.asked:
+                    with suppress(InvalidStateError):  # who asked may have given up
+                        future.set_result(answer)
             return
         self.tables.take(topic, payload)
         self._is_changed = True

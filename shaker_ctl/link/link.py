@@ -124,7 +124,7 @@ class Link:
             elif kind == topics.WANT:
                 self._wanted(payload)
             elif kind == topics.VERSION:
-                self._named_version = packing.from_json(payload) if payload else {}
+                self._named_version = packing.named_version(payload) if payload else {}
             elif kind.startswith(f"{topics.ALARM}/"):
                 self._sent.setdefault(kind, payload)  # of an earlier connection: `_look` ends it
         except ProtocolError as error:
@@ -258,12 +258,13 @@ class Link:
 
     def _tell_here(self) -> None:
         """Leave in a file how it stands with the floor, for `shaker-ctl link --show`."""
-        ack = self._outbox.acknowledged
+        ack = None if self._outbox.contradiction else self._outbox.acknowledged
         now = {
             "connected": self._connection.is_connected,
             "trouble": self._connection.trouble or self._journal_trouble,
             "contradiction": self._outbox.contradiction,
             "acknowledged": None if ack is None else ack.head.sequence,
+            "acknowledged_hash": "" if ack is None else ack.head.hash.hex(),
             "version_named": self._named_version,
         }
         text = json.dumps(now)

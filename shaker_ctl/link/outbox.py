@@ -38,17 +38,17 @@ class Outbox:
         known = self.acknowledged
         if known is not None and (known.identity, known.head) == (ack.identity, ack.head):
             return
-        is_next = self._follower is not None and self._drop_up_to(ack)
-        self.acknowledged = ack
-        if is_next:
+        if self._follower is not None and self._drop_up_to(ack):
+            self.acknowledged = ack
             return
         self._let_go()
-        self.contradiction = ""
+        self.acknowledged, self.contradiction = None, ""
         after = ack.head if ack.head.sequence else None
         try:
             self._follower = Follower(self._path, after, identity=ack.identity)
         except JournalCorruptError as error:
             self.contradiction = str(error)
+        self.acknowledged = ack  # only now: a journal that cannot be read is tried again
 
     def next_batch(self, session: str) -> Batch | None:
         """Return what follows the acknowledged record; None where there is nothing to say.

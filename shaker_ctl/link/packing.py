@@ -31,6 +31,8 @@ MOST_JSON = 256 * 1024
 _HEADER = 1024
 _LARGEST = (1 << 63) - 1
 _SESSION = re.compile(r"[0-9a-f]{16}")
+VERSION_OF_DEBIAN = r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}"
+_NAME = 80
 _IDENTITY = re.compile(r"[\x20-\x7e]{1,120}")
 _LENGTH = struct.Struct(">I")
 
@@ -215,6 +217,22 @@ def digest(plain: dict[str, Any], key: str) -> bytes:
     if not isinstance(value, str) or re.fullmatch(r"[0-9a-f]{64}", value) is None:
         raise ProtocolError(f"`{key}` is no SHA-256")
     return bytes.fromhex(value)
+
+
+def named_version(payload: bytes) -> dict[str, str]:
+    """Return the version that a floor names for a table: a person pastes it into a command.
+
+    Raises ProtocolError for all that is no version of Debian (deb-version(7)), digest and name.
+    """
+    plain = from_json(payload)
+    found = {key: str(plain.get(key, "")) for key in ("version", "digest", "by", "wall")}
+    if re.fullmatch(VERSION_OF_DEBIAN, found["version"]) is None:
+        raise ProtocolError("the version named is none")
+    if found["digest"]:
+        digest(plain, "digest")
+    if any(len(word) > _NAME or not word.isprintable() for word in found.values()):
+        raise ProtocolError("who names the version is no name")
+    return found
 
 
 def named(identity: Any) -> str:

@@ -24,6 +24,10 @@ from shaker_ctl.link.packing import Ack, ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
 
 PATIENCE_S = 20.0
+ASK_S = 0.25
+"""Between two questions: the floor answers one table no faster."""
+ASK_AGAIN_S = 2.0
+"""What is asked too soon, or lost, has no answer."""
 
 
 def pull(parameters: LinkParameters, folder: Path) -> Iterator[str]:
@@ -92,6 +96,7 @@ class _Floor:
         self._place = topics.Place(parameters.site, parameters.table)
         self._ack: Ack | None = None
         self._asked = ""
+        self._asked_s = 0.0
         self._part: tuple[dict[str, Any], bytes] | None = None
         self._connection = Connection(
             parameters,
@@ -127,8 +132,16 @@ class _Floor:
         self._wait(lambda: self._connection.is_connected)
         self._asked, self._part = secrets.token_hex(8), None
         wanted = packing.to_json({"id": self._asked, "from": first})
-        self._connection.publish(self._place.topic(topics.ASK), wanted, qos=1)
-        self._wait(lambda: self._part is not None)
+        due_s = self._asked_s + ASK_S
+
+        def is_there() -> bool:
+            nonlocal due_s
+            if self._part is None and (now_s := time.monotonic()) >= due_s:
+                self._asked_s, due_s = now_s, now_s + ASK_AGAIN_S
+                self._connection.publish(self._place.topic(topics.ASK), wanted, qos=1)
+            return self._part is not None
+
+        self._wait(is_there)
         assert self._part is not None
         header, data = self._part
         bodies = packing.bodies_of(data, packing.whole(header, "count"))

@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -23,6 +24,12 @@ from shaker_ctl.errors import SettingsError
 COOKIE = "__Host-shaker"
 """Browsers keep a cookie of this name to this host, to all of it, and off plain HTTP (RFC 6265bis);
 loopback counts as safe."""
+
+LONGEST_S = 12 * 3600.0
+"""A session of one shift, whatever asks meanwhile; the wall's goes on (`LOOKS_ON`)."""
+
+LOOK_AGAIN_S = 10.0
+"""Between two looks into the users file: who was removed, or has another passphrase, is out."""
 
 MAX_SESSIONS = 200
 """The oldest ends for one more."""
@@ -67,6 +74,9 @@ class Session:
     key: str
     """SHA-256 of the secret in the cookie: what is kept here opens nothing."""
     seen_s: float
+    began_s: float = 0.0
+    stored: str = ""
+    """Hash of the passphrase that opened it."""
     rights: frozenset[Any] = field(default_factory=frozenset)
     is_open: bool = True
 
@@ -97,7 +107,7 @@ class People:
         self.is_open = is_open
         self._rights = rights
         everything = frozenset[Any]().union(*rights.values())
-        self._everybody = Session("everybody", "", "", 0.0, everything)
+        self._everybody = Session("everybody", "", "", 0.0, rights=everything)
         self._checking = threading.Lock()
         self._accounts = accounts
         self._idle_s = idle_s
@@ -105,6 +115,8 @@ class People:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._lockout = Lockout()
+        self._stored: dict[Any, str] = {}
+        self._looked_s = float("-inf")
 
     def session(self, cookie: str | None, *, keeps: bool = True) -> Session:
         """Return who holds this cookie; `keeps`: this request counts as being there."""
@@ -117,7 +129,7 @@ class People:
             session = self._sessions.get(_key(cookie))
             if session is None:
                 return NOBODY
-            if now - session.seen_s > self._idle_s:
+            if not self._may_go_on(session, now):
                 self._end(session)
                 return NOBODY
             if keeps:
@@ -132,9 +144,18 @@ class People:
         with self._lock:
             if session.role in LOOKS_ON and session.is_open:
                 session.seen_s = now
-            if now - session.seen_s > self._idle_s:
+            if not self._may_go_on(session, now):
                 self._end(session)
             return session.is_open
+
+    def _may_go_on(self, session: Session, now: float) -> bool:
+        if now - self._looked_s >= LOOK_AGAIN_S:
+            self._looked_s = now
+            with suppress(SettingsError):  # a file that is being mended puts nobody out
+                self._stored = dict(self._accounts.stored())
+        is_over = session.role not in LOOKS_ON and now - session.began_s > LONGEST_S
+        is_known = self._stored.get((session.name, ROLES[session.role])) == session.stored
+        return now - session.seen_s <= self._idle_s and not is_over and is_known
 
     def log_in(self, name: str, role: str, passphrase: str) -> tuple[str, Session] | str:
         """Return the cookie's secret and the session, or why there is none, in words.
@@ -162,11 +183,17 @@ class People:
             return f"name, role and passphrase do not belong together{wait}"
         self._lockout.right(name)
         secret = secrets.token_urlsafe(32)
-        session = Session(name, role, _key(secret), now, self._rights[role])
+        session = Session(name, role, _key(secret), now, now, self._stored_of(name, role))
+        session.rights = self._rights[role]
         while len(self._sessions) >= MAX_SESSIONS:
             self._end(next(iter(self._sessions.values())))
         self._sessions[session.key] = session
         return secret, session
+
+    def _stored_of(self, name: str, role: str) -> str:
+        """The hash that has just let this person in."""
+        self._stored = dict(self._accounts.stored())
+        return self._stored.get((name, ROLES[role]), "")
 
     def knows(self, name: str) -> bool:
         """Whether anybody has this name; False where the users file cannot be used."""

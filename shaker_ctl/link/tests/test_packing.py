@@ -131,3 +131,23 @@ def test_a_topic_leads_back_to_its_table() -> None:
         assert topics.parsed(f"shaker/1/house/{taken}/state") is None
         with pytest.raises(SettingsError):
             topics.require_name(taken, "table")
+
+
+def test_a_version_of_a_package_is_named() -> None:
+    named = {"version": "1.2.0~rc1-1", "digest": "ab" * 32, "by": "Ann", "wall": "2026-11-23"}
+    assert packing.named_version(packing.to_json(named)) == named
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"version": "1.2; curl x|sh"},
+        {"version": ""},
+        {"version": "1.2", "digest": "x"},
+        {"version": "1.2", "by": "\x1b[2J"},
+        {"version": "1.2", "by": "a" * 81},
+    ],
+)
+def test_what_no_person_may_paste_is_refused(strange: dict[str, str]) -> None:
+    with pytest.raises(ProtocolError):
+        packing.named_version(packing.to_json(strange))

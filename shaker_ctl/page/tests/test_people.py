@@ -1,0 +1,75 @@
+"""When a session ends: idle, after a shift, and when its person is no longer one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shaker_ctl.console import accounts
+from shaker_ctl.console.accounts import ROLES, Accounts
+from shaker_ctl.page.people import LONGEST_S, LOOK_AGAIN_S, NOBODY, People
+
+WORD = "correct horse battery"
+IDLE_S = 900.0
+
+
+class Pit:
+    """People with a clock that a test sets, and one of each role who has logged in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now_s = 1000.0
+        self.users = folder / "users.toml"
+        for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
+            accounts.add(self.users, name, ROLES[role], WORD)
+        self.people = People(Accounts(self.users), IDLE_S, clock=lambda: self.now_s)
+        self.cookies = {}
+        for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
+            got = self.people.log_in(name, role, WORD)
+            assert isinstance(got, tuple)
+            self.cookies[name] = got[0]
+
+    def is_in(self, name: str) -> bool:
+        return self.people.session(self.cookies[name]) is not NOBODY
+
+
+@pytest.fixture
+def pit(tmp_path: Path) -> Pit:
+    return Pit(tmp_path)
+
+
+def test_who_is_idle_is_out(pit: Pit) -> None:
+    pit.now_s += IDLE_S - 1
+    assert pit.is_in("fay")
+    pit.now_s += IDLE_S + 1
+    assert not pit.is_in("fay")
+
+
+def test_a_script_keeps_no_session_longer_than_a_shift_but_a_wall_goes_on(pit: Pit) -> None:
+    wall = pit.people.session(pit.cookies["wall7"])
+    for _ in range(int(LONGEST_S / 600) + 1):
+        pit.now_s += 600
+        is_in = pit.is_in("fay")
+        assert pit.people.goes_on(wall)
+    assert not is_in
+
+
+def test_who_is_removed_from_the_users_file_is_out(pit: Pit) -> None:
+    wall = pit.people.session(pit.cookies["wall7"])
+    accounts.remove(pit.users, "wall7", ROLES["viewer"])
+    pit.now_s += LOOK_AGAIN_S
+    assert not pit.people.goes_on(wall)
+    assert pit.is_in("fay")
+
+
+def test_a_new_passphrase_ends_what_the_old_one_opened(pit: Pit) -> None:
+    accounts.remove(pit.users, "fay", ROLES["floorperson"])
+    accounts.add(pit.users, "fay", ROLES["floorperson"], WORD)
+    pit.now_s += LOOK_AGAIN_S
+    assert not pit.is_in("fay")
+
+
+def test_a_users_file_that_is_being_mended_puts_nobody_out(pit: Pit) -> None:
+    pit.users.write_text("[[", "utf-8")
+    pit.now_s += LOOK_AGAIN_S
+    assert pit.is_in("fay")

@@ -70,8 +70,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one event led to."""
 
     state: TableState

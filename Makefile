@@ -202,7 +202,8 @@ $(VENV)/.test: $(VENV)/.rig $(LOCK_TEST)
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test $(LOCK_BROWSER)
-	@sh hil_tests/system-libraries chromium:bin/chromium
+	@sh hil_tests/system-libraries chromium:bin/chromium \
+	    fonts-noto-cjk:share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 	$(LOCKED) -r $(LOCK_BROWSER)
 	@touch $@
 

@@ -244,6 +244,7 @@ class Table:
                 last_run=lambda: self._announcer.last_run,
                 last_round=lambda: self._announcer.last_round,
                 wear=wear,
+                meters=tables.meters,
                 why_due=why_due,
                 require_verified=self._require_verified,
             )
@@ -364,7 +365,8 @@ class Table:
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
         self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))
-        self._reminders.look(self._wall.now(), self._wall.trust(), self._state.state.dice)
+        state = self._state.state
+        self._reminders.look(self._wall.now(), self._wall.trust(), state.dice, manual=state.manual)
         if not self._state.is_alive():
             self._motion.stop("state thread ended")
             self._is_in_order = False

@@ -18,6 +18,7 @@ from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.statistics import figures, figures_of
 from shaker_ctl.journal.worn import Worn
@@ -269,3 +270,21 @@ def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another
     finally:
         watch.stop()
         store.close()
+
+
+def test_meters_count_since_two_persons_cleared_them(store: SqliteJournal) -> None:
+    opened = Entry("step", {"event": {"type": "CompartmentOpened"}, "decision": []})
+    refused = Entry("refused", {"event": {"type": "CompartmentOpened"}})
+    started = Entry("step", {"event": {"type": "Restarted"}, "decision": []})
+    rounds(store, 1, 5)
+    written(store, started, opened, refused, opened)
+    before = made(store).meters()
+    assert before is not None
+    assert (before.counts["rounds"], before.counts["compartment opened"]) == (5, 2)
+    assert before.counts["starts of the controller"] == 1
+    written(store, Entry("console", {"note": CLEARED, "by": ["fay", "tom"], "actor": {}}), opened)
+    rounds(store, 6, 2)
+    after = made(store).meters()
+    assert after is not None
+    assert (after.counts["rounds"], after.counts["compartment opened"]) == (2, 1)
+    assert (after.since[:10], after.cleared_by) == ("2026-11-23", "fay and tom")

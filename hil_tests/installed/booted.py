@@ -239,7 +239,7 @@ class BootedDebian:
         raise AssertionError("EN is still high after 5 s")
 
     def as_(self, role: str, name: str) -> Console:
-        console = self.session.console("technician")
+        console = self.session.console("dealer" if role == "dealer" else "technician")
         console.login(role, name, self.session.passphrases[name])
         return console
 

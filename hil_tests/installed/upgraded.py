@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from hil_tests.installed import beside, debian
 from hil_tests.installed.booted import (
     BootedDebian,
     Computer,
+    enter_what_lies_there,
     furnish,
     open_table,
     put_stand_ins,
@@ -205,11 +206,31 @@ def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Tell
 
 
 def be_open(machine: BootedDebian, computer: Computer) -> bool:
-    """Have people open the table where it is not; a busy machine may be late, which is a fault."""
-    if shown(computer).get("life") != "open":
-        with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
+    """Have people open the table where it is not, and come where it waits for them; a busy machine
+    may be late, which is a fault."""
+    with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
+        seen = shown(computer)
+        waits_for = (seen.get("pending") or {}).get("kind")
+        if seen.get("life") != "open":
             open_table(machine)
+        elif waits_for in COMES:
+            role, name = COMES[waits_for]
+            person = machine.as_(role, name)
+            with closing(person):
+                if waits_for == "enter":
+                    enter_what_lies_there(person, machine)
+                else:
+                    person.ask(f"{waits_for} {seen['round_id']}")
     return shown(computer).get("life") == "open"
+
+
+COMES = {
+    "enter": ("dealer", "dan"),
+    "presence": ("floorperson", "fay"),
+    "settled": ("dealer", "dan"),
+    "lamps-off": ("dealer", "dan"),
+}
+"""Who comes for what the table waits for."""
 
 
 def check_open_table_refuses(

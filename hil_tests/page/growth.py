@@ -86,6 +86,7 @@ class StandIn:
 
     def _play_one(self) -> None:
         rnd, number = self._rnd, self.rounds + 1
+        curve = tuple(rnd.uniform(800, 900) for _ in range(60))
         for phase in PHASES:
             lit = tuple(rnd.sample(AREAS, 9)) if phase == "collecting" else ()
             values = tuple(sorted(rnd.choices(range(1, 7), k=3))) if lit else None
@@ -99,7 +100,7 @@ class StandIn:
                 motor=MotorView(
                     rpm=900.0 if phase == "tossing" else 0.0,
                     is_enabled=phase == "tossing",
-                    last_toss_rpm=tuple(rnd.uniform(800, 900) for _ in range(60)),
+                    last_toss_rpm=curve,
                     last_toss_s=2.6,
                 ),
                 camera=CameraView(fps=60.0, late_frames=0, sharpness=40.0, brightness=90.0),

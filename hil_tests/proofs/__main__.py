@@ -1,4 +1,4 @@
-"""`python -m hil_tests.proofs`: explore every table; `merge`, `mutants` and `speed` are beside it.
+"""`python -m hil_tests.proofs`: explore every table; beside it `merge`, `mutants`, `walk`, `speed`.
 
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
 table ever puts to the test, any row that no table takes by an event that the product posts, or
@@ -25,6 +25,7 @@ from hil_tests.proofs.mutants import Ground, MutantVerdict, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.summary import Summary, read, write
 from hil_tests.proofs.tables import tables
+from hil_tests.proofs.walk import walk
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.machine import MACHINE, ROWS
 from shaker_ctl.rules.rulebook import Rulebook
@@ -213,6 +214,29 @@ def try_mutants(
         f"{time.process_time() - began:.0f} s of one core"
     )
     raise typer.Exit(0 if share >= MIN_KILLED else 1)
+
+
+@app.command("walk")
+def play_at_random(
+    steps: Annotated[int, typer.Option(help="Events that are taken, over all tables.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Where chance begins.")] = 1,
+    shard: Shard = "",
+) -> None:
+    """Play at random with people who err; every step is judged by every property."""
+    found = []
+    for table in _part(shard, list(tables())):
+        found.append(walk(table, steps // len(tables()), seed))
+        one = found[-1]
+        console.print(
+            f"{one.table}: {one.steps} steps taken, {one.refused} refused, {one.rounds} rounds, "
+            f"longest way home {one.longest} steps, {one.seconds:.0f} s"
+        )
+        for broken in one.violations:
+            console.print(f"  [red]{broken.property}[/]", highlight=False)
+            console.print(f"    in {broken.state}\n    on {broken.event}\n    to {broken.step}")
+    bad = sum(len(one.violations) + one.dead_ends for one in found)
+    console.print(f"{sum(one.steps for one in found)} steps, {bad} violations or dead ends")
+    raise typer.Exit(1 if bad else 0)
 
 
 @app.command()

@@ -174,6 +174,7 @@ def _acts(day: datetime) -> list[ev.Event]:
     found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
     found += _seen_and_signed(ANOTHER, day)
     found += [ev.ShiftBegan(None), ev.DiceChanged(ANOTHER, ("a", "b", "c"), day + DICE_AT)]
+    found += [ev.DiceCorrected(PEOPLE[1], serials) for serials in (("a", "b"), ("used", "b", "c"))]
     found += [
         ev.DiceChanged(ANOTHER, serials, day + DICE_AT)
         for serials in (("a", "b"), ("a", "a", "b"), ("a", "b", "c", "d"), ("used", "b", "c"))
@@ -199,6 +200,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.ShiftInspectionRequested(who),
             ev.TimeConfirmed(who),
             ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
+            ev.DiceCorrected(who, ("a", "b", "c")),
             ev.DiceKept(who),
             ev.BetsRequested(who),
             *(ev.FaultCleared(who, kind) for kind in FaultKind),

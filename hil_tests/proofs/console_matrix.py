@@ -38,8 +38,8 @@ from shaker_ctl.view.requests import to_event
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 ROUND = 12
 READ = (3, 4, 5)
-NO_EVENT = frozenset({"light", "selftest"})
-"""Acts on a device that is no part of the table's state; the service answers them itself."""
+NO_EVENT = frozenset({"light", "selftest", "meters clear"})
+"""Acts on what is no part of the table's state; the service answers them itself."""
 
 LINES: dict[str, tuple[str, ...]] = {
     "enter": ("enter 12 1 1 1", "enter 12 345"),
@@ -54,6 +54,7 @@ LINES: dict[str, tuple[str, ...]] = {
         *("inspect cycle", "inspect tossed", "inspect not-tossed"),
     ),
     "dice changed": ("dice changed A1 A2 A3",),
+    "dice corrected": ("dice corrected B1 B2 B3",),
     "out-of-order": (
         "out-of-order",
         "out-of-order dice-removed covered-or-signed",
@@ -122,6 +123,8 @@ def states(rules: Rulebook) -> Iterator[TableState]:
                 )
         if phase in phases.SHUT | phases.STOPPED:
             yield replace(state, dice_in_doubt=True)
+            yield replace(state, dice_untried=True)
+            yield replace(state, manual=True)
         if phase is Phase.READY:
             yield replace(state, shift_due=True)
 

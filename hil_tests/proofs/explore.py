@@ -14,8 +14,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from hil_tests.proofs.alphabet import NOW, READ, UNREADABLE, alphabet
+from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, alphabet
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.tables import Table
@@ -24,18 +25,33 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
+    Barrier,
+    Cause,
     Correction,
+    DiceNamed,
+    DiceSet,
+    Ending,
     Person,
     Purpose,
     Role,
+    Shown,
     Source,
     Unreadable,
 )
 
 Node = tuple[TableState, Watch]
 
-_BY = (Person("dealer", Role.DEALER), Person("floorperson", Role.FLOORPERSON))
+FLOORPERSON = Person("floorperson", Role.FLOORPERSON)
+_BY = (Person("dealer", Role.DEALER), FLOORPERSON)
 CORRECTED_VALUES, CORRECTED_NO_ROLL = Correction(READ, *_BY), Correction(None, *_BY)
+
+FRESH = ("a", "b", "c")
+ANY_SHOWN = frozenset({Shown.TRIPLE})
+_CAUSES = {
+    Ending.VOID: Cause.SHAKER,
+    Ending.NOT_STARTED: Cause.ESTOP,
+    Ending.NO_ROLL: Cause.NOT_FLAT,
+}
 
 HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 """Where some path must lead from everywhere: open between rounds, or out of service."""
@@ -46,43 +62,52 @@ def first(table: Table) -> Node:
     return normal(initial(table.rules)), Watch(shift_due=bool(table.expected.shift))
 
 
-def normal(state: TableState) -> TableState:
-    """Bring a state to round 2 and serial 2, and forget who signed and reasons.
+_ALIKE: dict[str, Callable[[Any], Any]] = {
+    "round": lambda _: NOW,
+    "serial": lambda _: NOW,
+    "signed_by": lambda _: None,
+    "reading": lambda it: UNREADABLE if isinstance(it, Unreadable) else it,
+    "correction": lambda it: it and (CORRECTED_VALUES if it.first else CORRECTED_NO_ROLL),
+    "used_dice": lambda it: ("used",) if it else (),
+    "dice": lambda it: it and DiceSet(FRESH, it.installed_at),
+    "source": lambda it: Source.ENTERED if it is Source.DECIDED else it,
+    "barred": lambda it: it if it in (None, Barrier.TIME_UNTRUSTED) else Barrier.CLOCK_SILENT,
+    "shown": lambda it: ANY_SHOWN if it else it,
+    "inspector": lambda it: FLOORPERSON if it == ANOTHER else it,
+    "dice_named": lambda it: it and DiceNamed(it.serials, FLOORPERSON),
+}
+"""Fields of which not everything decides, with what stands for all that decides alike.
 
-    Sound, and tested as such: rows compare numbers with those of events and count them on, nothing
-    else; who signed, and why something was unreadable, is recorded and never decides. Who makes an
-    inspection does decide, and stays. Of a correction only that it was made decides, and whether
-    values were lit before; who made it is compared by the properties where it is made. Whether a
-    person typed or decided a result is recorded, and decides the same.
-    """
-    reading, correction = state.reading, state.correction
-    if isinstance(reading, Unreadable):
-        reading = UNREADABLE
-    if correction is not None:
-        correction = CORRECTED_VALUES if correction.first else CORRECTED_NO_ROLL
-    used = ("used",) if state.used_dice else ()
-    source = Source.ENTERED if state.source is Source.DECIDED else state.source
-    if (
-        state.round == NOW
-        and state.serial == NOW
-        and state.signed_by is None
-        and reading == state.reading
-        and correction == state.correction
-        and source is state.source
-        and used == state.used_dice
-    ):
-        return state
-    return state.changed(
-        {
-            "round": NOW,
-            "serial": NOW,
-            "signed_by": None,
-            "reading": reading,
-            "correction": correction,
-            "source": source,
-            "used_dice": used,
-        }
-    )
+Sound, and tested as such (`test_what_is_alike_steps_alike`): rows compare numbers with those of
+events and count them on, nothing else. Who signed, why something was unreadable, why the clock
+bars a round (but for an untrusted clock), which dice are in use and what the lamp entries showed
+is recorded and told. Of two floorpersons it never matters which one inspects, and of those who may
+name dice which one did: only whether it is the same person again. Of a correction only that it
+was made decides, and whether values were lit before; the properties compare who made it where it
+is made. Whether a person typed or decided a result is recorded, and decides alike.
+"""
+
+
+def normal_watch(watch: Watch) -> Watch:
+    """Bring the same names to the same representatives as `normal` does."""
+    if watch.inspector == ANOTHER:
+        watch = watch._replace(inspector=FLOORPERSON)
+    if watch.dice_by is not None and watch.dice_by[0] != FLOORPERSON.name:
+        watch = watch._replace(dice_by=(FLOORPERSON.name, watch.dice_by[1]))
+    return watch
+
+
+def normal(state: TableState) -> TableState:
+    """Bring a state to round 2 and serial 2, and what decides alike to one representative."""
+    held = vars(state)
+    changes = {
+        name: alike
+        for name, to in _ALIKE.items()
+        if (alike := to(was := held[name])) is not was and alike != was
+    }
+    if state.ending in _CAUSES and state.cause is not _CAUSES[state.ending]:
+        changes["cause"] = _CAUSES[state.ending]  # told and recorded where the round ends
+    return state.changed(changes) if changes else state
 
 
 @dataclass
@@ -174,7 +199,7 @@ def explore(
                 found.rows.update(row.name for row in step.rows)
             for row in step.rows if keep else ():
                 found.kept_taken.setdefault(row.name, []).append((here, event))
-            after: Node = (normal(step.state), seen)
+            after: Node = (normal(step.state), normal_watch(seen))
             there = index.get(after)
             if there is None:
                 there = index[after] = len(index)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.explore import HOME, Exploration, Node, normal
+from hil_tests.proofs.explore import HOME, Exploration, Node, normal, normal_watch
 from hil_tests.proofs.properties import Case, check
 from hil_tests.proofs.tables import Table
 from hil_tests.proofs.watch import watched
@@ -202,7 +202,7 @@ def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[s
         return f"crash: {type(error).__name__}", None
     if step.refused is not None and seen is watch:
         return "", None
-    return "", (normal(step.state), seen)
+    return "", (normal(step.state), normal_watch(seen))
 
 
 def _trials(mutant: Mutant, ground: Ground) -> Iterator[tuple[int, ev.Event]]:

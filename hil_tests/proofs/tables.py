@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.profile_files import load
@@ -50,6 +51,18 @@ class Table:
     """A day on which it may play."""
     bad_days: tuple[datetime, ...] = ()
     """Days on which the instrument is not in force."""
+
+    def in_use(self, *, manual: bool) -> Table:
+        """Return what is expected with the shaker in use: the automated one, or a manual one."""
+        return self._by_hand if manual else self
+
+    @cached_property
+    def _by_hand(self) -> Table:
+        """The dealer shakes, paces and enters; no shift inspects a shaker that is out of use."""
+        expected = replace(
+            self.expected, nmb_before_reveal=False, shift=NOBODY, player=False, auto=False
+        )
+        return replace(self, rules=self.rules.in_use(manual=True), expected=expected)
 
 
 TODAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

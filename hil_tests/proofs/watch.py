@@ -104,8 +104,12 @@ class Watch(NamedTuple):
     shift_due: bool = False
     camera_off: bool = False
     """The table came back to service with the reader broken, and it is not mended yet."""
+    manual: bool = False
+    """The automated shaker was retired, and did not come back yet."""
     doubt: bool = False
     """The compartment was opened since a person said which dice are in it."""
+    untried: bool = False
+    """Dice were recorded, and nothing was inspected or tried since."""
     dice_by: tuple[str, frozenset[str]] | None = None
     """Name of the first of two persons, and the serials of the other dice that they name."""
 
@@ -113,7 +117,7 @@ class Watch(NamedTuple):
 SUPERVISED = frozenset(
     {
         *(P.OPENING, P.ADMITTING, P.PACING, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT),
-        *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP),
+        *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.ODDS_TRIED),
         *(P.LAMP_TRIAL, P.JOGGING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING),
         *(P.COMING_TO_REST, P.READING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
         *(P.PUSHING, P.CLEARING),
@@ -159,11 +163,14 @@ def is_current(state: TableState, event: ev.Event) -> bool:
 
 def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
     """Return the watch after this transition."""
+    table = table.in_use(manual=w.manual)
     if type(event) in WORLD:
         w = _world(table, w, state, event)
     if step.refused is not None:
         return w
     w = _heard(table, w, state, event, step)
+    if w.untried and step.state.serial != state.serial:
+        w = w._replace(untried=False)
     if w.camera_off and w.playing and not w.verdict and step.state.phase is P.AWAITING_DEALER:
         w = w._replace(verdict="unreadable")
     for command in step.commands:
@@ -195,12 +202,15 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         w = w._replace(awaited=None)
     elif w.awaited and not _awaits(step.commands):
         w = w._replace(awaited=_STILL.get(phase))
+    if left in ODDS and _darkens(step):
+        w = w._replace(odds_up=False)
     if phase not in LIGHTING and left in LIGHTING and not isinstance(event, ev.Restarted):
         w = w._replace(lit=False) if _darkens(step) else w
-    if phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.CLOSED):
+    if phase in (P.OUT_OF_SERVICE, P.CLOSED):
         w = _disturbed(w)._replace(posed=False, lit=False, hidden=True)
     elif phase is P.INSPECTION_DUE:
-        w = _disturbed(w) if isinstance(event, ABANDONS) or left is P.OPENING else w
+        abandons = isinstance(event, ABANDONS) and not w.manual
+        w = _disturbed(w) if abandons or left is P.OPENING else w
         w = w._replace(posed=False, lit=False, good_so_far=False, hidden=True)
         if not (w.entries == 3 and w.each and w.seen):
             w = w._replace(entries=0, each=False, seen=False)
@@ -221,6 +231,10 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
 def _darkens(step: Step) -> bool:
     return any(isinstance(each, do.ClearLamps | do.DarkenLamps) for each in step.commands)
 
+
+ODDS = frozenset({P.ODDS_TRIED, P.ODDS_TO_BE_SEEN})
+"""Phases of an inspection in which the multipliers' displays are lit. To clear the lamps, or to
+darken them, darkens these, too."""
 
 LIGHTING = frozenset(
     {
@@ -250,8 +264,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     has_contact = table.rules.covered or table.rules.cover_must_be_absent
     if contact := CONTACTS.get(type(event)):
         w = w._replace(**contact)
-        if isinstance(event, ev.CompartmentOpened):
-            w = w._replace(doubt=True, offered=None)
+        if isinstance(event, ev.CompartmentOpened) and not w.manual:
+            w = w._replace(doubt=True, offered=None, dice_by=None)
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):
@@ -259,7 +273,7 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             compartment=event.compartment_open,
             estop=event.estop_pressed,
             cover=event.cover_closed and has_contact,
-            doubt=w.doubt or event.compartment_open,
+            doubt=w.doubt or (event.compartment_open and not w.manual),
             energised=False,
             reading=False,
             hidden=True,
@@ -268,6 +282,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     kind = FAULTS.get(type(event))
     if kind is FaultKind.READER and w.camera_off:
         return w
+    if kind in BY_HAND and w.manual:
+        return w._replace(faults=w.faults | {kind}) if is_current(state, event) else w
     if kind is not None and is_current(state, event):
         w = _disturbed(w._replace(faults=w.faults | {kind}))
         if kind is FaultKind.LAMP and w.tossed and not w.paid:
@@ -276,6 +292,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             w = w._replace(energised=False)
         if kind is FaultKind.LAMP:
             w = w._replace(lamps=Lamps.UNKNOWN)
+    if w.manual and isinstance(event, ev.CompartmentOpened):
+        return w
     if isinstance(event, DISTURBS) or (w.energised and _stops_toss(table, event)):
         w = _disturbed(w)
     return w
@@ -302,8 +320,8 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
                 w = w._replace(each=set(event.areas) == set(table.rules.areas))
         case ev.LampsShown():
             w = w._replace(lamps=Lamps.LIT, looked=False)
-        case ev.LampsSeen() if state.phase is P.LAMPS_TO_BE_SEEN:
-            w = w._replace(seen=True)
+        case ev.LampsSeen() if state.phase in (P.LAMPS_TO_BE_SEEN, P.ODDS_TO_BE_SEEN):
+            w = w._replace(seen=state.phase is last_look(table))
         case ev.LampsSeen():
             w = w._replace(entries=min(w.entries + 1, 3), looked=False)
         case ev.LampSeenWrong():
@@ -376,7 +394,9 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(first=first, stands=event.values, offered=None, value=True)
             w = w._replace(settled=True, bets_closed=True)
         case ev.MultipliersShown():
-            w = w._replace(odds_proved=True)
+            w = w._replace(odds_proved=w.playing)
+        case ev.MultipliersNotShown():
+            w = _disturbed(w._replace(faults=w.faults | {FaultKind.CONTROLLER}))
         case ev.WagersSettled():
             w = w._replace(paid=True)
         case ev.InspectionRequested():
@@ -394,7 +414,9 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
             if step.state.phase is not P.INSPECTION_DUE:
                 w = w._replace(shift_due=bool(table.expected.shift))
-        case ev.DiceChanged() if table.expected.dice_by_two and not seconds_dice(w, event):
+        case ev.TimeChecked() if state.phase is P.PLANNING:
+            w = w._replace(tossed=True, settled=True, verdict="unreadable")
+        case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
         case ev.RevealRequested() if state.phase is P.REVEALING:
             w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
@@ -409,11 +431,16 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             faults = w.faults - {event.kind}
             w = w._replace(faults=faults, camera_off=w.camera_off and FaultKind.READER in faults)
         case ev.ReturnRequested():
-            w = w._replace(camera_off=FaultKind.READER in w.faults)
+            w = w._replace(camera_off=FaultKind.READER in w.faults and not w.manual)
+        case ev.DiceCorrected():
+            w = w._replace(dice_by=None)
         case ev.DiceChanged():
-            w = _disturbed(w)._replace(doubt=False, dice_by=None)
+            w = _disturbed(w)._replace(doubt=False, dice_by=None, untried=True)
         case ev.ShakerRetired():
-            w = w._replace(doubt=False, dice_by=None)
+            w = w._replace(doubt=False, dice_by=None, manual=True, camera_off=False)
+            w = w._replace(shift_due=False, untried=False)
+        case ev.ShakerRestored():
+            w = w._replace(doubt=False, dice_by=None, manual=False, untried=False)
         case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():
@@ -421,6 +448,15 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
     return w
+
+
+BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
+"""What a table with a manual shaker does not miss."""
+
+
+def last_look(table: Table) -> Phase:
+    """What a person looks at last before the shaker: the lamps, or the multipliers' displays."""
+    return P.ODDS_TO_BE_SEEN if table.expected.multipliers else P.LAMPS_TO_BE_SEEN
 
 
 def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:
@@ -433,12 +469,18 @@ def _unread(w: Watch) -> bool:
     return w.camera_off and not w.playing
 
 
-def seconds_dice(w: Watch, event: ev.DiceChanged) -> bool:
+def seconds_dice(w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
     """True where another person than the first names the same other dice."""
     if w.dice_by is None:
         return False
     name, serials = w.dice_by
     return name != event.person.name and serials == set(event.serials)
+
+
+def named_alone(table: Table, w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
+    """True for serials that a second person has to repeat, and none has named before."""
+    by_two = table.expected.dice_by_two or isinstance(event, ev.DiceCorrected)
+    return by_two and not seconds_dice(w, event)
 
 
 def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:
@@ -466,7 +508,9 @@ def _silence(w: Watch, state: TableState, timer: Timer) -> Watch:
         Timer.COVER: FaultKind.SHAKER,
         Timer.DRAW: FaultKind.CONTROLLER,
     }.get(timer)
-    optional = state.phase in (P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
+    if state.phase in (P.SHOWING_MULTIPLIERS, P.ODDS_TRIED):
+        kind = FaultKind.CONTROLLER
+    optional = state.phase is P.DRAWING_MULTIPLIERS
     if timer is Timer.PAYOUT and state.phase is P.PAYING:
         return w._replace(paid=True)
     if kind is None or optional:

@@ -144,8 +144,10 @@ def _value(taken: dict[str, Any]) -> str:
     return f"{taken['value']:.5g} {taken['unit']}{mark}".strip()
 
 
-def table(before: dict[str, Any], after: dict[str, Any], found: list[Change]) -> Table:
-    """Draw the changes for a screen."""
+def table(before: dict[str, Any], after: dict[str, Any], found: list[Change]) -> Table | str:
+    """Draw the changes for a screen; a sentence where there are none."""
+    if not found:
+        return f"No changes; tests compared: {len(after['tests'])}"
     drawn = Table(
         "test",
         "what",

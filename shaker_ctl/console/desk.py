@@ -60,14 +60,15 @@ class Request:
         shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
         area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
         steer the walk over every lamp
-        `dice changed` serials: tuple[str, str, str] · `dice same`
+        `dice changed` · `dice corrected`, each with serials: tuple[str, str, str] · `dice same`
         `cover off` round: int, at the reveal, where its contact is stuck
+        `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
+        else what was done so that a manual shaker may be used); the technician, too
     technician, floorperson, supervisor
+        `meters clear`, by two of them one after the other
         `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
     technician
-        `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
-        else what was done so that a manual shaker may be used)
-        `return-to-service` (also the shaker's return after those steps)
+        `return-to-service` · `shaker back` (the automated shaker, after those steps)
         `fault clear` code: str (as in the fault queue)
         `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
         (None: every lamp in turn) · `light` level: float 0.0-1.0 · `selftest`
@@ -232,8 +233,8 @@ class InspectionView:
     """How far the opening (or shift) inspection has come."""
 
     stage: str = ""
-    """`due`, `values?`, `lamp entries`, `seen?`, `lamp walk`, `walk paused`, `cycle?`, `cycles`,
-    `tossed?`, `signature?`, `signed`."""
+    """`due`, `values?`, `lamp entries`, `seen?`, `lamp walk`, `walk paused`, `multiplier displays`,
+    `cycle?`, `cycles`, `tossed?`, `signature?`, `signed`."""
     reasons: tuple[str, ...] = ()
     """Why one is due."""
     entries_seen: int = 0
@@ -284,7 +285,7 @@ class TableView:
     table: str
     life: str
     """`closed`, `inspection due`, `opening inspection`, `shift inspection`, `inspected`, `open`,
-    `trial`, `out of service`, `shaker retired`."""
+    `trial`, `out of service`."""
     phase: str = ""
     """Of the round: `bets open`, `no more bets`, `tossing`, ...; empty between rounds."""
     says: str = ""
@@ -387,6 +388,9 @@ class Desk(Protocol):
 
     def snap(self) -> Parcel:
         """A small JPEG of now; raises `RefusedError` between cover-closed and reveal."""
+
+    def meters(self) -> Mapping[str, object]:
+        """Counters since they were last cleared, when, and by whom; raises `ShakerError`."""
 
     def statistics(self) -> Mapping[str, object]:
         """Figures on outcomes and on the shake (O-17, O-18), labels in words."""

@@ -20,7 +20,7 @@ from shaker_ctl.console import codes
 from shaker_ctl.rules.vocabulary import Role
 
 MAX_LINE = 200
-"""Characters; the longest command, `dice changed` with three long serials, has 112."""
+"""Characters; the longest command, `dice corrected` with three long serials, has 113."""
 
 
 class Kind(Enum):
@@ -121,6 +121,7 @@ FORMS: tuple[Form, ...] = (
     _look("profile", "the rules in force, each with its clause"),
     _look("digests", "version, and SHA-256 of program, model, profile, settings"),
     _look("health", "temperature, power, disk, memory, clock"),
+    _look("meters", "rounds, voids, no rolls, openings, stops, starts since the last clearing"),
     _look("statistics", "figures on the outcomes, with sample size and power"),
     _own("help", "what is allowed now; one command; all; codes", "[CMD|all|codes]", args.topic),
     _own("login", "say who you are; the passphrase is asked for", "ROLE NAME", args.who),
@@ -198,21 +199,34 @@ FORMS: tuple[Form, ...] = (
     _act(_FLOOR, "shift start", "a new shift begins"),
     _act(_FLOOR, "time confirm", "the clock shown by `health` is right"),
     _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
+    _act(
+        _FLOOR,
+        "dice corrected",
+        "a serial was typed wrongly, and the dice are not used yet; a second person repeats it",
+        "SERIAL SERIAL SERIAL",
+        args.serials,
+    ),
     _act(_FLOOR, "dice same", "the compartment was opened, and the same dice are in it"),
     _act(
-        _TECHNICIAN,
+        _FLOOR | _TECHNICIAN,
         "out-of-order",
         "out of service; with steps: a manual shaker may be used",
         "[STEP ...]",
         args.steps,
     ),
     _act(_TECHNICIAN, "return-to-service", "back, to a new inspection"),
+    _act(_TECHNICIAN, "shaker back", "the automated shaker stands ready again, its dice out"),
     _act(_TECHNICIAN, "fault clear", "what the code names is repaired", "CODE", args.code),
     _act(_TECHNICIAN, "jog", "turn the motor, table closed", "RPM SECONDS", args.jog),
     _act(_TECHNICIAN, "test-toss", "one toss that counts for nothing, table closed"),
     _act(_TECHNICIAN, "lamp test", "one lamp, or each in turn, table closed", "[AREA]", args.area),
     _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
     _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
+    _act(
+        _FLOOR | _TECHNICIAN,
+        "meters clear",
+        "begin the meters anew, table closed; a second person repeats it",
+    ),
     _act(_FLOOR | _TECHNICIAN, "cancel", "give up the inspection or trial under way (Ctrl-C)"),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
     _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),

@@ -76,6 +76,11 @@ def _round(seat: Seat, arguments: Arguments) -> Shown | Refusal:
     return Shown(render.game_round(found, seat.style), {"round": found})
 
 
+def _meters(seat: Seat, _arguments: Arguments) -> Shown:
+    figures = seat.desk.meters()
+    return Shown(render.figures(figures), {"meters": figures})
+
+
 def _statistics(seat: Seat, _arguments: Arguments) -> Shown:
     figures = seat.desk.statistics()
     return Shown(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
@@ -112,6 +117,7 @@ LOOKS: dict[str, Look] = {
     "digests": _digests,
     "health": _health,
     "statistics": _statistics,
+    "meters": _meters,
     "log bundle": lambda seat, _arguments: seat.desk.bundle(),
     "export": lambda seat, _arguments: seat.desk.export(),
 }

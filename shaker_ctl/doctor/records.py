@@ -133,6 +133,7 @@ def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:
     except ShakerError as error:
         return warn("dice", f"the journal does not say: {error}", error.remedy)
     held = None if state is None else state.dice
+    book = book.in_use(manual=state is not None and state.manual)
     barrier = book.bars(now, TimeTrust.RTC, False, held)
     if barrier in (Barrier.DICE_UNKNOWN, Barrier.DICE_EXPIRED):
         return warn("dice", book.explain(barrier), remedy)

@@ -25,6 +25,12 @@ METERS = {
 }
 """Event to the counter that it moves."""
 
+MODES = {
+    "camera_off": "rounds without the camera",
+    "manual_shaker": "rounds with a manual shaker",
+}
+"""What a round's record says of how it was played, to the counter that it moves."""
+
 ROUTINE = frozenset(
     {
         *("BetsRequested", "NoMoreBetsCalled", "ActivationRequested", "RevealRequested"),
@@ -119,8 +125,9 @@ class DaySheet:
 
     def _round(self, ended: Plain, wall: str) -> None:
         self.rounds.append(ended["round"])
-        if ended.get("camera_off"):
-            self.meters["rounds without the camera"] += 1
+        for mode, meter in MODES.items():
+            if ended.get(mode):
+                self.meters[meter] += 1
         self.endings[ended["ending"]] += 1
         if ended.get("source"):
             self.sources[ended["source"]] += 1

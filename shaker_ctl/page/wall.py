@@ -25,7 +25,6 @@ SHAPES = {
     "shift inspection": "triangle",
     "trial": "triangle",
     "out of service": "cross",
-    "shaker retired": "cross",
 }
 """The table's life to a shape beside its colour."""
 

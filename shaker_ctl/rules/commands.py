@@ -324,6 +324,8 @@ class RecordRound(Command):
     """Two persons put `values` in the place of what it holds; no roll where neither has values."""
     camera_off: bool = False
     """Played without the reader: no picture proves that the dice were tossed (O-21)."""
+    manual_shaker: bool = False
+    """The dealer shook a manual shaker."""
 
 
 @recorded

@@ -43,7 +43,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         LIFE_COLOUR,
         (
             *(P.CLOSED, P.INSPECTION_DUE, P.INSPECTED, P.OPENING, P.READY, P.ADMITTING, P.PACING),
-            *(P.OUT_OF_SERVICE, P.SHAKER_RETIRED),
+            P.OUT_OF_SERVICE,
         ),
     ),
     (
@@ -52,6 +52,7 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
         (
             *(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN),
             *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.WALK_PAUSED, P.LAMPS_TO_BE_SEEN),
+            *(P.ODDS_TRIED, P.ODDS_TO_BE_SEEN),
             *(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.CYCLE_DONE),
             *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
         ),

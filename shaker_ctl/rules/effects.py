@@ -10,6 +10,7 @@ from typing import Any
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules.guards import barrier
+from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
@@ -56,7 +57,7 @@ def contacts_as_read(c: Context) -> Changes:
     e = c.event
     return {
         "compartment_open": e.compartment_open,
-        "dice_in_doubt": c.state.dice_in_doubt or e.compartment_open,
+        "dice_in_doubt": not c.state.manual and (c.state.dice_in_doubt or e.compartment_open),
         "estop_pressed": e.estop_pressed,
         "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
     }
@@ -71,6 +72,32 @@ def broken(kind: FaultKind) -> Note:
 
     note.__name__ = f"{kind.value} broken"
     return note
+
+
+def not_missed(kind: FaultKind) -> Note:
+    """Broken, and not in use: it has to be mended before it is used again."""
+
+    def note(c: Context) -> Changes:
+        return {"faults": c.state.faults | {kind}}
+
+    note.__name__ = f"{kind.value} broken, not missed"
+    return note
+
+
+def retired(_: Context) -> Changes:
+    """From here on a manual shaker is in use; its dice are recorded anew."""
+    return {
+        "manual": True,
+        "dice": None,
+        "dice_untried": False,
+        "camera_off": False,
+        "shift_due": False,
+    }
+
+
+def restored(_: Context) -> Changes:
+    """The automated shaker is in use again; its dice are recorded anew."""
+    return {"manual": False, "dice": None, "dice_untried": False}
 
 
 def mended(c: Context) -> Changes:
@@ -108,8 +135,9 @@ def nothing_passed(_: Context) -> Changes:
 
 
 def compartment_opened(_: Context) -> Changes:
-    """Whoever agrees to a correction sees the dice as they fell: now nobody does."""
-    return {"compartment_open": True, "dice_in_doubt": True, "named": None}
+    """Whoever agrees to a correction sees the dice as they fell: now nobody does. Nor are they
+    the dice whose serials one person has named before."""
+    return {"compartment_open": True, "dice_in_doubt": True, "named": None, "dice_named": None}
 
 
 REMEMBERED_DICE = 3 * 31
@@ -122,7 +150,20 @@ def dice_recorded(c: Context) -> Changes:
         "dice": DiceSet(c.event.serials, c.event.at),
         "dice_in_doubt": False,
         "dice_named": None,
+        "dice_untried": True,
         "used_dice": used,
+    }
+
+
+def serials_put_right(c: Context) -> Changes:
+    """The same dice under their own serials: they have been in since they were recorded."""
+    dice = c.state.dice
+    assert dice is not None
+    others = [each for each in c.state.used_dice if each not in dice.serials]
+    return {
+        "dice": DiceSet(c.event.serials, dice.installed_at),
+        "dice_named": None,
+        "used_dice": (*others, *c.event.serials)[-REMEMBERED_DICE:],
     }
 
 
@@ -153,6 +194,7 @@ def numbered(purpose: Purpose) -> Note:
         return {
             "purpose": purpose,
             "serial": c.state.serial + 1,
+            "dice_untried": False,
             "reading": None,
             "plan": None,
             "retried": False,
@@ -460,7 +502,11 @@ def _plain(name: str, command: do.Command) -> Act:
     return act
 
 
-light_on = _plain("light on", do.LightOn())
+def light_on(c: Context) -> do.Command | None:
+    """The light belongs to the automated shaker, which may be gone."""
+    return None if c.state.manual else do.LightOn()
+
+
 light_off = _plain("light off", do.LightOff())
 stop_reading = _plain("stop reading", do.StopReading())
 trust_time = _plain("trust time", do.TrustTime())
@@ -497,6 +543,16 @@ def push_lamps(c: Context) -> do.Command:
     values = c.state.values
     assert values is not None
     return do.PushLamps(c.state.occasion, values, _won(c, values), _was_lit(c))
+
+
+def show_every_odds(c: Context) -> do.Command:
+    """Each display at its highest odds, for a person to look at."""
+    ranges = c.rules.profile.multipliers.ranges
+    return do.ShowMultipliers(c.state.occasion, highest(ranges, c.rules.areas))
+
+
+def hide_every_odds(c: Context) -> do.Command | None:
+    return do.HideMultipliers(c.state.occasion) if c.rules.multipliers else None
 
 
 def _was_lit(c: Context) -> bool:
@@ -667,6 +723,7 @@ def record_round(c: Context) -> do.Command:
         multipliers=_in_force(c),
         correction=s.correction,
         camera_off=s.camera_off,
+        manual_shaker=s.manual,
     )
 
 

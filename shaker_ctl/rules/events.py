@@ -455,6 +455,15 @@ class DiceChanged(Event):
 
 @recorded
 @dataclass(frozen=True, slots=True)
+class DiceCorrected(Event):
+    """The dice on record, not used yet, bear these serials: others were typed for them."""
+
+    person: Person
+    serials: tuple[str, ...]
+
+
+@recorded
+@dataclass(frozen=True, slots=True)
 class DiceKept(Event):
     """The compartment was opened, and the dice on record are still in it."""
 

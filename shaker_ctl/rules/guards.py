@@ -15,13 +15,14 @@ from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnatte
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard
 from shaker_ctl.rules.rulebook import BAD_CYCLES
-from shaker_ctl.rules.state import After, Lamps
+from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     FaultKind,
     NoRoll,
     Part,
     Purpose,
+    RetireStep,
     Role,
     Source,
     TimeTrust,
@@ -141,6 +142,24 @@ def cover_must_be_absent(c: Context) -> bool:
     return c.rules.cover_must_be_absent
 
 
+@guard("the automated shaker is in use")
+def manual(c: Context) -> bool:
+    return c.state.manual
+
+
+by_machine = negated(manual, "the automated shaker is out of use: see `shaker back`")
+
+
+@guard("no cover is wired here")
+def cover_wired(c: Context) -> bool:
+    return c.rules.covered or c.rules.cover_must_be_absent
+
+
+@guard("nobody attends this table who could shake by hand")
+def attended(c: Context) -> bool:
+    return c.rules.attended
+
+
 @guard("the dealer paces this table")
 def autonomous(c: Context) -> bool:
     return c.rules.autonomous
@@ -245,8 +264,10 @@ def opening_inspection(c: Context) -> bool:
 
 @guard("the compartment is open, the e-stop is pressed, or the cover is where it must not be")
 def nothing_denies(c: Context) -> bool:
-    """Contacts that must be good before a round or a cycle begins."""
+    """Contacts that must be good before a round or a cycle begins; a manual shaker has none."""
     s = c.state
+    if s.manual:
+        return True
     wrong_cover = c.rules.cover_must_be_absent and s.cover_closed
     return not (s.compartment_open or s.estop_pressed or wrong_cover)
 
@@ -273,14 +294,26 @@ def lamps_dark(c: Context) -> bool:
 
 @guard("a fault has to be cleared first")
 def nothing_broken(c: Context) -> bool:
-    missed = {FaultKind.READER} if c.state.camera_off and c.rules.attended else set()
-    return not c.state.faults - missed
+    return not c.state.faults - _not_missed(c)
+
+
+def _not_missed(c: Context) -> frozenset[FaultKind]:
+    """What may stay broken: the table plays without it."""
+    if c.state.manual:
+        return BY_HAND
+    return READER if c.state.camera_off and c.rules.attended else frozenset()
+
+
+BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
+"""What a manual shaker does without."""
+
+READER = frozenset({FaultKind.READER})
 
 
 @guard("more than the reader is broken, or nobody attends who could enter the values")
 def only_reader_broken(c: Context) -> bool:
     """No text knows a camera: where a dealer attends, its loss retires nothing."""
-    return c.rules.attended and c.state.faults == {FaultKind.READER}
+    return c.rules.attended and c.state.faults == READER
 
 
 @guard("the reader is in use")
@@ -345,10 +378,17 @@ def dice_young_enough(c: Context) -> bool:
     return c.state.purpose is not Purpose.PLAY or not c.rules.over_age(c.state.dice, c.event.at)
 
 
+@guard("the dice are over age: change them")
+def dice_still_young(c: Context) -> bool:
+    """Asked of the clock when bets have closed over a manual shaker."""
+    return not c.rules.over_age(c.state.dice, c.event.now)
+
+
 @guard("the dice on record are those in the compartment: it was not opened since, or is open now")
 def opened_for_dice(c: Context) -> bool:
+    """A manual shaker has no contact: who opens it is who says so."""
     s = c.state
-    return s.dice is None or (s.dice_in_doubt and not s.compartment_open)
+    return s.manual or s.dice is None or (s.dice_in_doubt and not s.compartment_open)
 
 
 @guard("three dice are locked in, each with a serial of its own")
@@ -366,17 +406,45 @@ def never_used(c: Context) -> bool:
 
 @guard("two persons name other dice here; a second one repeats these serials")
 def dice_seconded(c: Context) -> bool:
+    return not c.rules.parameters.dice_by_two or _named_before(c)
+
+
+@guard("a second person repeats these serials")
+def serials_seconded(c: Context) -> bool:
+    return _named_before(c)
+
+
+def _named_before(c: Context) -> bool:
+    """Another person named the same serials."""
     named = c.state.dice_named
-    if not c.rules.parameters.dice_by_two:
-        return True
     same = named is not None and set(named.serials) == set(c.event.serials)
     return named is not None and same and named.by.name != c.event.person.name
+
+
+@guard("these dice are in use: their serials stand until other dice are locked in")
+def dice_untried(c: Context) -> bool:
+    s = c.state
+    return s.dice is not None and s.dice_untried and not s.dice_in_doubt
+
+
+@guard("one of these serials was locked in here before: dice that were taken out stay out")
+def no_other_dice(c: Context) -> bool:
+    """Serials of these dice may stand among the right ones."""
+    dice = c.state.dice
+    own = set(dice.serials) if dice else set()
+    return not set(c.event.serials) & (set(c.state.used_dice) - own)
 
 
 @guard("nobody doubts which dice are in the compartment, or it is open")
 def dice_doubted(c: Context) -> bool:
     s = c.state
     return s.dice is not None and s.dice_in_doubt and not s.compartment_open
+
+
+@guard("the compartment was not opened since its dice were recorded: they are still in it")
+def dice_came_out(c: Context) -> bool:
+    taken_out = RetireStep.DICE_REMOVED in c.rules.retire_steps
+    return not taken_out or c.state.dice is None or c.state.dice_in_doubt
 
 
 @guard("these steps are not all that the profile requires")
@@ -599,6 +667,11 @@ def shaker_passed(c: Context) -> bool:
 @guard("the lamps have not passed")
 def lamps_passed(c: Context) -> bool:
     return Part.LAMPS in c.state.passed
+
+
+@guard("the multipliers' displays are to be seen first")
+def displays_seen(c: Context) -> bool:
+    return not c.rules.multipliers or c.state.phase is Phase.ODDS_TO_BE_SEEN
 
 
 @guard("cycles are still missing")

@@ -7,6 +7,7 @@ and keeps the record:
    What they win is lit, read back, named, and stays lit until the person says `seen`, or which
    lamp is wrong;
 2. every lamp alone, each for long enough to be seen; the person may pause, go back and repeat;
+   then, where multipliers are offered, every display with its highest odds;
 3. cycles of the shaker, as many good ones in a row as the profile says. The person starts each and
    says whether the dice were properly tossed. It is good when tachometer and camera say so, too,
    and the dice lie flat. Another cycle restarts the count; three of those in a row are a fault;
@@ -36,6 +37,7 @@ from shaker_ctl.rules.vocabulary import (
 
 LAMPS_CITE = "opening_inspection.lamp_entries"
 CYCLES_CITE = "opening_inspection.cycles"
+ODDS_CITE = "multipliers.displays"
 SHIFT_CITE = "shift_inspection.required"
 
 
@@ -56,6 +58,9 @@ def _cycle(
         Row(name, phases(at), on, cites, when, P.PLANNING, notes, straight),
     )  # fmt: skip
 
+
+ALL_SEEN = phases(P.LAMPS_TO_BE_SEEN, P.ODDS_TO_BE_SEEN)
+"""The whole walk was seen; where multipliers are offered, their displays are seen after it."""
 
 NEXT_CYCLE = fx.announce(Notice.CYCLE, CYCLES_CITE)
 
@@ -194,34 +199,57 @@ ROWS: tuple[Row, ...] = (
     # the shaker is operated three times, and the dice are seen to be properly tossed
     Row(
         "lamps seen: on to the shaker",
-        phases(P.LAMPS_TO_BE_SEEN),
+        ALL_SEEN,
         ev.LampsSeen,
         CYCLES_CITE,
-        when=(g.is_inspector, g.whole_inspection),
+        when=(g.is_inspector, g.displays_seen, g.whole_inspection),
         to=P.CYCLE_AWAITED,
         notes=(fx.passed(Part.LAMPS),),
-        do=(NEXT_CYCLE,),
+        do=(fx.hide_every_odds, NEXT_CYCLE),
     ),
     # three numeric values are entered; all that they win must be seen to light
     Row(
         "lamps seen: both parts have passed",
-        phases(P.LAMPS_TO_BE_SEEN),
+        ALL_SEEN,
         ev.LampsSeen,
         LAMPS_CITE,
-        when=(g.is_inspector, g.shaker_passed),
+        when=(g.is_inspector, g.displays_seen, g.shaker_passed),
         to=P.TO_BE_SIGNED,
         notes=(fx.passed(Part.LAMPS),),
-        do=(fx.announce(Notice.SIGN, "opening_inspection.signed_by"),),
+        do=(fx.hide_every_odds, fx.announce(Notice.SIGN, "opening_inspection.signed_by")),
     ),
     Row(
         "lamps seen: the shaker is still due",
-        phases(P.LAMPS_TO_BE_SEEN),
+        ALL_SEEN,
         ev.LampsSeen,
         LAMPS_CITE,
-        when=(g.is_inspector,),
+        when=(g.is_inspector, g.displays_seen),
         to=P.INSPECTION_DUE,
         notes=(fx.passed(Part.LAMPS),),
-        do=(fx.show(ShownPhase.CLOSED), fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE)),
+        do=(
+            fx.hide_every_odds,
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, CYCLES_CITE),
+        ),
+    ),
+    # the device shows multiplied wagers and their odds (625b): it is in proper working order, too
+    Row(
+        "lamps seen: every multiplier display shows its highest odds",
+        phases(P.LAMPS_TO_BE_SEEN),
+        ev.LampsSeen,
+        ODDS_CITE,
+        when=(g.is_inspector,),
+        to=P.ODDS_TRIED,
+        do=(fx.show_every_odds,),
+    ),
+    Row(
+        "multiplier displays proved: has the person seen them?",
+        phases(P.ODDS_TRIED),
+        ev.MultipliersShown,
+        ODDS_CITE,
+        when=(g.of_this,),
+        to=P.ODDS_TO_BE_SEEN,
+        do=(fx.announce(Notice.ODDS_SEEN, ODDS_CITE),),
     ),
     # ── shaker ──
     # the shaker is operated three times, and the dice are seen to be properly tossed
@@ -230,7 +258,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.INSPECTION_DUE),
         ev.InspectionRequested,
         CYCLES_CITE,
-        when=(g.may_inspect, g.nothing_denies),
+        when=(g.may_inspect, g.by_machine, g.nothing_denies),
         to=P.CYCLE_AWAITED,
         notes=(fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.part_asked),
         do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),

@@ -17,6 +17,8 @@ from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
 """Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
 
+RIGHT_SERIALS = (g.technician_or_in_charge, g.dice_untried, g.three_dice, g.no_other_dice)
+
 OTHER_DICE = (g.technician_or_in_charge, g.three_dice, g.opened_for_dice, g.never_used)
 
 LID_CITE = "O-11: an opened compartment stops play"
@@ -196,6 +198,24 @@ ROWS: tuple[Row, ...] = (
         when=(g.in_charge,),
         do=(fx.trust_time,),
     ),
+    # which three dice are in the shaker: what was typed wrongly is put right before they are used
+    Row(
+        "serials put right, by two persons, before the dice are used",
+        ph.SHUT | ph.STOPPED,
+        ev.DiceCorrected,
+        "dice.number",
+        when=(*RIGHT_SERIALS, g.serials_seconded),
+        notes=(fx.serials_put_right,),
+    ),
+    Row(
+        "right serials, named by one: a second person repeats them",
+        ph.SHUT | ph.STOPPED,
+        ev.DiceCorrected,
+        "dice.number",
+        when=RIGHT_SERIALS,
+        notes=(fx.dice_named,),
+        do=(fx.announce(Notice.DICE_NAMED, "dice.number"),),
+    ),
     # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(
         "other dice in a table that is shut",
@@ -265,7 +285,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.OUT_OF_SERVICE),
         ev.ReturnRequested,
         "reader_fault.attended",
-        when=(g.technician_or_in_charge, g.only_reader_broken),
+        when=(g.technician_or_in_charge, g.by_machine, g.only_reader_broken),
         to=P.INSPECTION_DUE,
         notes=(fx.sets("camera_off", True),),
         do=(
@@ -295,25 +315,6 @@ ROWS: tuple[Row, ...] = (
         when=(g.negated(g.nothing_broken, "nothing is broken"),),
         to=P.OUT_OF_SERVICE,
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
-    ),
-    Row(
-        "out-of-order procedure done",
-        phases(P.OUT_OF_SERVICE),
-        ev.ShakerRetired,
-        "out_of_order.steps",
-        when=(g.technician_or_in_charge, g.all_steps_done),
-        to=P.SHAKER_RETIRED,
-        notes=(fx.sets("dice", None), fx.dice_kept),
-        do=(fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),),
-    ),
-    Row(
-        "automated shaker back at the table",
-        phases(P.SHAKER_RETIRED),
-        ev.ShakerRestored,
-        "out_of_order.steps",
-        when=(g.technician,),
-        to=P.OUT_OF_SERVICE,
-        do=(fx.announce(Notice.OUT_OF_SERVICE),),
     ),
     # ── the lid ──
     Row(
@@ -345,7 +346,7 @@ ROWS: tuple[Row, ...] = (
         AT_HAND,
         ev.JogRequested,
         "technician's trial, table shut",
-        when=(g.technician, g.nothing_denies, g.cover_is_right),
+        when=(g.technician, g.by_machine, g.nothing_denies, g.cover_is_right),
         to=P.JOGGING,
         notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
         do=(fx.jog,),
@@ -384,7 +385,7 @@ ROWS: tuple[Row, ...] = (
         AT_HAND,
         ev.TrialTossRequested,
         "technician's trial, table shut",
-        when=(g.technician, g.nothing_denies, g.covered),
+        when=(g.technician, g.by_machine, g.nothing_denies, g.covered),
         to=P.COVERING,
         notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
         do=(fx.light_on, fx.note_poses, fx.close_cover),
@@ -394,7 +395,7 @@ ROWS: tuple[Row, ...] = (
         AT_HAND,
         ev.TrialTossRequested,
         "technician's trial, table shut",
-        when=(g.technician, g.nothing_denies),
+        when=(g.technician, g.by_machine, g.nothing_denies),
         to=P.PLANNING,
         notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
         do=(fx.light_on, fx.note_poses, fx.draw_toss_plan),

@@ -6,10 +6,11 @@ reads the time, or remembers anything beside the state it returns.
 Theory of operation
 -------------------
 The table is a list of rows (`row.Row`), gathered from the modules that each hold one idea: `life`,
-`inspection`, `toss`, `round`, `malfunction`, `restart`. A step looks up the rows of the present
-phase and the event's type and takes the first whose guards all hold. Its notes change the state,
-its acts name the commands. Then rows *taken at once* (those with no event) follow, until none
-fits: they route through passing phases, so that one event has one outcome.
+`inspection`, `toss`, `round`, `malfunction`, `restart`, `manual_shaker`. A step takes the rules of
+the shaker in use (`Rulebook.in_use`), looks up the rows of the present phase and the event's type,
+and takes the first whose guards all hold. Its notes change the state, its acts name the commands.
+Then rows *taken at once* (those with no event) follow, until none fits: they route through passing
+phases, so that one event has one outcome.
 
 No row: refused, with the reason, state unchanged. So a late, repeated or foreign event is harmless
 by construction, and the service need not filter.
@@ -28,7 +29,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TypeVar
 
-from shaker_ctl.rules import inspection, life, malfunction, restart, toss
+from shaker_ctl.rules import inspection, life, malfunction, manual_shaker, restart, toss
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules import round as play
 from shaker_ctl.rules.commands import CancelTimer, Command, StartTimer
@@ -40,6 +41,7 @@ from shaker_ctl.rules.state import Phase, TableState
 Found = TypeVar("Found")
 
 ROWS: tuple[Row, ...] = (
+    *manual_shaker.ROWS,
     *restart.ROWS,
     *toss.ROWS,
     *play.ROWS,
@@ -62,7 +64,7 @@ class Machine:
 
     def step(self, state: TableState, event: Event, rules: Rulebook) -> Step:
         """Return what `event` leads to. Pure; equal arguments give equal steps."""
-        context = Context(state, event, rules)
+        context = Context(state, event, rules.in_use(manual=state.manual))
         row = _first(self._by_event.get((state.phase, type(event)), ()), context)
         if not isinstance(row, Row):
             return Step(state, (), (), _refusal(state, event, row))
@@ -76,7 +78,7 @@ class Machine:
             reentered = reentered or row.to is not None
             row = _first(self._by_event.get((context.state.phase, None), ()), context)
         if reentered:
-            commands += _timers(state, context.state, rules)
+            commands += _timers(state, context.state, context.rules)
         return Step(context.state, tuple(commands), tuple(taken))
 
     def has_rows(self, phase: Phase, kind: type[Event]) -> bool:
@@ -86,7 +88,8 @@ class Machine:
     def permits(self, state: TableState, event: Event, rules: Rulebook) -> bool:
         """True when `event` would not be refused: for consoles that show what is allowed now."""
         rows = self._by_event.get((state.phase, type(event)), ())
-        return isinstance(_first(rows, Context(state, event, rules)), Row)
+        context = Context(state, event, rules.in_use(manual=state.manual))
+        return isinstance(_first(rows, context), Row)
 
 
 def _first(rows: Iterable[Row], context: Context) -> Row | str:

@@ -25,6 +25,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, Phases, phases
+from shaker_ctl.rules.round import ODDS_NOT_SHOWN
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.toss import END
 from shaker_ctl.rules.vocabulary import (
@@ -405,13 +406,34 @@ DEADLINES: tuple[Row, ...] = (
     # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "a lamp was seen to be wrong: out of service",
-        ph.ENTRY_LIT | ph.WALK | phases(P.LAMPS_TO_BE_SEEN),
+        ph.ENTRY_LIT | ph.WALK | phases(P.LAMPS_TO_BE_SEEN, P.ODDS_TO_BE_SEEN),
         ev.LampSeenWrong,
         "opening_inspection.lamp_entries",
         (g.is_inspector, g.of_this_layout),
         P.OUT_OF_SERVICE,
         (fx.nothing_passed, fx.broken(FaultKind.LAMP), fx.lamps_unknown),
         (fx.darken_lamps, fx.raise_fault(FaultKind.LAMP, "lamp-seen-wrong"), *STOP_GAMING),
+    ),
+    # the device shows multiplied wagers and their odds (625b): a display not proved is broken
+    *(
+        Row(
+            f"multiplier displays {how} in the inspection: out of service",
+            phases(P.ODDS_TRIED),
+            on,
+            "multipliers.displays",
+            when,
+            P.OUT_OF_SERVICE,
+            (fx.nothing_passed, fx.broken(FaultKind.CONTROLLER), fx.lamps_unknown),
+            (
+                fx.darken_lamps,
+                fx.raise_fault(FaultKind.CONTROLLER, ODDS_NOT_SHOWN),
+                *STOP_GAMING,
+            ),
+        )
+        for how, on, when in (
+            ("not proved", ev.MultipliersNotShown, (g.of_this,)),
+            ("not proved in time", ev.TimerExpired, IN_TIME),
+        )
     ),
     Row(
         "jog does not end: out of service",

@@ -33,6 +33,14 @@ def positions(ranges: Ranges, areas: tuple[Area, ...]) -> tuple[tuple[Area, int]
     return tuple(found)
 
 
+def highest(ranges: Ranges, areas: tuple[Area, ...]) -> tuple[Multiplied, ...]:
+    """Return every position at its highest odds: what an inspection of the displays looks at."""
+    return tuple(
+        Multiplied(area, ranges[_line(area, dice)].most, dice)
+        for area, dice in positions(ranges, areas)
+    )
+
+
 def draw(
     ranges: Ranges, areas: tuple[Area, ...], randbelow: Callable[[int], int]
 ) -> tuple[Multiplied, ...]:

@@ -19,7 +19,7 @@ def phases(*members: Phase) -> Phases:
     return frozenset(members)
 
 
-STOPPED: Phases = phases(P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+STOPPED: Phases = phases(P.OUT_OF_SERVICE)
 """Out of play until a technician acts."""
 
 SHUT: Phases = phases(P.CLOSED, P.INSPECTION_DUE)
@@ -37,6 +37,7 @@ LAMP_INSPECTION: Phases = (
     ENTRY_LIT
     | WALK
     | phases(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_CLEARING, P.LAMPS_TO_BE_SEEN)
+    | phases(P.ODDS_TRIED, P.ODDS_TO_BE_SEEN)
 )
 
 TRIALS: Phases = phases(P.JOGGING, P.LAMP_TRIAL)
@@ -89,6 +90,7 @@ _TIMERS: dict[Phase, Timer] = {
     P.LAMP_ENTRY_LIT: Timer.LOOK,
     P.LAMP_ENTRY_CLEARING: Timer.LAMPS,
     P.EACH_LAMP: Timer.EACH_LAMP,
+    P.ODDS_TRIED: Timer.LAMPS,
     P.LAMP_TRIAL: Timer.EACH_LAMP,
     P.JOGGING: Timer.TOSS,
     P.PLANNING: Timer.DRAW,

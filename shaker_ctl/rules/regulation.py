@@ -170,6 +170,8 @@ class Order(Strict):
     nmb_before: Cited[NmbBefore]
     uncovered_or_player_activated: Cited[NmbBefore | Literal["not provided"]]
     """625a.5(g): the order where no cover is fitted, or a player activates."""
+    manual: Cited[NmbBefore]
+    """The order of a manual shaker: before it is shaken (`activate`), or before the reveal."""
 
 
 class Activation(Strict):
@@ -267,6 +269,8 @@ class DiceRule(Strict):
     """Locked in an automated shaker and compliant."""
     otherwise: Cited[DiceAge]
     """Not locked, or not compliant."""
+    manual: Cited[DiceAge]
+    """In a manual shaker."""
 
 
 class Settling(Strict):
@@ -392,6 +396,8 @@ class Multipliers(Strict):
     offered: Cited[bool]
     when: Cited[str]
     never: Cited[tuple[Literal["small", "big", "even", "odd"], ...]]
+    displays: Cited[str]
+    """Whether the opening inspection looks at the displays of multiplied wagers."""
     ranges: dict[str, Range] = {}
     """By paytable line. A line that is not here is never multiplied."""
 

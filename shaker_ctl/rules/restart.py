@@ -57,19 +57,6 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.OUT_OF_SERVICE),
         ),
     ),
-    _row(
-        "shaker retired as before",
-        phases(P.SHAKER_RETIRED),
-        "O-9: powered off in fault, comes back in fault",
-        (),
-        P.SHAKER_RETIRED,
-        (fx.contacts_as_read, fx.lamps_unknown),
-        (
-            fx.clear_lamps,
-            fx.show(ShownPhase.OUT_OF_SERVICE),
-            fx.announce(Notice.MANUAL_SHAKER, "out_of_order.steps"),
-        ),
-    ),
     # inspected before opening: what has changed since is no longer what was inspected
     _row(
         "inspection due",

@@ -18,12 +18,13 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
-from shaker_ctl.rules.row import Guard, Row
+from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.toss import END, START_READING
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
+    FaultKind,
     Notice,
     ShownPhase,
     Source,
@@ -93,7 +94,19 @@ def _activation(
     )
 
 
-def _no_multipliers(name: str, at: Phase, on: type[ev.Event], when: tuple[Guard, ...]) -> Row:
+ODDS_NOT_SHOWN = "odds-not-shown"
+"""Fault of a multiplier display that was not proved to show what it was told."""
+
+
+def _no_multipliers(
+    name: str,
+    at: Phase,
+    on: type[ev.Event],
+    when: tuple[Guard, ...],
+    notes: tuple[Note, ...] = (),
+    raised: tuple[Act, ...] = (),
+) -> Row:
+    told = fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when")
     return Row(
         name,
         phases(at),
@@ -101,7 +114,20 @@ def _no_multipliers(name: str, at: Phase, on: type[ev.Event], when: tuple[Guard,
         "multipliers.when",
         when,
         P.NO_MORE_BETS,
-        do=(fx.hide_multipliers, fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when")),
+        notes,
+        (fx.hide_multipliers, *raised, told),
+    )
+
+
+def _not_proved(name: str, on: type[ev.Event], when: tuple[Guard, ...]) -> Row:
+    """A display failed: the round is played without multipliers, then the table stops."""
+    return _no_multipliers(
+        f"{name}: none in force, and the table stops after the round",
+        P.SHOWING_MULTIPLIERS,
+        on,
+        when,
+        (fx.broken(FaultKind.CONTROLLER),),
+        (fx.raise_fault(FaultKind.CONTROLLER, ODDS_NOT_SHOWN),),
     )
 
 
@@ -186,18 +212,8 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.multipliers_in_force,),
         do=(fx.announce(Notice.MULTIPLIERS, "multipliers.when"),),
     ),
-    _no_multipliers(
-        "display not proved: none in force",
-        P.SHOWING_MULTIPLIERS,
-        ev.MultipliersNotShown,
-        (g.of_this,),
-    ),
-    _no_multipliers(
-        "display not proved in time: none in force",
-        P.SHOWING_MULTIPLIERS,
-        ev.TimerExpired,
-        (g.of_this_phase, g.of_this),
-    ),
+    _not_proved("display not proved", ev.MultipliersNotShown, (g.of_this,)),
+    _not_proved("display not proved in time", ev.TimerExpired, (g.of_this_phase, g.of_this)),
     Row(
         "revealed while multipliers were being drawn or shown: none in force",
         phases(P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),

@@ -70,8 +70,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one event led to."""
 
     state: TableState
@@ -83,4 +82,5 @@ class Step:
 
     def because(self, rules: Rulebook) -> tuple[tuple[str, Citation], ...]:
         """Return each row's name with the clause that it rests on, for journal and console."""
+        rules = rules.in_use(manual=self.state.manual)
         return tuple((row.name, rules.cite(row.cites)) for row in self.rows)

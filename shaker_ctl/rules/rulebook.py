@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import calendar
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
 
 from shaker_ctl.errors import SettingsError
@@ -76,6 +77,8 @@ class Rulebook:
     retire_steps: frozenset[RetireStep]
     dice_age: DiceAge
     min_round_s: float
+    manual: bool = False
+    """These are the rules of play with a manual shaker; see `in_use`."""
     own_marks: tuple[str, ...] = ()
     """Marks that this table has for a reason of its own, beside those of its rules."""
     _cited: dict[str, Citation] = field(default_factory=dict, repr=False)
@@ -97,6 +100,35 @@ class Rulebook:
                 found = Citation(key, "")
             self._cited[key] = found
         return found
+
+    def in_use(self, *, manual: bool) -> Rulebook:
+        """Return the rules of the shaker in use: these, or while it is retired a manual one's.
+
+        With a manual shaker the dealer paces and enters, no player presses, the dice have an age
+        of their own, and no shift inspects a shaker that is out of use.
+        """
+        return self._by_hand if manual else self
+
+    @cached_property
+    def _by_hand(self) -> Rulebook:
+        order, dice = self.profile.order.manual, self.profile.dice.manual
+        return replace(
+            self,
+            manual=True,
+            nmb_before=NmbBefore.ACTIVATE,
+            entry=EntryMode.DEALER_ENTRY,
+            autonomous=False,
+            people_settle=True,
+            player_activated=False,
+            shift_inspection=False,
+            cycles=0,
+            dice_age=dice.value,
+            own_marks=(*self.own_marks, "manual shaker"),
+            _cited={
+                "order.nmb_before": Citation(order.clause, order.reading),
+                "dice.automated": Citation(dice.clause, dice.reading),
+            },
+        )
 
     def seconds(self, timer: Timer) -> float:
         """Return the length of a timer in seconds: the setting, and never below the profile's."""
@@ -163,7 +195,6 @@ class Rulebook:
     def explain(self, barrier: Barrier) -> str:
         """Return in one sentence why no round starts, and since when or until what."""
         force = self.profile.in_force
-        dice = self.profile.dice
         return {
             Barrier.TIME_UNTRUSTED: "the wall clock is not trusted: no RTC, no synchronised time, "
             "or earlier than the last record; a floorperson confirms the time",
@@ -174,7 +205,7 @@ class Rulebook:
             f"{force.last_day.value} ({force.last_day.clause})",
             Barrier.DICE_UNKNOWN: "nobody has recorded which dice are locked in: `dice changed`",
             Barrier.DICE_EXPIRED: f"the dice have been used for {self.dice_age.value} "
-            f"({dice.automated.clause}): change them",
+            f"({self.cite('dice.automated').clause}): change them",
             Barrier.DICE_AHEAD: "the dice were recorded under a clock that stood later than "
             "now: open the compartment, close it, and record them again: `dice changed`",
             Barrier.DICE_IN_DOUBT: "the compartment was opened, and nobody has said whether the "

@@ -229,7 +229,8 @@ class FaultKind(Word):
     LAMP = "lamp"
     READER = "reader"
     CONTROLLER = "controller"
-    """Journal, disk, clock, GPIO daemon's host: the controller itself."""
+    """Journal, disk, clock, GPIO daemon's host: the controller itself; and the multipliers'
+    displays. The round in hand does without what failed, then the table stops."""
 
 
 class Barrier(Word):
@@ -433,6 +434,8 @@ class Notice(Word):
     """The entry has been lit for long enough: the person says `seen`, or what is wrong."""
     LAMPS_SEEN = "lamps_seen"
     """The inspecting person is to confirm having seen every lamp lit and dark."""
+    ODDS_SEEN = "odds_seen"
+    """Every multiplier display shows its highest odds: the inspecting person is to confirm it."""
     CYCLE = "cycle"
     """The inspecting person is to start a cycle of the shaker."""
     CYCLE_SEEN = "cycle_seen"
@@ -452,3 +455,5 @@ class Notice(Word):
     OUT_OF_SERVICE = "out_of_service"
     MANUAL_SHAKER = "manual_shaker"
     """The out-of-order procedure is done: a manual shaker may be used."""
+    BY_HAND = "by_hand"
+    """Bets are closed over a manual shaker: the dealer uncovers it, announces and enters."""

@@ -143,6 +143,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "a person saw in the inspection that a lamp is not as it should be",
         "the journal names the area; check its bulb, cover and wiring, then clear the fault",
     ),
+    "odds-not-shown": (
+        "a multiplier display did not prove that it shows what it was told",
+        "look at the displays and their line, then clear the fault; the inspection tries each",
+    ),
     "lamps-silent": (
         "the lamps' thread did not answer in time",
         "see `lamps` and the log, then clear the fault",

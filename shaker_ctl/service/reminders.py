@@ -32,19 +32,23 @@ class Reminders:
         self._looked_at: datetime | None = None
         self._told: set[tuple[DiceSet, bool]] = set()
 
-    def look(self, now: datetime, trust: TimeTrust, dice: DiceSet | None) -> None:
+    def look(
+        self, now: datetime, trust: TimeTrust, dice: DiceSet | None, *, manual: bool = False
+    ) -> None:
         """Post a shift whose time has come since the last look, and tell about old dice.
 
-        `now` is aware. Does nothing while the clock is not trusted.
+        `now` is aware; `manual`: these are the dice of a manual shaker, and no shift inspects.
+        Does nothing while the clock is not trusted.
         """
         if trust is TimeTrust.NONE:
             return
         before, self._looked_at = self._looked_at, now
-        if self._rulebook.shift_inspection and before is not None and self._began(before, now):
+        rules = self._rulebook.in_use(manual=manual)
+        if rules.shift_inspection and before is not None and self._began(before, now):
             self._post(events.ShiftBegan(None))
         if dice is None:
             return
-        end = dice_end(dice.installed_at, self._rulebook.dice_age)
+        end = dice_end(dice.installed_at, rules.dice_age)
         if end is None or now < end - self._before:
             return
         is_over = now >= end

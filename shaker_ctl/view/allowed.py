@@ -16,14 +16,14 @@ from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import requests
 
-DEVICE_ACTS = frozenset({"light", "selftest"})
-"""Acts on a device that is no part of the table's state: permitted while nobody can play."""
+DEVICE_ACTS = frozenset({"light", "selftest", "meters clear"})
+"""Acts on what is no part of the table's state: permitted while nobody can play."""
 
 _TRIED: tuple[Request, ...] = (
     *(Request(verb) for verb in ("bets", "nmb", "activate", "reveal", "settled", "lamps-off")),
     *(Request(verb) for verb in ("presence", "sign", "open", "close", "shift start")),
     *(Request(verb) for verb in ("time confirm", "return-to-service", "test-toss", "lamp test")),
-    *(Request(verb) for verb in ("no-roll", "out-of-order", "cancel", "lid")),
+    *(Request(verb) for verb in ("no-roll", "out-of-order", "shaker back", "cancel", "lid")),
     *(Request("in-view", {"stayed": stayed}) for stayed in (True, False)),
     *(Request("inspect", {"what": what}) for what in ("all", "seen", "walk", "pause", "on")),
     *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
@@ -32,6 +32,7 @@ _TRIED: tuple[Request, ...] = (
     *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
     Request("dice changed", {"serials": ("?1", "?2", "?3")}),
+    Request("dice corrected", {"serials": ("?1", "?2", "?3")}),
     Request("dice same"),
     Request("cover off"),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),

@@ -192,6 +192,8 @@ def round_view(
                     details["multipliers"] = [_odds(each) for each in command["multipliers"]]
                 if command.get("camera_off"):
                     details["camera"] = "off: no picture proves the toss (O-21)"
+                if command.get("manual_shaker"):
+                    details["shaker"] = "a manual one, shaken by the dealer"
                 if corrected := command.get("correction"):
                     details["corrected"] = _corrected(corrected)
             elif command["type"] == "StartToss":

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
-from shaker_ctl.errors import JournalError, RefusedError
+from shaker_ctl.errors import JournalError, RefusedError, ShakerError
+from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
@@ -27,6 +28,8 @@ NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
 """Of the lamp box, which is asked five times a second."""
 MIN_JOG_RPM = 60.0
+SECOND_WITHIN_S = 300.0
+"""Longest time in seconds between the two persons who clear the meters."""
 
 
 class TableDesk:
@@ -36,6 +39,8 @@ class TableDesk:
         self._c = chairs
         self._lock = threading.Lock()
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
+        self._clearing: tuple[str, float] | None = None
+        """Who asked first that the meters be cleared, and when (monotonic, s)."""
 
     # ── Asking ──────────────────────────────────────────────────────────────
 
@@ -50,6 +55,14 @@ class TableDesk:
     def journal_last(self, count: int) -> tuple[console.JournalLine, ...]:
         """See `Desk.journal_last`."""
         return self._c.archive.last(count)
+
+    def meters(self) -> Mapping[str, object]:
+        """See `Desk.meters`."""
+        found = self._c.meters()
+        if found is None:
+            raise RefusedError("the meters are still being counted", remedy="Ask again in a moment")
+        since = {"since": found.since, "cleared_by": found.cleared_by} if found.since else {}
+        return {**found.counts, **since, "counted_to_record": found.sequence}
 
     def statistics(self) -> Mapping[str, object]:
         """See `Desk.statistics`."""
@@ -79,6 +92,8 @@ class TableDesk:
     def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
         """Hand an act to the rules and wait until it is recorded; see `Desk.submit`."""
         c = self._c
+        if request.verb == "meters clear":
+            return self._clear_meters(actor)
         if request.verb in DEVICE_ACTS:
             answer = self._at_a_device(request)
             self.note(Note(request.verb, actor, f"{answer.code}: {answer.text}"))
@@ -174,6 +189,30 @@ class TableDesk:
         if request.verb == "light":
             return self._light(request)
         return self._selftest()
+
+    def _clear_meters(self, actor: Actor) -> Answer:
+        """Two persons, one after the other; what stood before goes on record with both names."""
+        c, now = self._c, self._c.monotonic()
+        try:
+            name = requests.person(actor).name
+            if c.state.state.phase not in AT_HAND:
+                raise RefusedError("meters clear: only while the table is closed")
+            was = {name: count for name, count in self.meters().items() if isinstance(count, int)}
+            with self._lock:
+                first, self._clearing = self._clearing, (name, now)
+                is_second = first is not None and first[0] != name
+                if first is None or not is_second or now - first[1] > SECOND_WITHIN_S:
+                    return Answer.ok("named; within five minutes a second person: meters clear")
+                self._clearing = None
+            text = f"with {first[0]}; " + ", ".join(
+                f"{count} {what}" for what, count in was.items()
+            )
+            who = {"name": name, "role": actor.role and actor.role.value, "port": actor.port}
+            body = {"note": CLEARED, "text": text, "actor": who, "by": [first[0], name], "was": was}
+            c.journal.append("console", body)
+        except ShakerError as error:
+            return Answer.refused(NOT_NOW, error.line())
+        return Answer.ok(f"the meters are cleared by {first[0]} and {name}")
 
     def _light(self, request: Request) -> Answer:
         level = request.arguments["level"]

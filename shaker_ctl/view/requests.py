@@ -14,7 +14,7 @@ from shaker_ctl.console.desk import Actor, Request
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import BIT, Values
-from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import FaultKind, Part, Person, RetireStep, Role, WalkStep
 
 
@@ -85,14 +85,18 @@ def to_event(
             return events.TimeConfirmed(who)
         case "dice changed":
             return events.DiceChanged(who, tuple(cast(tuple[str, ...], given["serials"])), now)
+        case "dice corrected":
+            serials = tuple(cast(tuple[str, ...], given["serials"]))
+            return events.DiceCorrected(who, serials)
         case "dice same":
             return events.DiceKept(who)
         case "out-of-order":
             steps = frozenset(RetireStep(str(s)) for s in cast(Any, given.get("steps", ())))
             return events.ShakerRetired(who, steps) if steps else events.OutOfServiceRequested(who)
         case "return-to-service":
-            is_retired = state.phase is Phase.SHAKER_RETIRED
-            return events.ShakerRestored(who) if is_retired else events.ReturnRequested(who)
+            return events.ReturnRequested(who)
+        case "shaker back":
+            return events.ShakerRestored(who)
         case "fault clear":
             return events.FaultCleared(who, _fault(str(given["code"]), kind_of_fault))
         case "lid":

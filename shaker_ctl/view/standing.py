@@ -32,7 +32,6 @@ _LIFE = {
     Phase.INSPECTION_DUE: "inspection due",
     Phase.INSPECTED: "inspected",
     Phase.OUT_OF_SERVICE: "out of service",
-    Phase.SHAKER_RETIRED: "shaker retired",
 }
 
 IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
@@ -58,6 +57,11 @@ _PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
         "seen",
         IN_CHARGE,
         "say that you saw every lamp lit and dark: inspect seen, again, or wrong AREA",
+    ),
+    Phase.ODDS_TO_BE_SEEN: (
+        "seen",
+        IN_CHARGE,
+        "look at the multiplier displays, then: inspect seen, or inspect wrong AREA",
     ),
     Phase.CYCLE_AWAITED: ("cycle", IN_CHARGE, "start the shaker and watch it: inspect cycle"),
     Phase.CYCLE_TO_BE_JUDGED: (
@@ -186,7 +190,6 @@ _NEXT: dict[Phase, str] = {
     Phase.INSPECTION_DUE: "floorperson or supervisor: inspect all",
     Phase.INSPECTED: "floorperson or supervisor: open",
     Phase.OUT_OF_SERVICE: "technician: return-to-service, or first jog, test-toss, lamp test",
-    Phase.SHAKER_RETIRED: "technician, once the shaker is back at the table: return-to-service",
 }
 
 BETWEEN = frozenset({Phase.CLOSED, Phase.INSPECTION_DUE, Phase.INSPECTED, Phase.READY})
@@ -223,12 +226,17 @@ def next_step(
         return mend + without * ("return-to-service" in may)
     if state.phase in BETWEEN:
         then = _UNBARS.get(barrier, "") if barrier else ""
-        if state.compartment_open or state.estop_pressed:
+        if (state.compartment_open or state.estop_pressed) and not state.manual:
             lid = state.compartment_open
             what = "close the compartment" if lid else "release the emergency stop"
             return f"{what}; then {then or _NEXT.get(state.phase, 'go on')}"
         if then:
             return then
+    if state.phase is Phase.COVERING and state.purpose is Purpose.PLAY:
+        return (
+            "close the cover; if its contact is stuck, press the emergency stop: the round does "
+            "not start, and wagers are returned"
+        )
     if state.phase is Phase.REVEALING and "cover off" in may:
         return "take the cover off; if its contact is stuck, the floorperson: cover off"
     # The order matters where a profile lets both be done: toss first, then no more bets.
@@ -237,6 +245,9 @@ def next_step(
             return f"dealer: {typed(verb)}"
     return _NEXT.get(state.phase, "")
 
+
+WALKED = frozenset({Phase.LAMPS_TO_BE_SEEN, Phase.ODDS_TRIED, Phase.ODDS_TO_BE_SEEN})
+"""Phases in which every lamp of the walk is proved, and the lamps have not passed yet."""
 
 _INSPECTION_STAGES = {
     Phase.INSPECTION_DUE: "due",
@@ -248,6 +259,8 @@ _INSPECTION_STAGES = {
     Phase.EACH_LAMP: "lamp walk",
     Phase.WALK_PAUSED: "walk paused",
     Phase.LAMPS_TO_BE_SEEN: "seen?",
+    Phase.ODDS_TRIED: "multiplier displays",
+    Phase.ODDS_TO_BE_SEEN: "seen?",
     Phase.CYCLE_AWAITED: "cycle?",
     Phase.CYCLE_TO_BE_JUDGED: "tossed?",
     Phase.TO_BE_SIGNED: "signature?",
@@ -272,7 +285,7 @@ def inspection(
         Part.SHAKER in state.passed
     )
     are_lamps_done = Part.LAMPS in state.passed or (in_cycles and state.good > 0)
-    walked = are_lamps_done or state.phase is Phase.LAMPS_TO_BE_SEEN
+    walked = are_lamps_done or state.phase in WALKED
     entered = rulebook.lamp_entries if are_lamps_done else state.entry
     is_walking = state.phase in (*ph.WALK, Phase.LAMP_TRIAL)
     proved = tried if is_walking else len(rulebook.areas) * walked
@@ -310,6 +323,8 @@ _SAYS: dict[Phase, str] = {
     Phase.CYCLE_TO_BE_JUDGED: "Flat and readable; the inspecting person says: inspect tossed.",
     Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
     Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; who saw it says: inspect seen.",
+    Phase.ODDS_TRIED: "Every multiplier display is told to show its highest odds.",
+    Phase.ODDS_TO_BE_SEEN: "The multiplier displays are lit; who looked says: inspect seen.",
     Phase.TO_BE_SIGNED: "The inspection has passed; who inspected says: sign.",
     Phase.ADMITTING: "The clock is checked before bets open.",
     Phase.PACING: "The least length of the last round has not passed.",
@@ -338,7 +353,6 @@ _SAYS: dict[Phase, str] = {
     Phase.SETTLING_BY_HAND: "The round is settled by hand.",
     Phase.WITHOUT_RESULT: "The round ended without a result.",
     Phase.OUT_OF_SERVICE: "The table is out of service.",
-    Phase.SHAKER_RETIRED: "The automated shaker is out of use; a manual one may be used.",
 }
 
 

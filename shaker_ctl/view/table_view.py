@@ -15,6 +15,7 @@ from typing import Protocol
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Announcement, Parcel
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.meters import Meters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
@@ -82,6 +83,8 @@ class TableFacts:
     last_round: Callable[[], RecordRound | None]
     """The newest round that is over; None before the first of this run."""
     wear: Wear
+    meters: Callable[[], Meters | None]
+    """Counters since they were last cleared; None while there are no tables."""
     check_lid: Callable[[], None]
     """Raises `RefusedError` while the shaker is not at rest."""
     post: Callable[[events.Event], None]
@@ -101,6 +104,7 @@ class TableFacts:
 def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
     """Return the table as it stands now; `allowed`: the verbs that the rules would take."""
     state = c.state.state
+    rules = c.rulebook.in_use(manual=state.manual)
     life = standing.life(state)
     bars = barrier(c, state) if state.phase in standing.BETWEEN else None
     return console.TableView(
@@ -108,17 +112,17 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         life=life,
         phase=state.phase.value.replace("_", " ") if life == "open" else "",
         says=says(c, state, bars),
-        marks=c.rulebook.marks,
+        marks=rules.marks,
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
         last_ended=_last_ended(c.last_round(), state.round),
-        pending=standing.pending(state, c.rulebook.entry),
+        pending=standing.pending(state, rules.entry),
         next_step=standing.next_step(
             state,
             tuple(f.code for f in c.faults.standing()),
             bars,
-            frozenset() if c.rulebook.autonomous else allowed,
+            frozenset() if rules.autonomous else allowed,
         ),
         profile=_profile(c),
         faults=tuple(
@@ -133,7 +137,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         dice=_dice(c, state),
         journal=c.archive.view(),
         inspection=standing.inspection(
-            state, c.rulebook, tried=c.lamps.picture.tried, because=c.why_due.words
+            state, rules, tried=c.lamps.picture.tried, because=c.why_due.words
         ),
         health=c.health(),
         digests=c.digests,
@@ -144,7 +148,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
 def barrier(c: TableFacts, state: TableState) -> Barrier | None:
     """Return why no round would start now, by the clock: the rules, asked before anybody asks."""
     wall = c.wall
-    return c.rulebook.bars(
+    return c.rulebook.in_use(manual=state.manual).bars(
         wall.now(),
         wall.trust(),
         wall.stands_behind_records,
@@ -159,7 +163,8 @@ def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
     if state.multipliers_shown:
         parts.append(f"Multipliers in force: {wording.odds(state.multipliers)}.")
     if bars := (bars or state.barred):
-        parts.append(f"No round starts: {c.rulebook.explain(bars)}.")
+        rules = c.rulebook.in_use(manual=state.manual)
+        parts.append(f"No round starts: {rules.explain(bars)}.")
     if faults := c.faults.standing():
         parts.append(f"{faults[0].code}: {faults[0].cause}.")
     return " ".join(parts)
@@ -262,7 +267,8 @@ def _dice(c: TableFacts, state: TableState) -> console.DiceView:
     tosses = None if worn is None else worn.tosses
     if state.dice is None:
         return console.DiceView(tosses=tosses, wear=wear)
-    end = dice_end(state.dice.installed_at, c.rulebook.dice_age)
+    rules = c.rulebook.in_use(manual=state.manual)
+    end = dice_end(state.dice.installed_at, rules.dice_age)
     return console.DiceView(
         serials=state.dice.serials,
         age_s=(c.wall.now() - state.dice.installed_at).total_seconds(),

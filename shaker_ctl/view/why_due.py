@@ -17,6 +17,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.LidRequested: "the lid was released",
     events.DiceChanged: "other dice were locked in",
     events.ReturnRequested: "the table came back to service",
+    events.ShakerRetired: "the automated shaker was taken out of use",
     events.JogFinished: "a technician turned the motor",
     events.EachLampProved: "a technician tried the lamps",
     events.TrialTossRequested: "a technician tossed",

@@ -44,6 +44,8 @@ _NOTICES = {
     Notice.LOOK: "Lit for",
     Notice.SAY_SEEN: "Seen? Say: inspect seen, or inspect wrong AREA.",
     Notice.LAMPS_SEEN: "Every lamp was lit alone, then dark. If you saw it, say: inspect seen.",
+    Notice.ODDS_SEEN: "Every multiplier display shows its highest odds. Seen? Say: inspect "
+    "seen, or inspect wrong AREA.",
     Notice.CYCLE: "Start a cycle of the shaker and watch it: inspect cycle.",
     Notice.CYCLE_SEEN: "Flat and readable",
     Notice.CYCLE_GOOD: "Good shaker cycle.",
@@ -52,11 +54,14 @@ _NOTICES = {
     Notice.INSPECTED: "The inspection is signed; the table may be opened.",
     Notice.SHIFT_DUE: "A shift inspection is due.",
     Notice.SAME_DICE: "Are the same dice in the compartment? Say: dice same, or dice changed.",
-    Notice.DICE_NAMED: "Other dice are named; a second person repeats: dice changed, same serials.",
+    Notice.DICE_NAMED: "Serials are named; a second person repeats the same command.",
     Notice.CAMERA_OFF: "Back without the camera: the dealer enters every value, twice, and no "
     "picture proves a toss.",
     Notice.OUT_OF_SERVICE: "The table is out of service.",
-    Notice.MANUAL_SHAKER: "A manual shaker may be used.",
+    Notice.MANUAL_SHAKER: "The automated shaker is out of use: a manual one may be used, once its "
+    "dice are recorded and the lamps are inspected.",
+    Notice.BY_HAND: "The manual shaker, shaken three times at least: uncover it, announce and "
+    "enter the values, or call no roll.",
 }
 
 _OF_A_TRIAL = {

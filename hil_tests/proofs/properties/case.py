@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import Table
-from hil_tests.proofs.watch import Watch, is_current
+from hil_tests.proofs.watch import BY_HAND, Watch, is_current
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Role
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Purpose, Role
 
 IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 SPEAKING_ROLES = IN_CHARGE | {Role.DEALER}
@@ -38,6 +38,7 @@ class Case:
         event: ev.Event,
         step: Step,
     ) -> None:
+        table = table.in_use(manual=before.manual)
         self.table, self.rules, self.expected = table, table.rules, table.expected
         self.before, self.after = before, after
         self.state, self.phase = state, state.phase
@@ -60,7 +61,10 @@ class Case:
 
     @property
     def broken(self) -> frozenset[FaultKind]:
-        """What is broken and missed: the reader is not, where the dealer enters without it."""
+        """What is broken and missed: the reader is not, where the dealer enters without it, and
+        neither it nor the shaker where a manual shaker is in use."""
+        if self.after.manual:
+            return self.before.faults - BY_HAND
         off = self.before.camera_off or self.after.camera_off
         return self.before.faults - {FaultKind.READER} if off else self.before.faults
 
@@ -68,6 +72,25 @@ class Case:
     def in_round(self) -> bool:
         """True while a round is in hand that has not ended without a result."""
         return self.before.playing and self.phase is not Phase.WITHOUT_RESULT
+
+    @property
+    def is_aside(self) -> bool:
+        """True for what concerns a shaker or a reader that is not in use: nothing follows."""
+        if self.before.manual:
+            return isinstance(self.event, ASIDE)
+        return self.before.camera_off and isinstance(self.event, ev.ReaderFault)
+
+    @property
+    def resting(self) -> Phase:
+        """Where a toss that has settled uncovered goes: nothing looks at it without the reader."""
+        if not self.before.camera_off:
+            return Phase.COMING_TO_REST
+        if self.before.playing:
+            return Phase.AWAITING_DEALER
+        if self.state.purpose is not Purpose.TRIAL:
+            return Phase.CYCLE_TO_BE_JUDGED
+        more = self.before.faults - {FaultKind.READER}
+        return Phase.OUT_OF_SERVICE if more else Phase.INSPECTION_DUE
 
     @property
     def ending(self) -> Ending | None:
@@ -94,6 +117,13 @@ class Case:
     def first(self, kind: type[do.Command]) -> Any:
         """Return the first command of this kind; there is one."""
         return next(each for each in self.commands if type(each) is kind)
+
+
+ASIDE = (
+    *(ev.CompartmentOpened, ev.CompartmentClosed, ev.EstopPressed, ev.EstopReleased),
+    *(ev.CoverOpened, ev.CoverClosed, ev.ShakerFault, ev.ReaderFault),
+)
+"""What a retired shaker reports."""
 
 
 class Violation(NamedTuple):

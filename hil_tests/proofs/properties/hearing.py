@@ -114,7 +114,7 @@ def _timers_are_heard(case: Case) -> bool | None:
 @proves("darkness is heard of whenever it is not known", events=(ev.LampsDark,))
 def _dark_is_heard(case: Case) -> bool | None:
     resting = (
-        *(P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.SHAKER_RETIRED, P.WITHOUT_RESULT),
+        *(P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.WITHOUT_RESULT),
         *(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND, P.AWAITING_DEALER, P.DISPUTED, P.COVERED),
         P.INTERRUPTED,
     )
@@ -142,6 +142,7 @@ ASKED: dict[Phase, type[do.Command]] = {
     P.LAMP_ENTRY_CLEARING: do.ClearLamps,
     P.EACH_LAMP: do.ProveEachLamp,
     P.LAMP_TRIAL: do.ProveEachLamp,
+    P.ODDS_TRIED: do.ShowMultipliers,
     P.JOGGING: do.Jog,
     P.PLANNING: do.DrawTossPlan,
     P.PROVING_DARK: do.ProveLampsDark,
@@ -160,6 +161,8 @@ ASKED: dict[Phase, type[do.Command]] = {
 @proves("who waits for a device has asked it", accepted=True)
 def _asked_for(case: Case) -> bool | None:
     command = ASKED.get(case.to)
+    if case.to is P.PLANNING and case.before.manual:
+        command = do.CheckTime
     return case.after.awaited is command if command is not None else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
+from hil_tests.proofs.watch import last_look
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Lamps, Phase
@@ -38,7 +39,8 @@ def _shift_inspected(case: Case) -> bool | None:
     granted=(ev.Signed,),
 )
 def _signed_rightly(case: Case) -> bool | None:
-    looked = case.event.person == case.before.inspector and case.before.cycles == 3
+    cycled = case.before.manual or case.before.cycles == 3
+    looked = case.event.person == case.before.inspector and cycled
     if case.state.purpose is Purpose.SHIFT:
         return looked and case.event.person.role in case.expected.shift
     lamps = case.before.entries == 3 and case.before.each and case.before.seen
@@ -50,11 +52,15 @@ def _seen_rightly(case: Case) -> bool | None:
     who = case.event.person
     if who != case.before.inspector or who.role not in case.expected.signs:
         return False
-    if case.phase is not P.LAMPS_TO_BE_SEEN:
+    if case.phase not in (P.LAMPS_TO_BE_SEEN, P.ODDS_TO_BE_SEEN):
         lit = case.before.lamps is Lamps.LIT and case.before.looked
         return lit and case.to is P.LAMP_ENTRY_CLEARING
     if not (case.before.each and case.before.entries == 3):
         return False
+    if case.phase is not last_look(case.table):
+        return case.to is P.ODDS_TRIED
+    if case.before.manual:
+        return case.to is P.TO_BE_SIGNED
     if case.state.part is Part.ALL:
         return case.to is P.CYCLE_AWAITED
     return case.to is (P.TO_BE_SIGNED if case.before.cycles == 3 else P.INSPECTION_DUE)
@@ -207,12 +213,15 @@ BEGUN = (P.READY, P.ADMITTING, P.BETTING, P.COVERING, P.PLANNING)
     granted=(ev.TimeChecked,),
 )
 def _clock_admits(case: Case) -> bool | None:
+    if case.phase is P.PLANNING:
+        return None  # a manual shaker's dice: judged by tossing's own property
     trusted = case.event.trust is not TimeTrust.NONE and not case.event.behind_last_record
     if case.to is P.INSPECTION_DUE:
         return trusted and case.phase is P.OPENING and case.tells(Notice.INSPECTION_DUE)
     known = case.state.dice is not None and not case.before.doubt
     good = trusted and case.event.now == case.table.day and known
-    if good and case.phase is P.ADMITTING and (case.before.estop or case.before.shift_due):
+    denied = (case.before.estop and not case.before.manual) or case.before.shift_due
+    if good and case.phase is P.ADMITTING and denied:
         return case.to is P.READY
     starts = case.to in BEGUN and case.next.barred is None
     told = (case.next.barred is not None) and case.tells(Notice.BARRED)
@@ -245,7 +254,7 @@ def _due_after(case: Case) -> bool | None:
 
 @proves("after a power-up an inspection is due", events=(ev.Restarted,))
 def _due_after_power_up(case: Case) -> bool | None:
-    if case.before.playing or case.broken or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED):
+    if case.before.playing or case.broken or case.phase is P.OUT_OF_SERVICE:
         return None
     return case.to is P.INSPECTION_DUE and not case.next.passed
 

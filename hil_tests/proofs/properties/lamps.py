@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import Case, proves
-from hil_tests.proofs.watch import LIGHTING
+from hil_tests.proofs.watch import LIGHTING, ODDS
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.regulation import lines_of
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Ending, Notice, Purpose, ShownPhase
+from shaker_ctl.rules.vocabulary import Ending, FaultKind, Notice, Purpose, ShownPhase
 
 P = Phase
 
@@ -123,7 +124,6 @@ PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
     P.DISPUTED: frozenset({ShownPhase.AWAITING_DEALER}),
     P.WITHOUT_RESULT: frozenset({ShownPhase.NO_ROLL, ShownPhase.VOID}),
     P.OUT_OF_SERVICE: frozenset({ShownPhase.OUT_OF_SERVICE}),
-    P.SHAKER_RETIRED: frozenset({ShownPhase.OUT_OF_SERVICE}),
     P.CLOSED: frozenset({ShownPhase.CLOSED}),
     P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
     P.INSPECTED: frozenset({ShownPhase.CLOSED}),
@@ -133,6 +133,8 @@ PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
     P.LAMP_ENTRY_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
     P.CYCLE_AWAITED: frozenset({ShownPhase.INSPECTION}),
     P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
+    P.ODDS_TRIED: frozenset({ShownPhase.INSPECTION}),
+    P.ODDS_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
     P.TO_BE_SIGNED: frozenset({ShownPhase.INSPECTION}),
 }
 """What the public must be shown in which phase."""
@@ -181,6 +183,8 @@ def _multipliers(case: Case) -> bool | None:
         again = not case.orders(do.DrawMultipliers)
         show = next(each for each in case.commands if isinstance(each, do.ShowMultipliers))
         return again and show.multipliers == case.state.multipliers
+    if case.next.purpose is not Purpose.PLAY:
+        return None
     if not case.expected.multipliers or case.before.value or case.before.verdict:
         return False
     early = case.before.settled == case.expected.nmb_before_reveal and (
@@ -230,6 +234,46 @@ def _odds_down(case: Case) -> bool | None:
     if not over and not case.tells(Notice.NO_MULTIPLIERS):
         return None
     return case.orders(do.HideMultipliers)
+
+
+@proves(
+    "an inspection shows each multiplier display at its highest odds, and darkens it after a look",
+    accepted=True,
+)
+def _displays(case: Case) -> bool | None:
+    if case.orders(do.ShowMultipliers) and case.next.purpose is Purpose.INSPECTION:
+        shown = case.first(do.ShowMultipliers).multipliers
+        ranges = case.rules.profile.multipliers.ranges
+        whole = {line for each in shown for line in lines_of(each.area)}
+        wanted = {line for line, span in ranges.items() if span.least < span.most}
+        looked = case.on(ev.LampsSeen) and case.before.each and not case.before.playing
+        return (
+            looked
+            and wanted <= whole
+            and all(
+                each.odds
+                == max(ranges[line].most for line in lines_of(each.area) if line in ranges)
+                for each in shown
+                if not each.dice
+            )
+        )
+    if case.phase in ODDS and case.to not in ODDS and case.before.odds_up:
+        return case.orders(do.HideMultipliers, do.ClearLamps, do.DarkenLamps)
+    return None
+
+
+@proves(
+    "a display that is not proved is a fault: none in force, and the table stops after the round",
+    granted=(ev.MultipliersNotShown, ev.TimerExpired),
+)
+def _display_broken(case: Case) -> bool | None:
+    tried = (P.SHOWING_MULTIPLIERS, P.ODDS_TRIED)
+    if case.phase not in tried:
+        return None
+    raised = do.RaiseFault(FaultKind.CONTROLLER, "odds-not-shown") in case.commands
+    if case.phase is P.ODDS_TRIED:
+        return raised and case.to is P.OUT_OF_SERVICE
+    return raised and case.tells(Notice.NO_MULTIPLIERS) and case.ending is None
 
 
 @proves("after a restart, multipliers in force are shown again", events=(ev.Restarted,))

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from hil_tests.proofs.alphabet import DICE_AT
 from hil_tests.proofs.properties.case import Case, proves
+from hil_tests.proofs.properties.rounds import to_enter
 from hil_tests.proofs.watch import FAULTS
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Purpose, Role, Verified
+from shaker_ctl.rules.vocabulary import (
+    Cause,
+    Ending,
+    FaultKind,
+    Notice,
+    Purpose,
+    RetireStep,
+    Role,
+    Verified,
+)
 
 P = Phase
 
@@ -19,7 +32,7 @@ def _broken_stops(case: Case) -> bool | None:
     if case.before.playing or case.orders(do.RecordRound):
         return None
     trial = case.next.purpose is Purpose.TRIAL
-    return trial or case.to in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+    return trial or case.to is P.OUT_OF_SERVICE
 
 
 @proves("every fault is queued, and only a technician clears it", accepted=True)
@@ -48,7 +61,34 @@ def _queued(case: Case) -> bool | None:
 def _retired(case: Case) -> bool | None:
     if not case.on(ev.ShakerRetired):
         return None
-    return bool(case.event.steps) and case.next.dice is None and case.tells(Notice.MANUAL_SHAKER)
+    steps = case.table.rules.retire_steps
+    out = RetireStep.DICE_REMOVED not in steps or case.before.doubt or case.state.dice is None
+    done = bool(case.event.steps) and out and case.expected.attended
+    return done and case.next.dice is None and case.tells(Notice.MANUAL_SHAKER)
+
+
+MOTION = (do.StartToss, do.Jog, do.DriveCover, do.StartReading, do.NotePoses, do.LightOn)
+
+
+@proves("with a manual shaker nothing of the retired one moves, looks or stops play", accepted=True)
+def _nothing_of_the_retired(case: Case) -> bool | None:
+    if not case.before.manual:
+        return None
+    if case.is_aside and (case.to is not case.phase or case.after.valid != case.before.valid):
+        return False
+    return not case.orders(*MOTION)
+
+
+@proves(
+    "the dice of a manual shaker are judged again once bets are closed", granted=(ev.TimeChecked,)
+)
+def _manual_dice(case: Case) -> bool | None:
+    if case.phase is not P.PLANNING:
+        return None
+    age = case.event.now - (case.table.day + DICE_AT)
+    if age >= timedelta(hours=24):
+        return case.ends(Ending.NOT_STARTED, Cause.DICE)
+    return case.before.bets_closed and case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
 
 
 @proves("never void for a lamp fault after the toss", granted=(ev.LampFault, ev.TimerExpired))
@@ -92,7 +132,7 @@ def _presence(case: Case) -> bool | None:
     granted=(ev.ShakerFault,),
 )
 def _shaker_fault(case: Case) -> bool | None:
-    if not case.in_round or case.before.settled:
+    if not case.in_round or case.before.settled or case.is_aside:
         return None
     expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
     return case.ends(expected, Cause.SHAKER)
@@ -138,7 +178,7 @@ def _toss_finishes(case: Case) -> bool | None:
     ),
 )
 def _not_started(case: Case) -> bool | None:
-    if not case.in_round or case.before.tossed:
+    if not case.in_round or case.before.tossed or case.is_aside:
         return None
     cause = {
         ev.ReaderFault: Cause.READER,
@@ -155,7 +195,7 @@ def _not_started(case: Case) -> bool | None:
     granted=(ev.CompartmentOpened,),
 )
 def _compartment(case: Case) -> bool | None:
-    if not case.in_round or not case.before.tossed:
+    if not case.in_round or not case.before.tossed or case.is_aside:
         return None
     if case.before.value:
         return case.ending is None and case.to is case.phase
@@ -174,7 +214,7 @@ def _estop(case: Case) -> bool | None:
     granted=(ev.CoverClosed, ev.CoverOpened),
 )
 def _cover(case: Case) -> bool | None:
-    if not case.in_round:
+    if not case.in_round or case.is_aside:
         return None
     if case.rules.cover_must_be_absent and case.on(ev.CoverClosed):
         if case.before.settled:
@@ -240,6 +280,8 @@ UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED)
 def _interrupted_after(case: Case) -> bool | None:
     if not case.in_round or not case.before.settled or case.before.value:
         return None
+    if case.before.manual:
+        return case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
     kept = case.event.compartment_stayed_locked and not case.event.compartment_open
     if case.phase is P.COVERED:
         kept = kept and case.event.cover_closed
@@ -298,11 +340,9 @@ def _kept(case: Case) -> bool | None:
 
 @proves("out of service stays out of service through a restart", events=(ev.Restarted,))
 def _stays_out(case: Case) -> bool | None:
-    if case.before.playing or not (
-        case.broken or case.phase in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
-    ):
+    if case.before.playing or not (case.broken or case.phase is P.OUT_OF_SERVICE):
         return None
-    return case.to in (P.OUT_OF_SERVICE, P.SHAKER_RETIRED)
+    return case.to is P.OUT_OF_SERVICE
 
 
 @proves("a verified value that waits is asked for again after a restart", events=(ev.Restarted,))
@@ -312,7 +352,7 @@ def _asked_again(case: Case) -> bool | None:
     confirms = case.rules.entry.value == "dealer_confirm" and isinstance(
         case.state.reading, Verified
     )
-    return case.tells(Notice.CONFIRM if confirms else Notice.ENTER)
+    return case.tells(Notice.CONFIRM if confirms else to_enter(case))
 
 
 @proves("an ended round is told again after a restart", events=(ev.Restarted,))

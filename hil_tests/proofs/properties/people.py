@@ -13,8 +13,10 @@ from shaker_ctl.rules.vocabulary import (
     Ending,
     FaultKind,
     Notice,
+    Part,
     Person,
     Purpose,
+    RetireStep,
     Role,
     ShownPhase,
 )
@@ -27,6 +29,7 @@ MUST_BE_TOLD: dict[Phase, Notice] = {
     P.LAMP_ENTRY_LIT: Notice.LOOK,
     P.LAMP_ENTRY_TO_BE_SEEN: Notice.SAY_SEEN,
     P.LAMPS_TO_BE_SEEN: Notice.LAMPS_SEEN,
+    P.ODDS_TO_BE_SEEN: Notice.ODDS_SEEN,
     P.CYCLE_AWAITED: Notice.CYCLE,
     P.CYCLE_TO_BE_JUDGED: Notice.CYCLE_SEEN,
     P.TO_BE_SIGNED: Notice.SIGN,
@@ -35,7 +38,6 @@ MUST_BE_TOLD: dict[Phase, Notice] = {
     P.CLOSED: Notice.CLOSED,
     P.INSPECTION_DUE: Notice.INSPECTION_DUE,
     P.OUT_OF_SERVICE: Notice.OUT_OF_SERVICE,
-    P.SHAKER_RETIRED: Notice.MANUAL_SHAKER,
     P.AWAITING_PRESENCE: Notice.PRESENCE,
     P.DISPUTED: Notice.DISPUTE,
     P.INTERRUPTED: Notice.IN_VIEW,
@@ -72,6 +74,8 @@ def _told_and_shown(case: Case) -> bool | None:
     if case.tells(Notice.NO_MORE_BETS):
         shown = do.ShowPhase(ShownPhase.NO_MORE_BETS, case.rules.demonstration) in case.commands
         waits = case.to in (P.NO_MORE_BETS, P.DRAWING_MULTIPLIERS)
+        if case.before.manual:
+            return shown and case.to in (P.PLANNING, P.DRAWING_MULTIPLIERS)
         by_itself = case.rules.autonomous and not case.expected.player
         paced = waits != by_itself or case.to is P.DRAWING_MULTIPLIERS
         return shown and paced
@@ -101,7 +105,13 @@ TECHNICIAN_ACTS = (
 
 
 EITHER_ACTS = (
-    *(ev.InspectionAbandoned, ev.DiceChanged, ev.OutOfServiceRequested, ev.ReturnRequested),
+    *(
+        ev.InspectionAbandoned,
+        ev.DiceChanged,
+        ev.DiceCorrected,
+        ev.OutOfServiceRequested,
+        ev.ReturnRequested,
+    ),
     ev.ShakerRetired,
 )
 
@@ -140,6 +150,12 @@ ENDABLE = frozenset(
 """Work that a person may give up while it goes on, where it is no round."""
 
 
+def _came_out(case: Case) -> bool:
+    """The dice may have left the automated shaker, or nobody said that there were any."""
+    asked = RetireStep.DICE_REMOVED in case.rules.retire_steps
+    return not asked or case.before.doubt or case.state.dice is None
+
+
 def _offered(case: Case) -> dict[type[ev.Event], Role]:
     """What must be granted here, to this role, when nothing stands in the way."""
     order = case.expected.nmb_before_reveal
@@ -148,6 +164,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         or case.before.estop
         or (case.rules.cover_must_be_absent and case.before.cover)
     )
+    by_hand = case.before.manual
+    free = free or by_hand
     d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
     for_show = case.rules.autonomous and case.rules.demonstration
     dealt = case.expected.attended and not for_show
@@ -169,6 +187,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
                 ev.LampTrialRequested: tech,
                 ev.TimeConfirmed: f,
             }
+            if by_hand:
+                return always | {ev.ShakerRestored: tech, ev.InspectionRequested: f}
             if free and (case.before.cover or not case.rules.covered):
                 always |= {ev.JogRequested: tech}
             more = {ev.InspectionRequested: f, ev.TrialTossRequested: tech}
@@ -196,22 +216,21 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.OUT_OF_SERVICE:
             out: dict[type[ev.Event], Role] = {
                 ev.LidRequested: f,
-                ev.ShakerRetired: tech,
                 ev.LampTrialRequested: tech,
             }
+            if by_hand:
+                out |= {ev.ShakerRestored: tech}
+            elif case.expected.attended and _came_out(case):
+                out |= {ev.ShakerRetired: tech}
             alone = case.expected.attended and case.before.faults == {FaultKind.READER}
-            if alone or not case.before.faults:
+            if alone or not case.broken:
                 out |= {ev.ReturnRequested: f}
             return out | ({ev.FaultCleared: tech} if case.before.faults else {})
-        case P.SHAKER_RETIRED:
-            return {ev.ShakerRestored: tech} | (
-                {ev.FaultCleared: tech} if case.before.faults else {}
-            )
         case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
             return {ev.InspectionAbandoned: f}
         case P.LAMP_VALUES_AWAITED:
             return {ev.LampValuesEntered: f, ev.InspectionAbandoned: f}
-        case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN:
+        case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN | P.ODDS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
         case P.CYCLE_AWAITED:
             who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
@@ -283,6 +302,8 @@ def _granted(case: Case) -> bool | None:
         return None
     if case.on(ev.ShakerRetired) and not case.event.steps:
         return case.refused
+    if case.on(ev.InspectionRequested) and case.before.manual:
+        return case.accepted == (case.event.part is not Part.SHAKER)
     return case.accepted
 
 
@@ -295,7 +316,7 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.OpenRequested: frozenset({P.INSPECTION_DUE, P.OPENING}),
     ev.OutOfServiceRequested: frozenset({P.OUT_OF_SERVICE}),
     ev.ReturnRequested: frozenset({P.INSPECTION_DUE}),
-    ev.ShakerRetired: frozenset({P.SHAKER_RETIRED}),
+    ev.ShakerRetired: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.ShakerRestored: frozenset({P.OUT_OF_SERVICE}),
     ev.InspectionAbandoned: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.BetsRequested: frozenset({P.ADMITTING}),
@@ -309,7 +330,7 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ),
     ev.LampsOffRequested: frozenset({P.CLEARING}),
     ev.CompartmentWatched: frozenset({P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT}),
-    ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE, P.SHAKER_RETIRED}),
+    ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE}),
     ev.JogRequested: frozenset({P.JOGGING}),
     ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.LampTrialRequested: frozenset({P.LAMP_TRIAL}),
@@ -336,13 +357,7 @@ def _leads(case: Case) -> bool | None:
     if case.on(ev.TossSettled):
         uncovered = not case.rules.covered
         bets_open = case.expected.nmb_before_reveal and case.before.playing
-        if uncovered and case.before.camera_off:
-            trial = case.state.purpose is Purpose.TRIAL
-            more = case.before.faults - {FaultKind.READER}
-            shut = P.OUT_OF_SERVICE if more else P.INSPECTION_DUE
-            judged = shut if trial else P.CYCLE_TO_BE_JUDGED
-            return to is (P.AWAITING_DEALER if case.before.playing else judged)
-        expected = P.COMING_TO_REST if uncovered else P.COVERED if bets_open else P.REVEALING
+        expected = case.resting if uncovered else P.COVERED if bets_open else P.REVEALING
         return to is expected
     if case.on(ev.OpenRequested):
         return to is (P.OPENING if case.phase is P.INSPECTED else P.INSPECTION_DUE)
@@ -383,7 +398,7 @@ FRESH = frozenset("abc")
 
 @proves(
     "other dice are three that were never used, after an opening, named by as many as it takes",
-    events=(ev.DiceChanged, ev.DiceKept),
+    events=(ev.DiceChanged, ev.DiceCorrected, ev.DiceKept),
 )
 def _dice(case: Case) -> bool | None:
     w, who = case.before, case.event.person
@@ -395,7 +410,14 @@ def _dice(case: Case) -> bool | None:
     serials = case.event.serials
     fresh = set(serials) <= FRESH or not case.state.used_dice
     right = len(serials) == len(set(serials)) == 3 and fresh
-    opened = opened or case.state.dice is None
+    if case.on(ev.DiceCorrected):
+        may = w.untried and not w.doubt and case.phase in ph.SHUT | ph.STOPPED
+        if not (right and may and who.role is not Role.DEALER):
+            return case.refused
+        dice, before = case.next.dice, case.state.dice
+        kept = dice is not None and before is not None and dice.installed_at == before.installed_at
+        return case.accepted and kept and (seconds_dice(w, case.event) or dice == before)
+    opened = opened or case.state.dice is None or w.manual
     if not (case.phase in RECORDABLE and who.role is not Role.DEALER and right and opened):
         return case.refused
     if case.expected.dice_by_two and not seconds_dice(w, case.event):

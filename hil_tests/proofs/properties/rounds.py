@@ -32,12 +32,17 @@ def _no_roll(case: Case) -> bool | None:
     return case.to is P.AWAITING_DEALER
 
 
+def to_enter(case: Case) -> Notice:
+    """What a dealer hears who has to enter with no reading beside it."""
+    return Notice.BY_HAND if case.before.manual else Notice.ENTER
+
+
 @proves("unreadable is not void where a dealer can read", accepted=True)
 def _unreadable(case: Case) -> bool | None:
     if not case.before.playing or case.after.verdict != "unreadable" or case.before.verdict:
         return None
     if case.expected.attended:
-        return case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
+        return case.to is P.AWAITING_DEALER and case.tells(to_enter(case))
     return case.ends(Ending.VOID, Cause.READER)
 
 
@@ -167,9 +172,11 @@ def _wagers_told(case: Case) -> bool | None:
     return len(told) == 1 and told[0].wagers is _wagers(case, ending) and bool(told[0].clause)
 
 
-@proves("the record says where no picture proves a toss", commands=(do.RecordRound,))
+@proves("the record says how a toss was shaken and seen", commands=(do.RecordRound,))
 def _camera_off(case: Case) -> bool | None:
-    return case.first(do.RecordRound).camera_off == case.before.camera_off
+    record = case.first(do.RecordRound)
+    told = (record.camera_off, record.manual_shaker)
+    return told == (case.before.camera_off, case.before.manual)
 
 
 @proves("every round is recorded once, with the values that stood", accepted=True)

@@ -105,6 +105,8 @@ def _light(case: Case) -> bool | None:
         return case.before.hidden == case.rules.covered
     if do.StartReading in kinds:
         return do.LightOn in kinds and kinds.index(do.LightOn) < kinds.index(do.StartReading)
+    if case.before.manual:
+        return not case.orders(do.LightOn)
     if case.to is P.AWAITING_DEALER and case.after.verdict == "unreadable":
         return not case.after.hidden
     return not case.before.hidden or do.LightOn in kinds if do.NotePoses in kinds else None
@@ -147,7 +149,7 @@ def _cover_moves(case: Case) -> bool | None:
     if case.phase is P.COVERING and case.on(ev.CoverClosed):
         return case.to is P.PLANNING
     if case.phase is P.REVEALING and case.on(ev.CoverOpened):
-        return case.to is P.COMING_TO_REST
+        return case.to is case.resting
     return None
 
 
@@ -170,4 +172,4 @@ def _revealed(case: Case) -> bool | None:
     ):
         return None
     waiting = (P.NO_MORE_BETS, P.REVEALING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
-    return case.to is P.COMING_TO_REST if case.phase in waiting else None
+    return case.to is case.resting if case.phase in waiting else None

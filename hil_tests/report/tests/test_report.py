@@ -321,6 +321,8 @@ def test_compare_ends_with_1_where_something_is_worse(tmp_path: Path):
     run = CliRunner().invoke
     assert run(app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")]).exit_code == 1
     assert run(app, ["compare", str(tmp_path / "b"), str(tmp_path / "a")]).exit_code == 0
+    same = run(app, ["compare", str(tmp_path / "a"), str(tmp_path / "a")])
+    assert (same.exit_code, same.output) == (0, "No changes; tests compared: 1\n")
     done = run(app, ["compare", str(tmp_path), str(tmp_path / "a")])
     assert done.exit_code == 1
     assert "--rig-report" in done.output

@@ -23,11 +23,13 @@ from typing import Any
 from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal import tally as tallies
+from shaker_ctl.journal.day_sheet import METERS
+from shaker_ctl.journal.meters import CLEARED, NAMES, Meters, clears, moved
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import Worn
 
-VERSION = 1
+VERSION = 2
 """Of the tables; other ones are made anew."""
 
 _SCHEMA = (
@@ -39,10 +41,16 @@ _SCHEMA = (
     "CREATE TABLE toss (sequence INTEGER PRIMARY KEY, turns REAL NOT NULL, "
     "in_band_s REAL NOT NULL)",
     "CREATE TABLE dice (sequence INTEGER PRIMARY KEY)",
+    "CREATE TABLE meter (name TEXT PRIMARY KEY, count INTEGER NOT NULL)",
+    "CREATE TABLE cleared (one INTEGER PRIMARY KEY CHECK (one = 1), wall TEXT NOT NULL, "
+    "by TEXT NOT NULL)",
     f"PRAGMA user_version={VERSION}",
 )
 
-_TOLD = (b'"RecordRound"', b'"ReadingMade"', b'"TossSettled"', b'"DiceChanged"')
+_TOLD = (
+    *(b'"RecordRound"', b'"ReadingMade"', f'"{CLEARED}"'.encode()),
+    *(f'"{event}"'.encode() for event in METERS),
+)
 """Words of records that change a table; all others are passed over undecoded."""
 
 
@@ -142,6 +150,7 @@ class RecordTables:
                     "INSERT OR REPLACE INTO round VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*row, *told, *values),
                 )
+        self._count(plain)
         if plain["kind"] != "step":  # a refused event changed nothing
             return
         event = plain["event"]
@@ -153,6 +162,19 @@ class RecordTables:
             )
         elif event["type"] == "DiceChanged":
             self._db.execute("INSERT OR REPLACE INTO dice VALUES (?)", (sequence,))
+
+    def _count(self, plain: dict[str, Any]) -> None:
+        """Move the meters, or begin them anew."""
+        if clears(plain):
+            self._db.execute("DELETE FROM meter")
+            by = " and ".join(plain["by"])
+            self._db.execute("INSERT OR REPLACE INTO cleared VALUES (1, ?, ?)", (plain["wall"], by))
+        for name in moved(plain):
+            self._db.execute(
+                "INSERT INTO meter VALUES (?, 1) "
+                "ON CONFLICT (name) DO UPDATE SET count = count + 1",
+                (name,),
+            )
 
     def close(self) -> None:
         """Let go of the file."""
@@ -201,6 +223,18 @@ class TablesReader:
             return None if row is None else (tallies.from_plain(json.loads(row[0])), int(row[1]))
         except (JournalError, ValueError, KeyError, TypeError):
             return None
+
+    def meters(self) -> Meters | None:
+        """The counters since they were last cleared, and the record up to which they count."""
+        try:
+            with self._opened() as db:
+                kept = db.execute("SELECT sequence FROM kept").fetchone()
+                found = dict(db.execute("SELECT name, count FROM meter").fetchall())
+                cleared = db.execute("SELECT wall, by FROM cleared").fetchone() or ("", "")
+        except (JournalError, ValueError, TypeError):
+            return None
+        counts = {name: int(found.get(name, 0)) for name in NAMES}
+        return None if kept is None else Meters(counts, int(kept[0]), *cleared)
 
     def worn(self, until: int) -> Worn | None:
         """The dice's wear up to the record `until`; None while the tables do not reach it."""

@@ -22,6 +22,7 @@ EXAMPLES = {
     "in-view": "in-view 12 yes",
     "inspect": "inspect all",
     "dice changed": "dice changed A1 A2 A3",
+    "dice corrected": "dice corrected A1 A2 A3",
     "fault clear": "fault clear motor-stall",
     "jog": "jog 300 2.5",
     "light": "light 40%",
@@ -176,7 +177,7 @@ def test_completion_offers_what_this_role_may_say() -> None:
 
 
 def test_every_line_of_help_and_every_command_fits_the_limit() -> None:
-    longest = "dice changed " + " ".join(letter * 32 for letter in "abc")
+    longest = "dice corrected " + " ".join(letter * 32 for letter in "abc")
     assert len(longest) < grammar.MAX_LINE
 
 

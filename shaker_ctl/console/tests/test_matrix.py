@@ -25,10 +25,11 @@ NOT_HERE = {"login", "logout", "mode"}
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
           "lamps-off", "in-view", "correct"}  # fmt: skip
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
-         "shift start", "time confirm", "dice changed", "dice same", "cover off",
+         "shift start", "time confirm", "dice changed", "dice corrected", "dice same", "cover off",
+         "out-of-order", "meters clear",
          "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
-              "light", "selftest", "log bundle", "export",
+              "light", "selftest", "log bundle", "export", "shaker back", "meters clear",
               "cancel"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),
@@ -38,7 +39,7 @@ BY_ROLE = {
     Role.TECHNICIAN: TECHNICIAN,
 }
 FREE = {"status", "faults", "lamps", "motor", "camera", "camera snap", "dice", "journal last",
-        "round", "inspection", "profile", "digests", "health", "statistics", "help",
+        "round", "inspection", "profile", "digests", "health", "statistics", "meters", "help",
         "login", "logout", "whoami", "history", "mode", "hello"}  # fmt: skip
 
 CASES = [

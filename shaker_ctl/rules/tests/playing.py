@@ -90,7 +90,10 @@ class Playing:
             self.do(ev.LampsDark(self.state.occasion))
         self.do(ev.WalkRequested(seen_by))
         self.do(ev.EachLampProved(self.state.occasion, self.rules.areas))
-        return self.do(ev.LampsSeen(seen_by))
+        self.do(ev.LampsSeen(seen_by))
+        if self.phase is Phase.ODDS_TRIED:
+            self.do(ev.MultipliersShown(self.state.occasion), ev.LampsSeen(seen_by))
+        return self
 
     def lit_for(self, values: Values, who: Person = FLOOR) -> Playing:
         """An inspection's entry of these values, lit for as long as a look takes."""

@@ -11,7 +11,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.effects import REMEMBERED_DICE
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, PLAN, SUPERVISOR, Playing
-from shaker_ctl.rules.vocabulary import Barrier, Cause, DiceSet, Ending, Notice, TimeTrust
+from shaker_ctl.rules.vocabulary import Barrier, Cause, DiceSet, Ending, Notice, Part, TimeTrust
 
 OTHERS = ("4", "5", "6")
 
@@ -28,6 +28,31 @@ def test_other_dice_are_taken_after_the_compartment_was_opened_and_closed():
     t.do(ev.CompartmentClosed(), ev.DiceChanged(FLOOR, OTHERS, t.now))
     assert t.state.dice == DiceSet(OTHERS, t.now)
     assert t.tell(ev.DiceChanged(FLOOR, ("7", "8", "9"), t.now)).refused, "not opened since"
+
+
+def test_serials_typed_wrongly_are_put_right_by_two_before_the_dice_are_used():
+    t = Playing().locked()
+    before, right = t.state.dice, ("8", "1", "2")
+    assert before is not None
+    t.do(ev.DiceCorrected(FLOOR, right))
+    assert t.last_of(do.Announce).notice is Notice.DICE_NAMED
+    t.do(ev.DiceCorrected(FLOOR, right))
+    assert t.state.dice == before, "one person alone changes nothing"
+    t.do(ev.DiceCorrected(SUPERVISOR, right))
+    assert t.state.dice == DiceSet(right, before.installed_at), "they have been in since then"
+    assert set(t.state.used_dice) == set(right), "nobody locked in what was mistyped"
+
+
+def test_serials_of_dice_that_were_inspected_or_taken_out_stand():
+    t = Playing().locked().do(ev.InspectionRequested(FLOOR, Part.ALL))
+    t.do(ev.InspectionAbandoned(FLOOR))
+    assert t.tell(ev.DiceCorrected(FLOOR, ("1", "2", "8"))).refused
+    opened_and_closed(t)
+    assert t.tell(ev.DiceCorrected(FLOOR, ("1", "2", "8"))).refused
+    t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))
+    refused = t.tell(ev.DiceCorrected(FLOOR, ("1", "5", "6"))).refused
+    assert refused is not None
+    assert "taken out" in refused.reason
 
 
 def test_the_first_dice_of_a_new_table_need_no_opening():

@@ -11,10 +11,19 @@ import pytest
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.multipliers import lawful, positions
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, SUPERVISOR, TECHNICIAN, Playing
+from shaker_ctl.rules.tests.playing import (
+    DEALER,
+    ENTRIES,
+    FLOOR,
+    SUPERVISOR,
+    TECHNICIAN,
+    Playing,
+)
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
+    Multiplied,
     Notice,
     Part,
     Person,
@@ -252,3 +261,56 @@ def test_settling_by_hand_names_the_winning_areas():
     t.do(ev.LampFault(None, "bulb"), ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
     t.do(ev.PresenceGiven(FLOOR, 1))
     assert "double-4" in t.last_of(do.Announce).areas
+
+
+# ── The multipliers' displays (625b) ────────────────────────────────────────
+
+
+def displays_lit() -> Playing:
+    """A table with multipliers, whose walk over the lamps was seen."""
+    t = Playing(profile="pa-625b").locked().do(ev.InspectionRequested(FLOOR))
+    for values in ENTRIES:
+        t.lit_for(values).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
+    t.do(ev.WalkRequested(FLOOR))
+    return t.do(ev.EachLampProved(t.state.occasion, t.rules.areas), ev.LampsSeen(FLOOR))
+
+
+def test_every_multiplier_display_is_seen_in_the_opening_inspection():
+    t = displays_lit()
+    shown = t.last_of(do.ShowMultipliers).multipliers
+    ranges, areas = t.rules.profile.multipliers.ranges, t.rules.areas
+    assert {(each.area, each.dice) for each in shown} == set(positions(ranges, areas))
+    assert lawful(shown, ranges, areas)
+    t.do(ev.MultipliersShown(t.state.occasion))
+    assert t.last_of(do.Announce).notice is Notice.ODDS_SEEN
+    assert t.tell(ev.LampsSeen(ANOTHER)).refused, "who inspects is who looks"
+    t.do(ev.LampsSeen(FLOOR))
+    assert (t.phase, do.HideMultipliers in t.commands) == (Phase.CYCLE_AWAITED, True)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_display_that_is_not_proved_in_the_inspection_takes_the_table_out_of_service(silent):
+    t = displays_lit()
+    o = t.state.occasion
+    t.do(ev.TimerExpired(Timer.LAMPS, o) if silent else ev.MultipliersNotShown(o, "readback"))
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.last_of(do.RaiseFault).code == "odds-not-shown"
+
+
+def test_a_display_that_a_person_sees_to_be_wrong_is_a_fault():
+    t = displays_lit()
+    t.do(ev.MultipliersShown(t.state.occasion), ev.LampSeenWrong(FLOOR, "triple-3"))
+    assert t.phase is Phase.OUT_OF_SERVICE
+
+
+def test_a_display_that_is_not_proved_in_a_round_stops_the_table_after_it():
+    t = Playing(profile="pa-625b").open().betting().no_more_bets()
+    t.do(ev.MultipliersDrawn(t.state.occasion, (Multiplied("triple-6", 999),)))
+    t.do(ev.MultipliersNotShown(t.state.occasion, "readback"))
+    assert t.phase is Phase.NO_MORE_BETS, "the round goes on with none in force"
+    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(Verified((1, 4, 4)))
+    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)), ev.LampsShown(t.state.occasion, (1, 4, 4)))
+    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
+    t.do(ev.LampsDark(t.state.occasion))
+    assert t.last_of(do.RecordRound).multipliers == ()
+    assert t.phase is Phase.OUT_OF_SERVICE

@@ -204,11 +204,11 @@ def test_broken_comes_back_only_through_repair_and_inspection():
 )
 def test_a_manual_shaker_waits_for_the_out_of_order_procedure(profile, steps):
     t = Playing(profile=profile).open().do(ev.OutOfServiceRequested(TECHNICIAN))
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
     part = frozenset({RetireStep.DICE_REMOVED})
     assert t.tell(ev.ShakerRetired(TECHNICIAN, part)).refused
     t.do(ev.ShakerRetired(TECHNICIAN, frozenset(RetireStep(step) for step in steps)))
-    assert t.phase is Phase.SHAKER_RETIRED
-    assert t.state.dice is None
+    assert (t.phase, t.state.manual, t.state.dice) == (Phase.INSPECTION_DUE, True, None)
 
 
 # ── Multipliers ─────────────────────────────────────────────────────────────

@@ -77,3 +77,19 @@ def test_a_shift_whose_time_passed_before_the_first_look_is_the_opening_s() -> N
 def test_a_time_of_day_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="no time of day"):
         Table(shifts=("25:00",))
+
+
+def test_dice_of_a_manual_shaker_have_a_day_and_no_shift_inspects_it() -> None:
+    told: list[str] = []
+    posted: list[events.Event] = []
+    rules = rulebook(TableParameters.model_validate({"profile": "ma", "shifts": ["14:00"]}))
+    reminders = Reminders(rules, posted.append, told.append)
+    month = rulebook(TableParameters())
+    monthly = Reminders(month, posted.append, told.append)
+    for hours in (1.0, 2.5, 24.0):
+        now = NOON + timedelta(hours=hours)
+        reminders.look(now, TimeTrust.RTC, None, manual=True)
+        monthly.look(now, TimeTrust.RTC, DICE)
+    assert (posted, told) == ([], [])
+    monthly.look(NOON + timedelta(hours=24), TimeTrust.RTC, DICE, manual=True)
+    assert "over age" in told[0]

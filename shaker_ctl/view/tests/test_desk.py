@@ -18,6 +18,7 @@ from shaker_ctl.console.desk import (
     JournalView,
     Request,
 )
+from shaker_ctl.journal.meters import CLEARED, Meters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import JogEnded, MotionFigures, MotionReport
 from shaker_ctl.ports import Interlocks
@@ -128,6 +129,7 @@ class Room:
                 check_lid=self.check_lid,
                 post=self.state.post,
                 wear=Wear(),
+                meters=lambda: Meters({"rounds": 12, "void rounds": 1}, 400),
                 why_due=WhyDue(),
                 **chairs,
             )
@@ -296,3 +298,22 @@ def test_everybody_who_listens_hears_an_announcement_until_they_stop(room: Room)
     end()
     room.desk.tell(Announcement("fault", "again"))
     assert [said.text for said in heard] == ["fault lamp: dark"]
+
+
+def test_the_meters_are_cleared_by_two_persons_and_what_stood_goes_on_record(room: Room) -> None:
+    assert room.desk.meters() == {"rounds": 12, "void rounds": 1, "counted_to_record": 400}
+    clear = Request("meters clear")
+    assert room.desk.submit(clear, FAY).is_ok
+    assert room.desk.submit(clear, FAY).is_ok
+    assert room.journal.kept == [], "one person alone clears nothing"
+    assert "fay and tom" in room.desk.submit(clear, TOM).text
+    (kind, body), = room.journal.kept  # fmt: skip
+    assert (kind, body["note"], body["by"]) == ("console", CLEARED, ["fay", "tom"])
+    assert body["was"]["rounds"] == 12
+    assert room.desk.submit(clear, TOM).is_ok
+    assert len(room.journal.kept) == 1, "the next clearing begins with its first person"
+
+
+def test_the_meters_of_a_table_in_play_are_not_cleared() -> None:
+    room = Room(Phase.READY)
+    assert room.desk.submit(Request("meters clear"), FAY).code == "not-now"

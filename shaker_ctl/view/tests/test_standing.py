@@ -14,6 +14,7 @@ from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
+    Barrier,
     FaultKind,
     Named,
     NoRoll,
@@ -241,3 +242,20 @@ def test_only_contacts_that_stop_motion_are_told_as_such() -> None:
     assert wording.contact(events.EstopPressed()) == "The emergency stop is pressed."
     assert wording.contact(events.CompartmentClosed()) == "The compartment is closed and locked."
     assert wording.contact(events.CoverOpened()) == ""
+
+
+def test_a_table_with_a_manual_shaker_offers_what_it_can_do() -> None:
+    retired = TableState(Phase.INSPECTION_DUE, manual=True, compartment_open=True)
+    assert {"shaker back", "inspect", "dice changed"} <= verbs(retired)
+    assert not {"jog", "test-toss"} & verbs(retired)
+    said = standing.next_step(retired, [], Barrier.DICE_UNKNOWN)
+    assert said.endswith("dice changed SERIAL SERIAL SERIAL"), "its open compartment is no matter"
+    rules = RULES.in_use(manual=True)
+    assert standing.inspection(replace(retired, phase=Phase.TO_BE_SIGNED), rules).cycles_of == 0
+    assert "manual shaker" in rules.marks
+    assert "manual shaker" not in RULES.marks
+
+
+def test_a_cover_whose_contact_is_stuck_before_the_toss_has_a_way_out() -> None:
+    state = TableState(Phase.COVERING, round=3)
+    assert "press the emergency stop" in standing.next_step(state, [])

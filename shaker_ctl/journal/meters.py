@@ -1,0 +1,59 @@
+"""Counters since they were last cleared: rounds, how they ended, openings, stops, power-ups.
+
+Owns which record moves which counter, and which one clears them all. The counts live in the tables
+beside the chain and follow from the chain alone: clearing takes nothing away from the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shaker_ctl.journal.day_sheet import METERS
+
+CLEARED = "meters cleared"
+"""Note of the console's record that begins a new count: `by` names both persons."""
+
+ENDINGS = {
+    "void": "void rounds",
+    "no_roll": "no rolls",
+    "not_started": "rounds not started",
+    "settled_by_hand": "rounds settled by hand",
+}
+"""Ending of a round to its counter, beside that of all rounds."""
+
+NAMES = ("rounds", *ENDINGS.values(), *METERS.values())
+"""Every counter, in the order in which people read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meters:
+    """The counters up to one record."""
+
+    counts: Mapping[str, int]
+    """One number for each of `NAMES`."""
+    sequence: int
+    """Of the newest record that is counted."""
+    since: str = ""
+    """Wall time of the last clearing; empty where there was none."""
+    cleared_by: str = ""
+    """Both persons of the last clearing."""
+
+
+def moved(plain: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each counter that a record moves by one."""
+    if plain["kind"] != "step":  # a refused event changed nothing
+        return
+    if (name := METERS.get(plain["event"]["type"])) is not None:
+        yield name
+    for command in plain.get("decision", ()):
+        if command["type"] == "RecordRound":
+            yield "rounds"
+            if (name := ENDINGS.get(command["ending"])) is not None:
+                yield name
+
+
+def clears(plain: Mapping[str, Any]) -> bool:
+    """True for the record of two persons that begins a new count."""
+    return plain["kind"] == "console" and plain.get("note") == CLEARED

@@ -25,6 +25,9 @@ GOES_WRONG = 0.004
 """Share of choices among everything; in all others nothing breaks and nobody disturbs the table, so
 that it gets somewhere. What a dealer types is right or wrong with equal chance in both."""
 
+LEADS_ON = 0.8
+"""How often an event is passed over that would leave the table where it stands."""
+
 DISTURBS = (
     *(ev.ShakerFault, ev.LampFault, ev.ReaderFault, ev.ControllerFault, ev.ConditionChanged),
     *(ev.Restarted, ev.CompartmentOpened, ev.EstopPressed, ev.TossNotStarted, ev.TossDisproved),
@@ -71,8 +74,8 @@ def walk(table: Table, steps: int, seed: int) -> Walked:
         for phase in Phase
     }
     usual = {
-        key: [each for each in events if not _goes_wrong(table, each)] or events
-        for key, events in live.items()
+        (purpose, phase): [each for each in events if not _goes_wrong(table, phase, each)] or events
+        for (purpose, phase), events in live.items()
     }
     state, watch = first(table)
     away = tries = 0
@@ -86,6 +89,9 @@ def walk(table: Table, steps: int, seed: int) -> Walked:
             break
         event = luck.choice(choices)
         step = MACHINE.step(state, event, table.rules)
+        stays = step.refused is None and step.state.phase is state.phase
+        if stays and not everything and luck.random() < LEADS_ON:
+            continue
         seen = watched(table, watch, state, event, step)
         for name, holds in check(Case(table, watch, seen, state, event, step)):
             if not holds:
@@ -104,7 +110,7 @@ def walk(table: Table, steps: int, seed: int) -> Walked:
     return found
 
 
-def _goes_wrong(table: Table, event: ev.Event) -> bool:
+def _goes_wrong(table: Table, phase: Phase, event: ev.Event) -> bool:
     """True for what breaks, disturbs, or answers otherwise than in usual play."""
     match event:
         case ev.TimerExpired(timer=timer):
@@ -117,6 +123,10 @@ def _goes_wrong(table: Table, event: ev.Event) -> bool:
             return now != table.day or trust is TimeTrust.NONE or behind
         case ev.TossPlanDrawn(at=at):
             return at != table.day
+        case ev.CoverClosed() | ev.CoverOpened():
+            return phase is not (
+                Phase.COVERING if type(event) is ev.CoverClosed else Phase.REVEALING
+            )
         case ev.EachLampProved(areas=areas):
             return len(areas) < len(table.rules.areas)
     return isinstance(event, DISTURBS)

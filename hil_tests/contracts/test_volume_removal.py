@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,7 +123,13 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     assert "volume 2 stays: round 9 is disputed" in done.output
     assert "volume 3 stays: the floor has not committed record 122" in done.output
     assert "no volume is removed" in done.output
-    (tmp_path / "floor.json").write_text('{"acknowledged": 122}')
+    with closing(SqliteJournal(parameters.path, read_only=True)) as book:
+        own = book.head_before(123).hash.hex()
+    for other in ("", own[::-1], "ab" * 32):  # the floor's word of another history
+        said = {"acknowledged": 122, "acknowledged_hash": other}
+        (tmp_path / "floor.json").write_text(json.dumps(said))
+        assert "volume 3 stays" in remove(aged).output
+    (tmp_path / "floor.json").write_text(json.dumps(said | {"acknowledged_hash": own}))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
 

@@ -117,7 +117,7 @@ def test_no_daemon_is_said_with_its_remedy(bench: PigpioBench) -> None:
     bench.daemon.terminate()
     with pytest.raises(GpioLinkError, match="no GPIO daemon listens") as caught:
         bench.controller().link.open()
-    assert "systemctl start pigpiod" in caught.value.line()
+    assert "systemctl start shaker-pigpiod" in caught.value.line()
 
 
 def test_a_daemon_that_accepts_and_does_not_answer_is_said(bench: PigpioBench) -> None:

@@ -81,7 +81,7 @@ def test_no_daemon(session: Session) -> None:
     done = start_with(session, f"port = {port}", "port = 1")
     assert done.returncode == 1
     assert last_line(done).startswith("gpio-link")
-    assert "systemctl start pigpiod" in last_line(done)
+    assert "systemctl start shaker-pigpiod" in last_line(done)
     assert "Traceback" not in done.stderr
 
 

@@ -229,10 +229,10 @@ TROUBLES = {
     ),
     # The daemon
     "daemon gone": Trouble(
-        on_the_rig("inject pigpiod_terminate"), CONTACTS_LOST, "systemctl start pigpiod"
+        on_the_rig("inject pigpiod_terminate"), CONTACTS_LOST, "systemctl start shaker-pigpiod"
     ),
     "daemon hangs": Trouble(
-        on_the_rig("inject pigpiod_hang"), CONTACTS_LOST, "systemctl restart pigpiod"
+        on_the_rig("inject pigpiod_hang"), CONTACTS_LOST, "systemctl restart shaker-pigpiod"
     ),
     # The camera
     "camera unplugged": Trouble(on_the_rig("inject camera_closed"), ("camera",), "[camera] device"),

@@ -2,8 +2,8 @@
 
 Reads the files themselves; the service may run or not. Six commands write: `rebuild` a copy of
 the journal, `fetch` and `remove` volumes of it, which they refuse while a service runs; `archive`
-files of its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the two
-files of its folder.
+files of its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the
+three files of its folder.
 
 What is read is held against the chain on the way: a record that does not fit is shown as far as it
 can be, and named in the error with which the command ends (status 65).

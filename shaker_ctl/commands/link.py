@@ -88,5 +88,5 @@ def _show(found: LinkParameters) -> None:
     if named := stands["version_named"]:
         typer.echo(
             f"{named.get('by')} names version {named.get('version')} ({named.get('digest')}): "
-            f"close the table, then apt install shaker-ctl={named.get('version')}"
+            f"close the table, then apt install ./shaker-ctl_{named.get('version')}_arm64.deb"
         )

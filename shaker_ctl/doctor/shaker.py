@@ -48,7 +48,7 @@ _TROUBLES = {
     "motor-driver": "Read the driver's own display: over-current, over-temperature, supply",
     "tach-unreliable": "Check the tach's shielding and its ground; GPIO {tach}",
     "interlock": "Close compartment and cover, release the e-stop",
-    "gpio-link": "Restart the GPIO daemon: systemctl restart pigpiod",
+    "gpio-link": "Restart the daemon: systemctl restart shaker-pigpiod (wheel: pigpiod)",
 }
 
 

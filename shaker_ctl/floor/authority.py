@@ -20,7 +20,7 @@ from shaker_ctl.errors import RefusedError
 
 AUTHORITY_DAYS = 3650
 DAYS = 825
-"""How long a certificate holds. The page and `shaker-floor tables` say when one ends soon."""
+"""How long a certificate holds."""
 
 
 def begin(folder: Path, name: str) -> Path:

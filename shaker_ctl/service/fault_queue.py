@@ -63,7 +63,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "gpio-link": (
         "the pins cannot be reached",
-        "systemctl restart pigpiod (on a Raspberry Pi 5: shaker-ctl), then clear the fault",
+        "systemctl restart shaker-pigpiod (on a Raspberry Pi 5: shaker-ctl), then clear the fault",
     ),
     "lamp": ("the lamp box does not show what it must", "see `lamps`, then clear the fault"),
     "lamp-timeout": (

@@ -53,7 +53,7 @@ OPEN_S = 2.0
 PULSE_EVENT = 14
 """The daemon's event (0-31) that travels the notification path; 31 is the daemon's own."""
 
-REMEDY = "Restart the GPIO daemon: systemctl restart pigpiod"
+REMEDY = "Restart the GPIO daemon: systemctl restart shaker-pigpiod, from the wheel: pigpiod"
 
 
 class Probe(Protocol):
@@ -199,7 +199,8 @@ class PigpioLink:
             return error
         if isinstance(error, ConnectionRefusedError):
             return GpioLinkError(
-                f"no GPIO daemon listens at {where}", remedy="Start it: systemctl start pigpiod"
+                f"no GPIO daemon listens at {where}",
+                remedy="Start it: systemctl start shaker-pigpiod, from the wheel: pigpiod",
             )
         if isinstance(error, TimeoutError):
             return GpioLinkError(f"the GPIO daemon at {where} does not answer", remedy=REMEDY)

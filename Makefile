@@ -11,7 +11,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 # ── What people type ─────────────────────────────────────────────────────────
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
-        faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-page \
+        faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-floor bench-page \
         test-page words lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
@@ -89,7 +89,11 @@ floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--s
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor load --postgres $(FLOOR)
 
-floor-chaos: $(VENV)/.rig  ## 50 kills of broker, collector, database, links: every record exactly once
+bench-floor: $(VENV)/.rig  ## what a link costs the table beside it: none, with one, stopped, killed, asked without end
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
+	$(BIN)/python -m hil_tests.floor beside $(FLOOR)
+
+floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without network: every record exactly once
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
 

@@ -113,6 +113,7 @@ def show(
         page.start()
         tables = [RecordedTable(folder / f"pit-{n}", f"pit-{n}", seed=n) for n in range(recorded)]
         for each in tables:
+            each.play(1)
             parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
         tell(f"the floor's page: http://127.0.0.1:{port}/")

@@ -44,6 +44,8 @@ STATE_S = 0.5
 ALIVE_S = 10.0
 ANSWER_S = 0.25
 """Between two parts of answers."""
+BUNDLE_S = 60.0
+"""Between two bundles: each reads and packs much of the journal, beside a table that plays."""
 LONGEST_AGAIN_S = 60.0
 BACK_FOR_RESULT = 2000
 """Records that a start looks back for the newest result."""
@@ -63,7 +65,7 @@ class Link:
         self._view = ViewFollower(table.service.runtime_dir)
         self._outbox = Outbox(table.journal.path)
         self._results = ResultFollower(table.journal.path)
-        self._answers: deque[tuple[str, Iterator[bytes]]] = deque()
+        self._answers: deque[Iterator[bytes]] = deque()
         self._connection = Connection(
             parameters,
             parameters.table,
@@ -75,6 +77,7 @@ class Link:
                 (self._topic(f"{topics.ALARM}/+"), 1),
             ],
         )
+        self._next_bundle_s = 0.0
         self._named_version: dict[str, Any] = {}
         self._sent: dict[str, bytes] = {}
         """What stands retained at the broker by this connection, by its kind."""
@@ -144,11 +147,16 @@ class Link:
 
     def _wanted(self, payload: bytes) -> None:
         want = requests.parsed(payload)
-        in_hand = [what for what, _ in self._answers]
-        if len(in_hand) >= requests.MOST_WAITING or (want.what == "bundle" and "bundle" in in_hand):
-            raise ProtocolError(f"a {want.what} is asked for while {len(in_hand)} requests wait")
+        if len(self._answers) >= requests.MOST_WAITING:
+            waiting = len(self._answers)
+            raise ProtocolError(f"a {want.what} is asked for while {waiting} requests wait")
+        if want.what == "bundle":
+            now_s = time.monotonic()
+            if now_s < self._next_bundle_s:
+                raise ProtocolError(f"a bundle within {BUNDLE_S:g} s of the last")
+            self._next_bundle_s = now_s + BUNDLE_S
         log.info("the floor asks for a %s %s", want.what, want.sha256[:16])
-        self._answers.append((want.what, requests.answer(want, self._files)))
+        self._answers.append(requests.answer(want, self._files))
 
     # ── What goes ───────────────────────────────────────────────────────────
 
@@ -242,7 +250,7 @@ class Link:
         """One part a turn: an answer never holds back the records."""
         if not self._answers or not self._is_due("answer", ANSWER_S):
             return
-        part = next(self._answers[0][1], None)
+        part = next(self._answers[0], None)
         if part is None:
             self._answers.popleft()
         else:

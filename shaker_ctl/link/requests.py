@@ -25,7 +25,7 @@ from shaker_ctl.view.archive import JournalArchive, JournalState
 
 PART_BYTES = 256 * 1024
 MOST_WAITING = 8
-"""Requests in hand, at most one of them for a bundle; what is asked beyond is refused."""
+"""Requests in hand; what is asked beyond is refused."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _FILE = re.compile(r"\d{8}-\d{10}-(frame|overlay)\.jpg")

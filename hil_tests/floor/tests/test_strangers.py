@@ -171,11 +171,17 @@ def test_a_hostile_collector_gets_records_and_changes_nothing(house: House, tmp_
         for kind, payload in lies:
             hostile.publish(f"{own}/{kind}", payload, qos=1)
             hostile.turn(0)
-        for _ in range(50):
-            hostile.publish(f"{own}/want", b'{"id":"0123456789abcdef","what":"bundle"}', qos=1)
+        for number in range(50):
+            asked = {"id": f"{number:016x}", "what": "bundle"}
+            hostile.publish(f"{own}/want", packing.to_json(asked), qos=1)
         turned(hostile, lambda: len(answers) >= 2)
+        hostile.publish(f"{own}/want", packing.to_json({"id": "f" * 16, "what": "bundle"}), qos=1)
+        ends_s = time.monotonic() + 2.0
+        turned(hostile, lambda: time.monotonic() > ends_s)
         said = [packing.split(payload)[0] for _, payload in answers]
         assert any("names no picture" in str(header.get("error")) for header in said)
+        bundles = {header["id"] for header in said if header["what"] == "bundle"}
+        assert len(bundles) == 1, "one in a minute, however often it is asked for"
         assert running.failure is None
         assert table.path.read_bytes() == before
         # The true floor's word brings the link back to work, by itself.

@@ -30,6 +30,9 @@ _MAX_ACTS = 10
 
 _LOOK_S = 0.5
 
+_ASKED = ("enter", "confirm", "in-view")
+"""What the dealer is asked for; the rest of a round goes on by itself."""
+
 SERIALS = ("RIG-A", "RIG-B", "RIG-C")
 
 
@@ -95,7 +98,13 @@ class People:
             while self.repairs < REPAIRS and not self._ended.wait(_LOOK_S):
                 if self._is_closing.is_set():
                     return
-                if read_status(self._session.runtime_dir)["life"] == "out of service":
+                seen = read_status(self._session.runtime_dir)
+                if (seen["pending"] or {}).get("kind") == "presence":
+                    with self._at("technician") as console:
+                        console.login("floorperson", "fay", self._session.passphrases["fay"])
+                        self._tell("fay", console, f"presence {seen['round']}")
+                        console.logout()
+                if seen["life"] == "out of service":
                     self.repairs += 1
                     with self._at("technician") as console:
                         bring_back(self._session, console, self._said)
@@ -123,13 +132,16 @@ class People:
                 while not self._ended.wait(0.3):
                     status = console.status()
                     pending = status["pending"] or {}
-                    if pending.get("kind") not in ("enter", "confirm", "in-view"):
+                    is_by_hand = status["phase"] == "settling by hand"
+                    if pending.get("kind") not in _ASKED and not is_by_hand:
                         continue
                     if not is_logged_in:
                         console.login("dealer", "dan", self._session.passphrases["dan"])
                         is_logged_in = True
                     if pending["kind"] == "in-view":  # dan looks at the console, not at the dice
                         self._tell("dan", console, f"in-view {status['round']} no")
+                    elif is_by_hand:
+                        self._tell("dan", console, f"settled {status['round']}")
                     else:
                         self._act(console, status["round"])
         except Exception as error:  # noqa: BLE001 - as above

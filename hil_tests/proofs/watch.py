@@ -414,7 +414,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
             if step.state.phase is not P.INSPECTION_DUE:
                 w = w._replace(shift_due=bool(table.expected.shift))
-        case ev.TimeChecked() if state.phase is P.PLANNING:
+        case ev.TimeChecked() if step.state.phase is P.AWAITING_DEALER:
             w = w._replace(tossed=True, settled=True, verdict="unreadable")
         case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))

@@ -209,19 +209,25 @@ def be_open(machine: BootedDebian, computer: Computer) -> bool:
     """Have people open the table where it is not, and come where it waits for them; a busy machine
     may be late, which is a fault."""
     with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
-        seen = shown(computer)
-        waits_for = (seen.get("pending") or {}).get("kind")
-        if seen.get("life") != "open":
+        if not attend(machine, computer):
             open_table(machine)
-        elif waits_for in COMES:
-            role, name = COMES[waits_for]
-            person = machine.as_(role, name)
-            with closing(person):
-                if waits_for == "enter":
-                    enter_what_lies_there(person, machine)
-                else:
-                    person.ask(f"{waits_for} {seen['round_id']}")
     return shown(computer).get("life") == "open"
+
+
+def attend(machine: BootedDebian, computer: Computer) -> bool:
+    """Have people come where an open table waits for them; False where it is not open."""
+    seen = shown(computer)
+    if seen.get("life") != "open":
+        return False
+    waits_for = (seen.get("pending") or {}).get("kind")
+    if waits_for in COMES:
+        role, name = COMES[waits_for]
+        with suppress(ConsoleRefusedError), closing(machine.as_(role, name)) as person:
+            if waits_for == "enter":
+                enter_what_lies_there(person, machine)
+            else:
+                person.ask(f"{waits_for} {seen['round_id']}")
+    return True
 
 
 COMES = {
@@ -244,14 +250,12 @@ def check_open_table_refuses(
     say("the table goes on, untouched", computer.unit()["MainPID"] == pid)
 
 
-def close_table(machine: BootedDebian) -> None:
+def close_table(machine: BootedDebian, computer: Computer) -> None:
     """Have the floorperson close it; a round that is under way is played to its end first. A fault
     of a busy machine has taken it out of play already."""
-    fay = machine.as_("floorperson", "fay")
-    with suppress(ConsoleRefusedError):
+    with suppress(ConsoleRefusedError), closing(machine.as_("floorperson", "fay")) as fay:
         fay.ask("close")
-    until(lambda: fay.status()["life"] != "open", 180.0, every_s=0.5)
-    fay.close()
+    until(lambda: not attend(machine, computer), 180.0, every_s=0.5)
 
 
 def check_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
@@ -460,7 +464,7 @@ def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
         check_play(machine, computer, rounds, say)
         beside.check_followed(computer, "shaker-ctl", say)
         check_open_table_refuses(machine, computer, made, say)
-        close_table(machine)
+        close_table(machine, computer)
         check_upgrade(computer, made, say)
         beside.check_still_there(computer, "the upgrade", say)
         check_bad_upgrade(computer, made, say)

@@ -342,7 +342,9 @@ def check_newer_records(computer: Computer, packages: Packages, say: Teller) -> 
     if ran.returncode != 0:
         print(ran.stdout)  # noqa: T201 - the reason
     seal_next(computer, packages.better, say)
-    check_refused(computer, packages.better, "downgrade below its records", "knows versions up to", say)
+    check_refused(
+        computer, packages.better, "downgrade below its records", "knows versions up to", say
+    )
     check_seal(computer, say)
 
 

@@ -1,9 +1,9 @@
 """A table that starves: of processor, of memory, of its disk, at four moments of a round.
 
 `python -m hil_tests.contracts.starved` (root, a quiet machine) plays whole rounds on the rig and
-starves the service at each moment of one. Whatever becomes of that round: no lamp burns that its
-dice do not win, the motor is never driven longer than its toss is planned, what happened has the
-name of a fault or the round ends as if nothing were, and the table plays on afterwards.
+starves the service at each moment of one. Four things hold, whatever becomes of that round. No lamp
+burns that its dice do not win. The motor is never driven longer than its toss is planned. What
+happened has the name of a fault, or the round ends as usual. The table plays on afterwards.
 
 The processes of the table alone have the quota and the limit of memory (cgroups, version 1). The
 hogs run on every core. The journal's disk is a file system in a file, which fsfreeze(8) stops.

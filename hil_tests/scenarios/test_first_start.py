@@ -49,7 +49,7 @@ class NewTable(Session):
 
     def follow(self, line: str) -> None:
         """Do what a line of the page says. Raises AssertionError where it is refused."""
-        program, *words = shlex.split(line)
+        program, *words = shlex.split(line, comments=True)
         if program == "apt" or words == ["start", "shaker-pigpiod"]:
             return  # the program is there, and the rig is the daemon
         if program == "nano":

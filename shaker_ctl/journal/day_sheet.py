@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,7 +51,7 @@ CLOSING_INSPECTION = (
 """What two persons look at when a table closes. They sign on paper: no contact sees it."""
 
 
-def meter_of(step: Plain) -> str | None:
+def meter_of(step: Mapping[str, Any]) -> str | None:
     """Return the counter that an accepted step's record moves."""
     kind = step["event"]["type"]
     return None if kind == "DiceChanged" and not are_other_dice(step) else METERS.get(kind)

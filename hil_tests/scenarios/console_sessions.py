@@ -30,7 +30,7 @@ from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import ask
-from shaker_ctl import console
+from shaker_ctl import __version__, console
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
@@ -346,6 +346,7 @@ def by_hand(folder: Path) -> str:
                 ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
+            dan.wait_for("status", r"shaker\s+runs|come\s+to\s+rest")
             _rig(dan, "hands force compartment")
             dan.hear(VOID)
             dan.wait_for("next", "waits for")
@@ -499,7 +500,7 @@ def main() -> None:
     for name in sys.argv[1:] or SESSIONS:
         page, record = SESSIONS[name]
         folder = Path(tempfile.mkdtemp())
-        recorded = record(folder / "table")
+        recorded = record(folder / "table").replace(__version__, __version__.split(".dev")[0])
         page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 

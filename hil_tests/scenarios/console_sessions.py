@@ -357,8 +357,7 @@ def by_hand(folder: Path) -> str:
             dan.type("dice changed B1 B2 B3")
             _inspect_and_open(dan)
             dan.login("dealer", "dan")
-            for area in LAMPS_BROKEN:
-                _rig(dan, f"inject bulb_burnt area={area}")
+            _rig(dan, f"inject bulb_burnt area={LAMPS_BROKEN}")
             _begin(dan)
             while _toss(dan) == "void":
                 dan.type("-")
@@ -378,7 +377,7 @@ def by_hand(folder: Path) -> str:
     return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"
 
 
-LAMPS_BROKEN = ("one-1", "one-2", "one-3", "one-4", "one-5", "one-6")
+LAMPS_BROKEN = "one-1,one-2,one-3,one-4,one-5,one-6"
 """Whatever is tossed, one of these is among the winning areas."""
 
 

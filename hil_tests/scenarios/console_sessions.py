@@ -359,7 +359,8 @@ def by_hand(folder: Path) -> str:
             dan.login("dealer", "dan")
             _rig(dan, f"inject bulb_burnt area={LAMPS_BROKEN}")
             _begin(dan)
-            while _toss(dan) == "void":
+            while _toss(dan) != "read":
+                dan.wait_for("next", "key -")
                 dan.type("-")
                 _begin(dan)
             dan.login("floorperson", "fay")

@@ -178,6 +178,8 @@ def _said(event: Plain) -> str:
 
 
 def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

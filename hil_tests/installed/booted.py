@@ -39,7 +39,6 @@ from hil_tests.floor.house import House
 from hil_tests.installed import beside, debian
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.parts import Workshop
-from hil_tests.rig.control import ask
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 
@@ -212,8 +211,7 @@ class BootedDebian:
         self.session.write_settings()
 
     def look(self) -> dict[str, Any]:
-        answer = ask(Path(self.session.rig["control"]), "status")
-        status: dict[str, Any] = answer["status"]
+        status: dict[str, Any] = self.session.ask_rig("status")
         return status
 
     def is_driven(self) -> bool:
@@ -477,11 +475,8 @@ def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
     status = dealer.status()
     if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
         return
-    dice = machine.look()["last_dice"].split()
-    is_flat = all(die.isdigit() for die in dice)
-    line = f"enter {status['round']} {' '.join(dice)}" if is_flat else f"no-roll {status['round']}"
     with suppress(ConsoleRefusedError):  # the table may have moved on meanwhile
-        dealer.ask(line)
+        dealer.ask(people.entry(machine.session, status["round"]))
 
 
 def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:

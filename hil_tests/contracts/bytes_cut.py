@@ -256,7 +256,7 @@ def main(
         try:
             if journal is not None and second is not None:
                 crashed = copied(journal, second, folder)
-            elif journal is second:
+            elif journal is None and second is None:
                 crashed = made(folder)
             else:
                 raise NoJournalError("give both copies or none")

@@ -11,7 +11,8 @@ from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
 if TYPE_CHECKING:
-    from hil_tests.installed.booted import BootedDebian, Computer
+    from hil_tests.installed.computer import Computer
+    from hil_tests.installed.machine import BootedDebian
 
 HEIGHT_MM = "300"
 
@@ -40,9 +41,8 @@ class Workshop:
         for what, act in (("a spare box", "inject"), ("the old box again", "heal")):
             self._machine.session.ask_rig(f"{act} lamp_other_box")
             if act == "heal":
-                self._machine.session.ask_rig(
-                    "inject lamp_memory_erased"
-                )  # the button inside its housing
+                # The button inside its housing.
+                self._machine.session.ask_rig("inject lamp_memory_erased")
             self._starts(f"{what} is refused", "lamp-", is_refused=True)
             word = self._machine.session.passphrases["tom"]
             self._does("lamp adopt --by tom --reason exchanged", answer=word)

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -40,15 +40,15 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class Staff:
     """People at the table, and others where those have given up."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, said: Callable[[str], None] = lambda _: None) -> None:
+        self._session, self._said = session, said
         self._people: People | None = None
 
     def keep_going(self) -> None:
         """A machine that is busy with other work is late now and then, which stops a table."""
         if self._people is None or self._people.failure is not None:
             self.send_home()
-            self._people = People(self._session, lambda _: None)
+            self._people = People(self._session, self._said)
             self._people.start()
 
     def send_home(self) -> None:

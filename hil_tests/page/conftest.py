@@ -52,7 +52,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("demonstration")
     plan = Plan(profile="pa-625a", seed=1, pace="brisk", page=True)
     with Session(plan, folder) as session:
-        made = Stage(session, Staff(session))
+        made = Stage(session, Staff(session, print))
         try:
             _wait_for_rounds(made)
             _start_guarded(made)

@@ -30,7 +30,7 @@ from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
-from shaker_ctl import console
+from shaker_ctl import __version__, console
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
@@ -338,6 +338,7 @@ def by_hand(folder: Path) -> str:
                 ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
+            dan.wait_for("status", r"shaker\s+runs|come\s+to\s+rest")
             _rig(dan, "hands force compartment")
             dan.hear(VOID)
             dan.wait_for("next", "waits for")
@@ -348,10 +349,10 @@ def by_hand(folder: Path) -> str:
             dan.type("dice changed B1 B2 B3")
             _inspect_and_open(dan)
             dan.login("dealer", "dan")
-            for area in LAMPS_BROKEN:
-                _rig(dan, f"inject bulb_burnt area={area}")
+            _rig(dan, f"inject bulb_burnt area={LAMPS_BROKEN}")
             _begin(dan)
-            while _toss(dan) == "void":
+            while _toss(dan) != "read":
+                dan.wait_for("next", "key -")
                 dan.type("-")
                 _begin(dan)
             dan.login("floorperson", "fay")
@@ -369,7 +370,7 @@ def by_hand(folder: Path) -> str:
     return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"
 
 
-LAMPS_BROKEN = ("one-1", "one-2", "one-3", "one-4", "one-5", "one-6")
+LAMPS_BROKEN = "one-1,one-2,one-3,one-4,one-5,one-6"
 """Whatever is tossed, one of these is among the winning areas."""
 
 
@@ -489,7 +490,7 @@ def main() -> None:
     for name in sys.argv[1:] or SESSIONS:
         page, record = SESSIONS[name]
         folder = Path(tempfile.mkdtemp())
-        recorded = record(folder / "table")
+        recorded = record(folder / "table").replace(__version__, __version__.split(".dev")[0])
         page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 

@@ -34,7 +34,11 @@ async function trends() {
     if (place.dataset.series === "disk_free_b") values = values.map((value) => value === null ? null : value / 1e9);
     new uPlot({
       width: place.clientWidth, height: 150, legend: { show: false }, cursor: { show: false },
-      scales: { x: { range: (_, from, to) => to - from < 3600 ? [from - 1800, to + 1800] : [from, to] } },
+      // uPlot gives a single sample a range of years.
+      scales: { x: { range: (plot, from, to) => {
+        const last = plot.data[0].length < 2 ? from : to;
+        return last - from < 3600 ? [from - 1800, last + 1800] : [from, last];
+      } } },
       axes: axes(place.dataset.y), series: [{}, { stroke: colour("--small"), width: 1.5, points: { show: values.length < 40 } }],
     }, [told.at_s, values], place);
   }

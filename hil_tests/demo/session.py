@@ -24,7 +24,7 @@ from typing import IO, Any
 import tomlkit
 
 from hil_tests.demo.installer import InstallationError, install, known_before
-from hil_tests.rig.control import ask
+from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
@@ -296,9 +296,17 @@ class Session:
         return merged(settings, self.plan.changes)
 
     def _hands(self, action: str) -> None:
-        answer = ask(Path(self.rig["control"]), f"hands {action}")
-        if not answer["ok"]:
-            raise DemoError(f"hands cannot {action}: {answer['error']}")
+        try:
+            self.ask_rig(f"hands {action}")
+        except RigRefusedError as refused:
+            raise DemoError(f"hands cannot {action}: {refused}") from refused
+
+    def ask_rig(self, command: str) -> Any:
+        """Give the rig one command; return what it answers.
+
+        Raises `RigRefusedError`, and OSError where no rig answers.
+        """
+        return told(Path(self.rig["control"]), command)
 
     @cached_property
     def elsewhere(self) -> ServiceTable:

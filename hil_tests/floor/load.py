@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from shaker_ctl.floor.store import count_records
 
 
 def measured(
-    *, tables: int, paces: list[float], seconds: float, postgres: bool, commit_s: float
+    *, tables: int, paces: Sequence[float], seconds: float, postgres: bool, commit_s: float
 ) -> Iterator[str]:
     """Measure each pace for so long, one after the other, with one house."""
     more_descriptors()

@@ -25,7 +25,8 @@ from rich.text import Text
 from hil_tests.demo import page
 from hil_tests.demo import report as reporting
 from hil_tests.demo.people import People
-from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
+from hil_tests.demo.session import EASY_WORD, Plan, Session
+from hil_tests.processes import DemoError
 from hil_tests.rig.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hil_tests.page.bench import _resident
+from hil_tests.processes import resident_mb
 from shaker_ctl.console import accounts
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
@@ -226,12 +226,12 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
                 page.people._sessions[session.key] = session
         batches += 1
         if batches == WARM_UP:
-            before_mb = _resident_here()
+            before_mb = resident_mb(os.getpid())
         kept.save()
     page.book.stop()
     page.looked.close()
     scribe.close()
-    grown_mb = _resident_here() - before_mb if before_mb else 0.0
+    grown_mb = resident_mb(os.getpid()) - before_mb if before_mb else 0.0
     by_who: dict[str, dict[int, int]] = {}
     for key, n in sorted(kept.seen.items()):
         who, _, status = key.rpartition(" ")
@@ -243,10 +243,6 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
         "nothing leaked\n"
     )
     return 1 if grown_mb > GROWTH_MB else 0
-
-
-def _resident_here() -> float:
-    return _resident(os.getpid())
 
 
 def _key(secret: str) -> str:

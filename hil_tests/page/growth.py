@@ -187,12 +187,12 @@ def viewer(address: str) -> str:
 
 def sample(page: Process) -> dict[str, float]:
     """What the page holds now."""
-    own = Path(f"/proc/{page.process.pid}")
+    own = Path(f"/proc/{page.pid}")
     threads = next(
         line for line in (own / "status").read_text().splitlines() if line.startswith("Threads")
     )
     return {
-        "memory_mb": round(page.memory_mb(), 1),
+        "memory_mb": round(page.resident_mb(), 1),
         "files": len(list((own / "fd").iterdir())),
         "threads": int(threads.split()[1]),
     }
@@ -242,8 +242,7 @@ def _watched(page: Process, table: StandIn, visitor: Visitor, asked: argparse.Na
     samples: list[tuple[float, dict[str, float]]] = []
     try:
         while (at_s := time.monotonic() - began_s) < 60 * asked.minutes:
-            if page.process.poll() is not None:
-                raise SystemExit(f"the page died: {page.process.returncode}")
+            page.check()
             samples.append((at_s, sample(page)))
             _say(minutes=round(at_s / 60, 1), rounds=table.rounds, **samples[-1][1])
             time.sleep(asked.sample)

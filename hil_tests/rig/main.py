@@ -120,8 +120,6 @@ def run(
     except RigFileError as error:
         _fail(str(error))
     table = given.machine
-    if table.seed < 0:
-        _fail(f"{rig_file}: machine.seed is {table.seed}. Write a seed of 0 or more")
     plan = RigPlan(
         folder=folder.resolve(),
         geometry=geometry.value if geometry else table.geometry,
@@ -132,16 +130,7 @@ def run(
         camera_port=camera_port,
         pace=pace,
         monostable=given.gpio.monostable if monostable is None else monostable,
-        name=given.name,
-        gpio=given.gpio,
-        lamp=given.lamp,
-        camera=given.camera,
-        console=given.console,
-        bind=given.bind,
-        address=given.address,
-        dead_lamps=table.dead_lamps,
-        broken=given.faults,
-        lock=given.bench.lock,
+        file=given,
         rig_file=rig_file,
     )
     try:

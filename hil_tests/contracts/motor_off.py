@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Console
+from rich.progress import track
 
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.board import Board
@@ -397,7 +399,7 @@ def _measure_on(
     with Rig(plan) as rig:
         assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
         line = EnableLine(rig.gpio.board)
-        for _ in range(trials):
+        for _ in track(range(trials), "trials of each way", console=Console(stderr=True)):
             for distribution in found:
                 for _ in range(ATTEMPTS):
                     took_s = trial(rig, line, acts[distribution.way], chance)

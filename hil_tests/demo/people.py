@@ -104,7 +104,7 @@ class People:
                 if (seen["pending"] or {}).get("kind") == "presence":
                     with self._at("technician") as console:
                         console.login("floorperson", "fay", self._session.passphrases["fay"])
-                        self._tell("fay", console, f"presence {seen['round']}")
+                        self._tell("fay", console, f"presence {seen['round_id']}")
                         console.logout()
                 if seen["life"] == "out of service":
                     self.repairs += 1

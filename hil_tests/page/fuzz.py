@@ -24,6 +24,7 @@ from typing import Any
 
 from hil_tests.processes import resident_mb
 from shaker_ctl.console import accounts
+from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
@@ -162,6 +163,13 @@ def main() -> int:
         return asyncio.run(_fuzz(Path(folder), asked))
 
 
+class NoDelay(Lockout):
+    """Looks at every passphrase at once."""
+
+    def wrong(self, _name: str, _now: float) -> float:
+        return 0.0
+
+
 @dataclass
 class Kept:
     """What was done, in this run and earlier ones."""
@@ -201,10 +209,10 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
     page = Page(PageParameters(state_dir=folder / "page"), places)
     # No passphrase is right, and none costs time: what is tried here is all the rest.
     page.people._accounts.verify = lambda *_: False  # type: ignore[method-assign]
-    page.people._lockout.wrong = lambda *_: 0.0  # type: ignore[method-assign]
+    page.people._lockout = lambda _: NoDelay()  # type: ignore[assignment,method-assign]
     viewer, gone = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     with page.people._lock:
-        page.people._judged("vic", "viewer", is_right=True)
+        page.people._judged("vic", "viewer", Lockout(), is_right=True)
         (session,) = page.people._sessions.values()
         page.people._sessions = {_key(viewer): session}
     session.key = _key(viewer)

@@ -28,6 +28,15 @@ class Fault:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Of each parameter that is a number."""
 
+    @classmethod
+    def taking(
+        cls, name: str, summary: str, seen: str, **parameters: str | tuple[float, float, float]
+    ) -> Fault:
+        """One with parameters: each a text, its default, or a number's default, least and most."""
+        defaults = {key: one if isinstance(one, str) else one[0] for key, one in parameters.items()}
+        bounds = {key: one[1:] for key, one in parameters.items() if not isinstance(one, str)}
+        return cls(name, summary, seen, defaults, bounds)
+
 
 def checked(fault: Fault, given: Mapping[str, Value]) -> dict[str, Value]:
     """Return all parameters of `fault`, those that are `given` in place of their defaults.

@@ -21,16 +21,8 @@ from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
-from hil_tests.rig.faults import (
-    CameraPart,
-    DaemonPart,
-    FaultPart,
-    Faults,
-    LinesPart,
-    SetPart,
-    parse,
-    rows,
-)
+from hil_tests.rig.fault_set import FaultPart
+from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, SetPart, parse, rows
 from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox

@@ -8,20 +8,19 @@ permitted to run (`controller-late`), which its heartbeat decides.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tomlkit
+import typer
 
 from hil_tests.demo.people import People
 from hil_tests.demo.session import Plan, Session
@@ -131,13 +130,12 @@ def _newest(session: Session) -> int:
     return int(rounds[-1]["round"]) if rounds else 0
 
 
-def main() -> int:
-    """Measure and print one JSON object a line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10, help="of each condition")
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds of each condition")
-    parser.add_argument("--connections", type=int, default=CONNECTIONS)
-    asked = parser.parse_args()
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Of each condition.")] = 10,
+    limit: Annotated[float, typer.Option(help="Seconds of each condition.")] = 180.0,
+    connections: Annotated[int, typer.Option(min=1, help="Tried by the crowd.")] = CONNECTIONS,
+) -> None:
+    """Measure what the page costs; one JSON object a line."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory(prefix="page-bench-") as folder:
@@ -148,20 +146,18 @@ def main() -> int:
                 while _newest(session) < 1:
                     staff.keep_going()
                     time.sleep(0.5)
-                _measure(session, staff, asked)
+                _measure(session, staff, rounds, limit, connections)
             finally:
                 staff.send_home()
-    return 0
 
 
-def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
+def _measure(session: Session, staff: Staff, rounds: int, limit_s: float, connections: int) -> None:
     def say(what: str, **told: Any) -> None:
-        sys.stdout.write(json.dumps({"what": what, **told}) + "\n")
-        sys.stdout.flush()
+        typer.echo(json.dumps({"what": what, **told}))
 
     def under(what: str, condition: AbstractContextManager[object], **more: Any) -> None:
         with condition:
-            say(what, **played(session, staff, asked.rounds, asked.limit), **more)
+            say(what, **played(session, staff, rounds, limit_s), **more)
 
     under("without a page", nullcontext())
     with a_page(session.folder, "cost") as page:
@@ -189,7 +185,7 @@ def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
         under("page's disk full", nullcontext(), wall=wall, a_round=one)
     with (
         a_page(session.folder, "crowd") as page,
-        idle_connections(page.address, asked.connections) as n,
+        idle_connections(page.address, connections) as n,
     ):
         memory = round(page.resident_mb(), 1)
         under(f"{n} connections", nullcontext(), memory_mb=memory)
@@ -216,4 +212,4 @@ def fill(page: Process, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -36,7 +36,7 @@ from rich.progress import track
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
-from hil_tests.rig.rigfile import Gpio, GpioTable
+from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
 from hil_tests.rig.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
@@ -384,7 +384,7 @@ def measure(
     chance = random.Random(seed)
     found = [Distribution(way) for way in ways]
     with tempfile.TemporaryDirectory() as folder:
-        plan = RigPlan(Path(folder), seed=seed, gpio=GpioTable(wires=wires))
+        plan = RigPlan(Path(folder), seed=seed, file=RigFile(gpio=GpioTable(wires=wires)))
         _measure_on(plan, WAYS[backend], found, trials, chance)
     return found
 

@@ -7,9 +7,8 @@ its lamps, the newest first. Must not know how the figures come about: `report` 
 from __future__ import annotations
 
 import base64
-import json
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,16 +26,20 @@ _STAGES = (
 
 
 def write(
-    folder: Path, plan: str, rounds: Sequence[Round], tally: Tally, rig_log: Iterable[str]
+    folder: Path,
+    plan: str,
+    rounds: Sequence[Round],
+    tally: Tally,
+    events: Sequence[Mapping[str, Any]],
 ) -> Path:
-    """Write the page into `folder`, which has the rounds' pictures. `rig_log`: the rig's events."""
+    """Write the page into `folder`, which has the rounds' pictures. `events`: the rig's logbook."""
     page = folder / NAME
     text = filled(
         "demo/page.html",
         below=plan,
         tiles=_tiles(tally),
         differences=tally.differences,
-        injected=_injected(rig_log),
+        injected=_injected(events),
         rounds=[_shown(each, folder) for each in reversed(rounds)],
     )
     page.write_text(text, "utf-8")
@@ -55,9 +58,8 @@ def _tiles(tally: Tally) -> list[tuple[object, str, str]]:
     ]
 
 
-def _injected(rig_log: Iterable[str]) -> list[tuple[float, str, str]]:
+def _injected(events: Sequence[Mapping[str, Any]]) -> list[tuple[float, str, str]]:
     """Seconds since the rig's first event, and what was broken or healed then."""
-    events = [json.loads(line) for line in rig_log if line.strip()]
     return [
         (each["t"] - events[0]["t"], each["what"], each["name"])
         for each in events

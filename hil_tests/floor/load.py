@@ -16,7 +16,8 @@ from contextlib import closing
 from pathlib import Path
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
-from hil_tests.floor.house import SITE, House, Part
+from hil_tests.floor.house import SITE, House
+from hil_tests.processes import Part
 from shaker_ctl.floor.store import count_records
 
 

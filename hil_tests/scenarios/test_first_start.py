@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import tomlkit
 
 from hil_tests.demo.session import EASY_WORD, Plan, Session, merged
+from hil_tests.processes import Part
 from hil_tests.scenarios.console_sessions import Person, person, screen
 from hil_tests.scenarios.test_doctor import PI
 from shaker_ctl.commands import seal
@@ -107,10 +107,10 @@ class NewTable(Session):
         del known["journal"]["second"]  # no second medium here, which `doctor` says
         file.write_text(tomlkit.dumps(merged(tomlkit.parse(file.read_text()), known)), "utf-8")
 
-    def _spawn(self, command: list[str], log: str, *, nice: int = -10) -> subprocess.Popen[bytes]:
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
         if log == "service.log":
-            command = [PROGRAM[0], "-c", UNTRUSTED, *command[3:]]
-        return super()._spawn(command, log, nice=nice)
+            command = [PROGRAM[0], "-c", UNTRUSTED, *command[command.index("run") :]]
+        return super()._started(name, command, log, nice=nice)
 
 
 STEPS = (

@@ -9,7 +9,6 @@ load is in every figure.
 from __future__ import annotations
 
 import itertools
-import os
 import statistics
 import tempfile
 import time
@@ -27,11 +26,11 @@ from rich.table import Table
 from hil_tests.demo import report
 from hil_tests.demo.people import People
 from hil_tests.demo.play import Patience
-from hil_tests.demo.session import DemoError, Plan, Session
+from hil_tests.demo.session import Plan, Session
+from hil_tests.processes import DemoError, cpu_s
 from shaker_ctl.service.status_socket import read_status
 from vision.table.consensus import FRAMES
 
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SAMPLE_S = 0.25
 IDLE_S = 6.0
 
@@ -47,12 +46,6 @@ SLOWEST = 3
 """Rounds that are shown beside the median."""
 
 TOSSING = {"starting", "tossing", "coming to rest", "reading"}
-
-
-def cpu_s(pid: int) -> float:
-    """CPU time of a process so far, seconds (proc(5), fields 14 and 15 of stat)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,20 @@ other, for `shaker-ctl journal replay` and for whatever else needs many rounds.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import cv2
 import numpy as np
+import typer
 
-from hil_tests.bounded import at_least
 from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
@@ -302,28 +300,29 @@ class RecordedTable:
         return float(self._chance.uniform(0.6, 0.75)) if number < 1 else 1.0
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(
+    folder: Annotated[Path, typer.Argument(help="New, for settings, journal, pictures.")],
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds to play.")] = 200,
+    compartment: Annotated[
+        Literal["standard", "narrow", "rough", "littered"],
+        typer.Option(help="Where the dice fall."),
+    ] = "standard",
+    seed: Annotated[int, typer.Option(min=0, help="Of the tosses.")] = 1,
+) -> None:
     """Record rounds; print how they ended. Status 2 where the folder cannot be used."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="new folder for settings, journal, pictures")
-    parser.add_argument("--rounds", type=at_least(1), default=200)
-    parser.add_argument("--compartment", choices=GEOMETRIES, default="standard")
-    parser.add_argument("--seed", type=at_least(0), default=1)
-    options = parser.parse_args(arguments)
     try:
-        table = RecordedTable(options.folder, compartment=options.compartment, seed=options.seed)
+        table = RecordedTable(folder, compartment=compartment, seed=seed)
     except OSError as error:
-        parser.error(f"{options.folder} cannot be used ({error}); name a new folder")
+        raise typer.BadParameter(f"{folder} cannot be used ({error}); name a new folder") from error
 
-    def tell(rounds: int) -> None:
-        if rounds % 20 == 0:
-            sys.stderr.write(f"{rounds} rounds\n")
+    def tell(played: int) -> None:
+        if played % 20 == 0:
+            typer.echo(f"{played} rounds", err=True)
 
-    table.play(options.rounds, tell)
+    table.play(rounds, tell)
     counts = {ending: table.endings.count(ending) for ending in sorted(set(table.endings))}
-    sys.stdout.write(f"{table.rounds} rounds in {options.folder}: {counts}\n")
-    return 0
+    typer.echo(f"{table.rounds} rounds in {folder}: {counts}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

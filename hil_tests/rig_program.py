@@ -12,7 +12,8 @@ from typing import Any
 
 import tomlkit
 
-from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
+from hil_tests.demo.session import EASY_WORD, Plan, Session
+from hil_tests.processes import DemoError
 from hil_tests.rig import main
 
 app = main.app

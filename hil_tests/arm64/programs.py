@@ -137,9 +137,8 @@ class _EmulatedSession(Session):
         counts = self.folder / "counts"
         words = self.emulator.words(self.core, counts, self.folder, first_thread=True)
         words.insert(words.index("env") + 2, f"SHAKER_CTL_OWN_PYTHON={sys.executable}")
-        self._service = self._spawn(
-            [*words, "-m", service.__name__, str(self.folder / "settings.toml")], "service.log"
-        )
+        command = [*words, "-m", service.__name__, str(self.folder / "settings.toml")]
+        self._service = self._started("the service", command, "service.log", nice=-10)
         _wait_for_mark(counts, self.check)
 
     def settings(self) -> dict[str, Any]:

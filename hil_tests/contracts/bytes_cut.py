@@ -11,19 +11,19 @@ named by the start, or by the proving that comes before play.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from hil_tests.bounded import at_least
+import typer
+
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.errors import JournalError
@@ -239,48 +239,51 @@ def count(verdicts: Iterable[str]) -> Counter[str]:
     return Counter(verdicts)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; status 1 where any damage passed in silence."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--journal", type=Path, help="copy this journal instead of a made-up one")
-    parser.add_argument("--second", type=Path, help="its second copy")
-    parser.add_argument("--every", type=at_least(1), default=1, help="cut each so many bytes")
-    parser.add_argument("--flips", type=at_least(1), default=2000, help="bits to flip in each file")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
-    if (options.journal is None) != (options.second is None):
-        parser.error("give both copies or none")
+def main(
+    journal: Annotated[
+        Path | None, typer.Option(help="Copy this journal instead of a made-up one.")
+    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Its second copy.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Cut each so many bytes.")] = 1,
+    flip_bits: Annotated[
+        int, typer.Option("--flips", min=1, help="Bits to flip in each file.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(help="Of the bits that are flipped.")] = 1,
+) -> None:
+    """Damage copies of a journal; status 1 where any damage passed in silence."""
     silent = 0
     with fast_folder() as folder:
         try:
-            crashed = (
-                made(folder)
-                if options.journal is None
-                else copied(options.journal, options.second, folder)
-            )
+            if journal is not None and second is not None:
+                crashed = copied(journal, second, folder)
+            elif journal is None and second is None:
+                crashed = made(folder)
+            else:
+                raise NoJournalError("give both copies or none")
         except NoJournalError as error:
-            parser.error(str(error))
+            raise typer.BadParameter(str(error)) from error
         work = folder / "trial"
-        sys.stdout.write(f"{len(crashed.records)} records; seed {options.seed}\n")
+        typer.echo(f"{len(crashed.records)} records; seed {seed}")
         for which in FILES:
             if not crashed.file(which).exists():
                 why = "one volume only" if which == "closed" else "the journal was closed in order"
-                sys.stdout.write(f"{which:<6} no such file: {why}\n")
+                typer.echo(f"{which:<6} no such file: {why}")
                 continue
             if crashed.file(which).stat().st_size == 0:
-                sys.stdout.write(f"{which:<6} is empty: nothing in it could be damaged\n")
+                typer.echo(f"{which:<6} is empty: nothing in it could be damaged")
                 continue
-            places = last_bytes(crashed, which, every=options.every)
+            places = last_bytes(crashed, which, every=every)
             cuts = count(cut(crashed, which, at, work) for at in places)
-            chosen = flips(crashed, which, options.flips, options.seed)
+            chosen = flips(crashed, which, flip_bits, seed)
             flipped = count(flip(crashed, which, at, bit, work) for at, bit in chosen)
             for what, seen in (("cut", cuts), ("flipped", flipped)):
                 told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
-                sys.stdout.write(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}\n")
+                typer.echo(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}")
                 silent += seen["silent"]
-    sys.stdout.write(f"silently accepted: {silent}\n")
-    return 1 if silent else 0
+    typer.echo(f"silently accepted: {silent}")
+    if silent:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

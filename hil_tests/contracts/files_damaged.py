@@ -8,19 +8,18 @@ that are promised. An exception of any other kind is a `traceback`, and never ri
 
 from __future__ import annotations
 
-import argparse
 import random
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from typer.testing import CliRunner
 
-from hil_tests.bounded import at_least
 from hil_tests.contracts.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
@@ -224,29 +223,28 @@ def _put_back(backup: Path, folder: Path) -> None:
             shutil.copy2(path, here)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; status 1 where a change was accepted or a start ended in a traceback."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--most", type=at_least(1), default=20_000, help="places in a large file")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(arguments)
+def main(
+    most: Annotated[int, typer.Option(min=1, help="Places in a large file.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Of the places.")] = 1,
+) -> None:
+    """Damage a table's files; status 1 where a change passed or a start ended in a traceback."""
     wrong = 0
     with fast_folder() as folder:
         (folder / "table").mkdir()
         table = made(folder / "table")
         for file in table.files():
             counted: Counter[str] = Counter()
-            for done, outcome in trials(table, file, options.most, options.seed, folder / "work"):
+            for done, outcome in trials(table, file, most, seed, folder / "work"):
                 counted[outcome] += 1
                 if outcome.startswith((TRACEBACK, CHANGED)):
                     wrong += 1
-                    sys.stdout.write(f"  {file}, {done}: {outcome}\n")
+                    typer.echo(f"  {file}, {done}: {outcome}")
             told = ", ".join(f"{name} {n}" for name, n in counted.most_common())
-            sys.stdout.write(f"{file}: {counted.total()}: {told}\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"tracebacks and accepted changes: {wrong}\n")
-    return 1 if wrong else 0
+            typer.echo(f"{file}: {counted.total()}: {told}")
+    typer.echo(f"tracebacks and accepted changes: {wrong}")
+    if wrong:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -7,17 +7,16 @@ rounds are made up, 13 records each, of 1,040 bytes on average as those of a pla
 
 from __future__ import annotations
 
-import argparse
 import random
 import resource
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hil_tests.bounded import at_least
+import typer
+
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.parameters import JournalParameters
@@ -146,25 +145,21 @@ def measured(parameters: JournalParameters) -> Iterator[str]:
         opened.close()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="an empty folder, or one made by this before")
-    parser.add_argument("--records", type=at_least(1), default=3_000_000, help="at least so many")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--measure-only", action="store_true", help="make nothing")
-    options = parser.parse_args(arguments)
-    parameters = JournalParameters(
-        path=options.folder / "journal.sqlite", second=options.folder / "second" / "journal.sqlite"
-    )
-    if not options.measure_only:
-        (options.folder / "second").mkdir(parents=True, exist_ok=True)
-        make(parameters, options.records, options.seed)
+def main(
+    folder: Annotated[Path, typer.Argument(help="Empty, or made by this before.")],
+    records: Annotated[int, typer.Option(min=1, help="At least so many.")] = 3_000_000,
+    seed: Annotated[int, typer.Option(help="Of the values.")] = 1,
+    measure_only: Annotated[bool, typer.Option("--measure-only", help="Make nothing.")] = False,
+) -> None:
+    """Make both copies of a journal of years, and measure what a start has to do with them."""
+    second = folder / "second" / "journal.sqlite"
+    parameters = JournalParameters(path=folder / "journal.sqlite", second=second)
+    if not measure_only:
+        second.parent.mkdir(parents=True, exist_ok=True)
+        make(parameters, records, seed)
     for line in measured(parameters):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    return 0
+        typer.echo(line)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

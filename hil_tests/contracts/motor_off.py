@@ -13,7 +13,6 @@ gpiochip, and its dead-man is a process that can be killed and stopped as well.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import ctypes
 import os
@@ -28,13 +27,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from hil_tests.bounded import at_least
+import typer
+from rich.console import Console
+from rich.progress import track
+
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
-from hil_tests.rig.rigfile import Gpio, GpioTable
+from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
 from hil_tests.rig.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
@@ -382,7 +384,7 @@ def measure(
     chance = random.Random(seed)
     found = [Distribution(way) for way in ways]
     with tempfile.TemporaryDirectory() as folder:
-        plan = RigPlan(Path(folder), seed=seed, gpio=GpioTable(wires=wires))
+        plan = RigPlan(Path(folder), seed=seed, file=RigFile(gpio=GpioTable(wires=wires)))
         _measure_on(plan, WAYS[backend], found, trials, chance)
     return found
 
@@ -397,7 +399,7 @@ def _measure_on(
     with Rig(plan) as rig:
         assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
         line = EnableLine(rig.gpio.board)
-        for _ in range(trials):
+        for _ in track(range(trials), "trials of each way", console=Console(stderr=True)):
             for distribution in found:
                 for _ in range(ATTEMPTS):
                     took_s = trial(rig, line, acts[distribution.way], chance)
@@ -407,27 +409,30 @@ def _measure_on(
                     distribution.ended_before += 1
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; status 1 where a way was too slow, or was never measured."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=at_least(1), default=50)
-    parser.add_argument("--backend", choices=sorted(WAYS), default="pigpio")
-    parser.add_argument("--way", action="append", help="one of: " + ", ".join(sorted(COMMON)))
-    parser.add_argument("--victim", metavar="PARAMETERS", help=argparse.SUPPRESS)
-    given = parser.parse_args(arguments)
-    if given.victim:
-        victim(given.victim)
-        return 0
-    ways = given.way or list(WAYS[given.backend])
-    if unknown := set(ways) - set(WAYS[given.backend]):
-        parser.error(f"{given.backend} knows no way {sorted(unknown)[0]!r}")
-    found = measure(given.trials, ways, backend=given.backend)
-    for distribution in found:
-        sys.stdout.write(distribution.line() + "\n")
+def main(
+    trials: Annotated[int, typer.Option(min=1, help="Of each way.")] = 50,
+    backend: Annotated[
+        Literal["pigpio", "gpiod"], typer.Option(help="How the pins are reached.")
+    ] = "pigpio",
+    way: Annotated[
+        list[str] | None, typer.Option(help="One of: " + ", ".join(sorted(COMMON)) + ".")
+    ] = None,
+    parameters: Annotated[str, typer.Option("--victim", hidden=True)] = "",
+) -> None:
+    """Measure; status 1 where a way was too slow, or was never measured."""
+    if parameters:
+        victim(parameters)
+        return
+    ways = way or list(WAYS[backend])
+    if unknown := set(ways) - set(WAYS[backend]):
+        raise typer.BadParameter(f"{backend} knows no way {sorted(unknown)[0]!r}")
+    found = measure(trials, ways, backend=backend)
     said, is_good = judged(found)
-    sys.stdout.write("".join(f"{line}\n" for line in said))
-    return 0 if is_good else 1
+    for line in [*(distribution.line() for distribution in found), *said]:
+        typer.echo(line)
+    if not is_good:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

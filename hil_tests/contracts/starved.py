@@ -11,7 +11,6 @@ hogs run on every core. The journal's disk is a file system in a file, which fsf
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,6 +19,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hil_tests.demo.report import winning_areas
 from hil_tests.demo.session import Plan
@@ -266,14 +268,14 @@ def play(folder: Path, names: list[str]) -> bool:
     return is_fine
 
 
-def main() -> int:
-    """Run the command; status 1 where a round did not end as it must."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", action="append", default=[], help="a way to starve")
-    given = parser.parse_args()
+def main(
+    only: Annotated[list[str] | None, typer.Option(help="A way to starve.")] = None,
+) -> None:
+    """Starve a table; status 1 where a round did not end as it must."""
     with tempfile.TemporaryDirectory(prefix="starved-") as folder:
-        return 0 if play(Path(folder), given.only) else 1
+        if not play(Path(folder), only or []):
+            raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

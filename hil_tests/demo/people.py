@@ -8,13 +8,15 @@ out of service; the dealer looks at the dice, which on the rig means at the trut
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from hil_tests.demo.session import Session
 from hil_tests.report.evidence import lines_of
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
+from shaker_ctl.rules.outcome import Values
 from shaker_ctl.service.status_socket import read_status
 
 INSPECTIONS = 4
@@ -102,7 +104,7 @@ class People:
                 if (seen["pending"] or {}).get("kind") == "presence":
                     with self._at("technician") as console:
                         console.login("floorperson", "fay", self._session.passphrases["fay"])
-                        self._tell("fay", console, f"presence {seen['round']}")
+                        self._tell("fay", console, f"presence {seen['round_id']}")
                         console.logout()
                 if seen["life"] == "out of service":
                     self.repairs += 1
@@ -143,21 +145,29 @@ class People:
                     elif is_by_hand:
                         self._tell("dan", console, f"settled {status['round']}")
                     else:
-                        self._act(console, status["round"])
+                        self._tell("dan", console, entry(self._session, status["round"]))
         except Exception as error:  # noqa: BLE001 - as above
             if not self._ended.is_set():
                 self.failure = self.failure or error
 
-    def _act(self, console: Console, number: int) -> None:
-        dice = lines_of(self._session.rig["truth"])[-1]["dice"]
-        if all(die["flat"] for die in dice):
-            line = f"enter {number} " + " ".join(str(die["value"]) for die in dice)
-        else:
-            line = f"no-roll {number}"
-        self._tell("dan", console, line)
-
 
 Say = Callable[[str], None]
+
+
+def entry(session: Session, number: int) -> str:
+    """What a dealer enters who looks at the dice: on the rig, at the truth of the newest toss."""
+    values = seen(lines_of(session.rig["truth"])[-1])
+    if values is None:
+        return f"no-roll {number}"
+    return f"enter {number} " + " ".join(map(str, values))
+
+
+def seen(toss: Mapping[str, Any]) -> Values | None:
+    """The values of a toss, by the physics; None where a die does not lie flat."""
+    first, second, third = toss["dice"]
+    if not all(die["flat"] for die in toss["dice"]):
+        return None
+    return first["value"], second["value"], third["value"]
 
 
 def open_table(session: Session, console: Console, say: Say = lambda _: None) -> None:

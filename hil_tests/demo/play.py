@@ -25,7 +25,9 @@ from rich.text import Text
 from hil_tests.demo import page
 from hil_tests.demo import report as reporting
 from hil_tests.demo.people import People
-from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
+from hil_tests.demo.session import EASY_WORD, Plan, Session
+from hil_tests.processes import DemoError
+from hil_tests.report.evidence import lines_of
 from hil_tests.rig.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
@@ -351,7 +353,7 @@ def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally
     reporting.write(found, folder / "rounds.jsonl")
     plan = session.plan
     tally = reporting.check(found, even_odd=plan.profile == "pa-625b")
-    events = Path(session.rig["events"]).read_text("utf-8").splitlines()
+    events = lines_of(session.rig["events"])
     words = f"{plan.profile} · {plan.compartment} compartment · {plan.dice} dice · seed {plan.seed}"
     page.write(folder, words, found, tally, events)
     console.print(_summary(tally))

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hil_tests.report.evidence import lines_of
 from hil_tests.rig.lamp_layout import names_of, winning_lamps
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 
@@ -67,10 +68,10 @@ def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
 
 def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str) -> list[Round]:
     """Join the journal and the rig's logs into one line a round of play."""
-    tosses = _lines(Path(rig["truth"]))
+    tosses = lines_of(rig["truth"])
     burnt: dict[int, list[str]] = {}
     driven: dict[int, tuple[float, float]] = {}
-    for change in _lines(Path(rig["lamps"])):
+    for change in lines_of(rig["lamps"]):
         if change["round"]:
             # Every area that burnt at any moment of the round's result counts as lit.
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
@@ -145,10 +146,6 @@ def _round(
         t_lit=times["LampsShown"],
         picture=_copy(picture, number, folder),
     )
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
 
 
 def _copy(picture: str, number: int, folder: Path) -> str:

@@ -6,30 +6,26 @@ happens. Must not know rounds or values.
 
 from __future__ import annotations
 
-import ctypes
 import json
-import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import tomlkit
 
 from hil_tests.demo.installer import InstallationError, install, known_before
-from hil_tests.rig.control import ask
+from hil_tests.processes import DemoError, Part, program
+from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
-from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.settings_page import FOR_RIG
 
@@ -43,17 +39,8 @@ PACES = {"brisk": BRISK, "table": TABLE_PACE}
 COVERED = {"md"}
 """Profiles that require a cover; the rig then has a driven one."""
 
-START_S = 120.0
-"""Only ends a start that is broken: a machine that is busy with other work takes its time."""
-
 EASY_WORD = "demonstration"
 """The passphrase of everybody where a person types it, on lines that end in this computer."""
-
-
-class DemoError(ShakerError):
-    """The demonstration could not start or go on; the remedy says what to look at."""
-
-    code = "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +92,9 @@ class Session:
     ready_after_s: float = 0.0
     page_address: str = ""
     """Where a browser finds the page, once it runs."""
-    _rig_process: subprocess.Popen[bytes] | None = None
-    _service: subprocess.Popen[bytes] | None = None
-    _page: subprocess.Popen[bytes] | None = None
-    _logs: list[IO[bytes]] = field(default_factory=list)
+    _rig: Part | None = None
+    _service: Part | None = None
+    _page: Part | None = None
 
     def __enter__(self) -> Session:
         try:
@@ -130,8 +116,7 @@ class Session:
     def start_rig(self) -> None:
         """Start the virtual rig and wait until it listens everywhere."""
         command = [
-            *_program("hil_tests.rig.main"),
-            "run",
+            *program("hil_tests.rig.main", "run"),
             *("--geometry", self.plan.compartment, "--dice", self.plan.dice),
             *("--seed", str(self.plan.seed), "--dir", str(self.folder / "rig"), "--port", "0"),
         ]
@@ -144,9 +129,9 @@ class Session:
             file.write_text('[gpio]\nwires = "gpiochip"\n', encoding="utf-8")
         if file is not None:
             command += ["--rig", str(file)]
-        self._rig_process = self._spawn(command, "rig.log")
+        self._rig = self._started("the virtual rig", command, "rig.log", nice=-10)
         address = self.folder / "rig" / "rig.json"
-        self._wait_for(self._rig_process, address.exists, "the virtual rig", "rig.log")
+        self._rig.wait_until(address.exists)
         self.rig = json.loads(address.read_text("utf-8"))
         if self.elsewhere.through:
             self.check_link()
@@ -168,67 +153,28 @@ class Session:
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
         self.started_s = time.monotonic()
-        run = ("run", "--config", str(self.folder / "settings.toml"))
-        command = self._inside(*_program("shaker_ctl.main"), *run)
-        self._service = self._spawn(command, "service.log")
-        log = self.folder / "service.log"
-        self._wait_for(
-            self._service, lambda: b"READY" in log.read_bytes(), "the service", "service.log"
-        )
+        settings = str(self.folder / "settings.toml")
+        command = self._inside(*program("shaker_ctl.main", "run", "--config", settings))
+        # Whatever else runs here must not make the motor loop late.
+        self._service = self._started("the service", command, "service.log", nice=-10)
+        self._service.wait_for("READY")
         self.ready_after_s = time.monotonic() - self.started_s
 
     def start_page(self) -> None:
-        """Start the page and wait until it says its address."""
-        log = self.folder / "page.log"
-        command = [*_program("shaker_ctl.main"), "page", "--config", f"{self.folder}/settings.toml"]
-        self._page = self._spawn(command, log.name, nice=5)  # gives way to the table
-        self._wait_for(self._page, lambda: b"page: " in log.read_bytes(), "the page", log.name)
-        said = next(line for line in log.read_text("utf-8").splitlines() if "page: " in line)
-        self.page_address = said.partition("page: ")[2]
+        """Start the page and wait until it says its address. It gives way to the table."""
+        command = program("shaker_ctl.main", "page", "--config", f"{self.folder}/settings.toml")
+        self._page = self._started("the page", command, "page.log", nice=5)
+        self.page_address = self._page.wait_for("page: ")
 
     def stop_page(self) -> None:
         """SIGTERM, and wait."""
-        _stop(self._page)
-        self._page = None
+        if self._page is not None:
+            self._page.stop()
 
-    def _spawn(self, command: list[str], log: str, *, nice: int = -10) -> subprocess.Popen[bytes]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = (self.folder / log).open("wb")
-        self._logs.append(file)
-
-        def prepare() -> None:
-            end_with_parent()  # if the demonstration is killed, neither plays on alone
-            # The kernel may weigh whole sessions against each other (autogroup, see sched(7)).
-            with suppress(OSError):
-                Path("/proc/self/autogroup").write_text(str(nice), "ascii")
-
-        return subprocess.Popen(
-            # As the unit's Nice=: whatever else runs here must not make the motor loop late. Where
-            # it is not permitted, nice(1) says so in the log and runs the program all the same.
-            ["nice", "-n", str(nice), *command],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            start_new_session=True,  # Ctrl-C goes to the demonstration, which stops both in order
-            preexec_fn=prepare,
-        )
-
-    def _wait_for(
-        self, process: subprocess.Popen[bytes], is_there: Any, what: str, log: str
-    ) -> None:
-        deadline = time.monotonic() + START_S
-        while not is_there():
-            if process.poll() is not None:
-                raise self._failed(f"{what} ended with status {process.returncode}", log)
-            if time.monotonic() > deadline:
-                raise self._failed(f"{what} is not ready after {START_S:g} s", log)
-            time.sleep(0.02)
-
-    def _failed(self, what: str, log: str) -> DemoError:
-        lines = (self.folder / log).read_text("utf-8", errors="replace").strip().splitlines()
-        said = lines[-1] if lines else "it said nothing"
-        return DemoError(f"{what}: {said}", remedy=f"See {self.folder / log}")
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
+        part = Part(name, command, self.folder / log, nice=nice, ends_its_own=True)
+        part.start()
+        return part
 
     # ── The settings, as a technician writes them ───────────────────────────
 
@@ -246,7 +192,7 @@ class Session:
         file = self.folder / "settings.toml"
         file.write_text(tomlkit.dumps(self.settings()), "utf-8")
         try:
-            install(file, self.rig, self._inside(*_program("shaker_ctl.main")), self._hands)
+            install(file, self.rig, self._inside(*program("shaker_ctl.main")), self._hands)
         except InstallationError as error:
             raise DemoError(f"the camera is not calibrated: {error}") from error
 
@@ -296,9 +242,17 @@ class Session:
         return merged(settings, self.plan.changes)
 
     def _hands(self, action: str) -> None:
-        answer = ask(Path(self.rig["control"]), f"hands {action}")
-        if not answer["ok"]:
-            raise DemoError(f"hands cannot {action}: {answer['error']}")
+        try:
+            self.ask_rig(f"hands {action}")
+        except RigRefusedError as refused:
+            raise DemoError(f"hands cannot {action}: {refused}") from refused
+
+    def ask_rig(self, command: str) -> Any:
+        """Give the rig one command; return what it answers.
+
+        Raises `RigRefusedError`, and OSError where no rig answers.
+        """
+        return told(Path(self.rig["control"]), command)
 
     @cached_property
     def elsewhere(self) -> ServiceTable:
@@ -334,36 +288,30 @@ class Session:
 
     @property
     def service_pid(self) -> int | None:
-        return self._service.pid if self._service is not None else None
+        return self._service.pid if self._service is not None and self._service.process else None
 
     @property
     def is_serving(self) -> bool:
         """Whether the service's process lives."""
-        return self._service is not None and self._service.poll() is None
+        return self._service is not None and self._service.is_running
 
     def check(self) -> None:
         """Raise `DemoError` where rig or service has ended."""
-        for process, what, log in (
-            (self._rig_process, "the virtual rig", "rig.log"),
-            (self._service, "the service", "service.log"),
-            (self._page, "the page", "page.log"),
-        ):
-            if process is not None and process.poll() is not None:
-                raise self._failed(f"{what} ended with status {process.returncode}", log)
+        for part in (self._rig, self._service, self._page):
+            if part is not None:
+                part.check()
 
     def stop_service(self) -> None:
         """SIGTERM, and wait: motor off, lamps as the policy says, journal closed."""
-        _stop(self._service)
-        self._service = None
+        if self._service is not None:
+            self._service.stop()
 
     def close(self) -> None:
         """Stop service and rig, in this order. Idempotent."""
         self.stop_page()
         self.stop_service()
-        _stop(self._rig_process)
-        self._rig_process = None
-        while self._logs:
-            self._logs.pop().close()
+        if self._rig is not None:
+            self._rig.stop()
 
 
 def merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -373,24 +321,3 @@ def merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
         old = whole.get(key)
         whole[key] = merged(old, value) if isinstance(old, dict) else value
     return whole
-
-
-def end_with_parent() -> None:
-    """In the child: be sent SIGTERM when the demonstration dies (prctl(2), PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-
-
-def _program(module: str) -> list[str]:
-    return [sys.executable, "-c", f"from {module} import app; app()"]
-
-
-def _stop(process: subprocess.Popen[bytes] | None) -> None:
-    if process is None:
-        return
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

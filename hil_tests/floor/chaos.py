@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -20,8 +19,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
-from hil_tests.floor.house import SITE, House, Part
+from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import RecordedTable
+from hil_tests.processes import Part, program
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import count_records
 
@@ -81,9 +81,8 @@ class Chaos:
         for number in range(REAL_LINKS):
             table = RecordedTable(house.folder / f"real-{number}", f"real-{number}")
             config = house.link_settings(table.name, table.settings, again_s=1.0)
-            program = [sys.executable, "-P", "-c", "from shaker_ctl.main import app; app()"]
-            log = house.folder / "link.log"
-            part = Part("link", [*program, "link", "--config", str(config)], log)
+            command = program("shaker_ctl.main", "link", "--config", str(config))
+            part = Part("link", command, house.folder / "link.log")
             part.start()
             self.recorded.append(table)
             self.links.append(part)

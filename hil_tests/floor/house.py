@@ -5,30 +5,23 @@ Owns processes, ports and certificates. Everything listens on loopback, and is e
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import tomlkit
 
-from hil_tests.demo.session import end_with_parent
-from hil_tests.waiting import until
+from hil_tests.processes import Part, program
 from shaker_ctl.floor import authority, broker
 from shaker_ctl.floor.store import Store
 from shaker_ctl.link.parameters import LinkParameters
 
 SITE = "house"
-START_S = 120.0
-"""Only ends a start that is broken: a machine that is busy with other work takes its time."""
-ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 
 
 def is_there(program: str) -> bool:
@@ -47,100 +40,6 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
-
-
-@dataclass
-class Part:
-    """One process of the house, started again as often as wanted."""
-
-    name: str
-    command: list[str]
-    log: Path
-    user: str | None = None
-    process: subprocess.Popen[bytes] | None = None
-    starts: int = 0
-
-    def start(self) -> None:
-        """Start it; what it says goes to its log."""
-        self.starts += 1
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=ENVIRONMENT,
-                start_new_session=True,
-                user=self.user,
-                preexec_fn=end_with_parent,  # whatever ends the bench, nothing goes on alone
-            )
-
-    def kill(self) -> None:
-        """SIGKILL, to the whole process group."""
-        self._end(signal.SIGKILL)
-
-    def stop(self) -> None:
-        """SIGTERM, and SIGKILL after ten seconds."""
-        self._end(signal.SIGTERM)
-
-    def signal(self, number: int) -> None:
-        """Send a signal that does not end it."""
-        os.killpg(self.pid, number)
-
-    def _end(self, number: int) -> None:
-        process, self.process = self.process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10)
-
-    @property
-    def is_running(self) -> bool:
-        return self.process is not None and self.process.poll() is None
-
-    @property
-    def pid(self) -> int:
-        assert self.process is not None, f"{self.name} does not run"
-        return self.process.pid
-
-    def cpu_s(self) -> float:
-        """CPU seconds of the process and of those that it started and still run."""
-        ticks = os.sysconf("SC_CLK_TCK")
-        total = 0.0
-        for pid in _family(self.pid):
-            with contextlib.suppress(OSError, IndexError):
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-                # With the children that have ended: PostgreSQL has a process for each connection.
-                total += sum(int(f) for f in fields[11:15]) / ticks
-        return total
-
-    def memory_mb(self) -> float:
-        """Proportional set size of the same processes, in MB."""
-        total = 0
-        for pid in _family(self.pid):
-            with contextlib.suppress(OSError):
-                for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                    if line.startswith("Pss:"):
-                        total += int(line.split()[1])
-        return total / 1024
-
-
-def _has_said_ready(part: Part) -> bool:
-    return part.log.read_text().count("READY") >= part.starts
-
-
-def _family(pid: int) -> list[int]:
-    found = [pid]
-    for each in found:
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{each}/task/{each}/children").read_text().split()
-            found += [int(child) for child in children]
-    return found
 
 
 @dataclass
@@ -189,18 +88,17 @@ class House:
     @cached_property
     def broker(self) -> Part:
         """mosquitto."""
-        program = shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"
-        command = [program, "-c", str(self.folder / "mosquitto" / "mosquitto.conf")]
+        mosquitto = shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"
+        command = [mosquitto, "-c", str(self.folder / "mosquitto" / "mosquitto.conf")]
         return Part("broker", command, self.folder / "broker.log")
 
     @cached_property
     def collecting(self) -> list[Part]:
         """The collectors."""
-        program = [sys.executable, "-P", "-c", "from shaker_ctl.floor.main import app; app()"]
         return [
             Part(
                 "collector",
-                [*program, "collect", "--config", str(self.folder / f"floor-{number}.toml")],
+                program("shaker_ctl.floor.main", "collect", "--config", str(self._config(number))),
                 self.folder / f"collector-{number}.log",
             )
             for number in range(self.collectors)
@@ -215,9 +113,9 @@ class House:
     def database(self) -> Part:
         """PostgreSQL, under its own user."""
         programs = postgres_programs()
-        program = str(programs / "postgres") if programs else "postgres"
+        postgres = str(programs / "postgres") if programs else "postgres"
         data = self._data
-        command = [program, "-D", str(data), "-p", str(self.database_port)]
+        command = [postgres, "-D", str(data), "-p", str(self.database_port)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
         return Part("database", command, self.folder / "database.log", user=_postgres_user())
 
@@ -244,7 +142,10 @@ class House:
     @property
     def config(self) -> Path:
         """Settings file of the first collector."""
-        return self.folder / "floor-0.toml"
+        return self._config(0)
+
+    def _config(self, number: int) -> Path:
+        return self.folder / f"floor-{number}.toml"
 
     def await_broker(self) -> None:
         """Wait until it listens."""
@@ -253,12 +154,12 @@ class House:
             with socket.socket() as tried:
                 return tried.connect_ex(("127.0.0.1", self.port)) == 0
 
-        until(listens, START_S, every_s=0.02)
+        self.broker.wait_until(listens)
 
     def await_collectors(self) -> None:
         """Wait until each has said READY as often as it was started."""
         for part in self.collecting:
-            until(partial(_has_said_ready, part), START_S, every_s=0.02)
+            part.wait_for("READY")
 
     def start_database(self) -> None:
         """Start PostgreSQL and wait until it answers."""
@@ -270,7 +171,7 @@ class House:
             asked = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1"]
             return subprocess.run([*asked, "-p", str(self.database_port)]).returncode == 0
 
-        until(answers, START_S, every_s=0.05)
+        self.database.wait_until(answers)
 
     # ── Setting up ──────────────────────────────────────────────────────────
 
@@ -315,7 +216,7 @@ class House:
             "collector": number,
             "collectors": self.collectors,
         }
-        (self.folder / f"floor-{number}.toml").write_text(tomlkit.dumps(plain), "utf-8")
+        self._config(number).write_text(tomlkit.dumps(plain), "utf-8")
 
     def _configure_broker(self) -> None:
         folder = self.folder / "mosquitto"

@@ -11,17 +11,18 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
-from hil_tests.floor.house import SITE, House, Part
+from hil_tests.floor.house import SITE, House
+from hil_tests.processes import Part
 from shaker_ctl.floor.store import count_records
 
 
 def measured(
-    *, tables: int, paces: list[float], seconds: float, postgres: bool, commit_s: float
+    *, tables: int, paces: Sequence[float], seconds: float, postgres: bool, commit_s: float
 ) -> Iterator[str]:
     """Measure each pace for so long, one after the other, with one house."""
     more_descriptors()

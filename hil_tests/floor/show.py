@@ -10,7 +10,6 @@ import contextlib
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -20,10 +19,11 @@ from pathlib import Path
 
 import tomlkit
 
-from hil_tests.demo.session import DemoError, Plan, Session
-from hil_tests.floor.house import SITE, House, Part, free_port
+from hil_tests.demo.session import Plan, Session
+from hil_tests.floor.house import SITE, House, free_port
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.page.bench import Staff
+from hil_tests.processes import DemoError, Part, program
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import Store
@@ -45,8 +45,8 @@ def page_part(house: House, port: int) -> Part:
     plain["users_file"] = str(house.folder / "users.toml")
     config = house.folder / "page.toml"
     config.write_text(tomlkit.dumps(plain), "utf-8")
-    program = [sys.executable, "-P", "-c", "from shaker_ctl.floor.main import app; app()"]
-    return Part("page", [*program, "page", "--config", str(config)], house.folder / "page.log")
+    command = program("shaker_ctl.floor.main", "page", "--config", str(config))
+    return Part("page", command, house.folder / "page.log")
 
 
 class PlayingTable:
@@ -60,12 +60,10 @@ class PlayingTable:
         plan = Plan(seed=seed, pace=pace, changes={"service": {"table_name": name}})
         self.session = Session(plan, folder)
         self.staff = Staff(self.session)
-        # As its unit starts it: the table goes first.
-        program = ["nice", "-n", "10", sys.executable, "-P", "-c"]
-        program.append("from shaker_ctl.main import app; app()")
         config = house.link_settings(name, folder / "settings.toml", again_s=1.0)
         log = house.folder / f"{name}-link.log"
-        self.link = Part("link", [*program, "link", "--config", str(config)], log)
+        command = program("shaker_ctl.main", "link", "--config", str(config))
+        self.link = Part("link", command, log, nice=10)  # as its unit: the table goes first
 
     def __enter__(self) -> PlayingTable:
         """Raises DemoError where rig or service do not start."""

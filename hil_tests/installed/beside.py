@@ -19,7 +19,7 @@ from hil_tests.installed.debian import Teller
 from hil_tests.waiting import until
 
 if TYPE_CHECKING:
-    from hil_tests.installed.booted import Computer
+    from hil_tests.installed.computer import Computer
 
 EXPOSURE = 1.1
 """Most that `systemd-analyze security` may find: the table's 0.7, and a network."""

@@ -2,46 +2,39 @@
 
     python -m hil_tests.installed.booted --wheel dist/shaker_ctl-....whl
 
-A Debian 12 in a container (systemd-nspawn) boots its own systemd; the wheel is installed there as
-the page says, by `shaker-ctl install`. The machine with its motor, lamps and camera is the virtual
-rig, outside the container, as a machine is outside its computer.
-
-What is simulated: the container shares this machine's kernel and loopback; `pigpiod` inside is a
-relay to the rig's virtual daemon, since a real one needs a Raspberry Pi's memory, and to the rig's
-camera, which is no device; daemon and table have a loopback that they share with nobody. `pinctrl`
-writes down what it was asked for, since there are no pins. The rig's motor is stopped by the
-dead-man and its monostable before either is asked.
+The wheel is installed on a Debian 12 in a container (`computer`) as the page says, by `shaker-ctl
+install`. The `machine` is the virtual rig outside. Its motor is stopped by the dead-man and the
+monostable before `pigpiod` or `pinctrl` is asked.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from hil_tests.demo import people
-from hil_tests.demo.people import bring_back
-from hil_tests.demo.session import Plan, Session
 from hil_tests.floor.house import House
 from hil_tests.installed import beside, debian
+from hil_tests.installed.computer import Computer, hang
 from hil_tests.installed.debian import Teller
+from hil_tests.installed.machine import (
+    PORT,
+    STICK,
+    BootedDebian,
+    booted,
+    check_installed,
+    enter_what_lies_there,
+    furnish,
+    open_table,
+)
 from hil_tests.installed.parts import Workshop
-from hil_tests.rig.control import ask
 from hil_tests.waiting import until
-from shaker_ctl.console.client import Console, ConsoleRefusedError
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -54,9 +47,7 @@ RECIPE = debian.Recipe(
 )
 
 PREFIX = "/opt/shaker-ctl"
-PORT = 8888
-STICK = "/media/shaker-journal"
-"""Where the second journal's medium is mounted; here, memory."""
+PROGRAM = f"{PREFIX}/bin/shaker-ctl"
 EXPOSURE = 1.0
 """Most that `systemd-analyze security` may find of the table's unit, of 10."""
 
@@ -66,264 +57,12 @@ BULBS_S = 0.3
 OFF_S = 0.150
 """Longest drive of a motor whose controller is gone."""
 
-DIALOUT = 20
-"""Debian's group of serial lines."""
-
-PIGPIOD = f"""#!/bin/sh
-# A relay to the rig's daemon, at the port where a real one listens, and to the rig's camera.
-socat TCP-LISTEN:%(camera)d,bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-camera &
-exec socat TCP-LISTEN:{PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-pins
-"""
-
-RELAY = """[Service]
-ExecStart=socat UNIX-LISTEN:/run/rig-%(name)s,fork,unlink-early,mode=666 TCP:127.0.0.1:%(port)d
-
-[Install]
-WantedBy=multi-user.target
-"""
-"""The outer half: a socket in the file system is reached from every network."""
-
-PINCTRL = """#!/bin/sh
-echo "$*" >> /run/pinctrl.log
-"""
-
-PINS_LOW = "set 23,18,21 op dl"
-
-
-class Computer:
-    """The booted container."""
-
-    def __init__(self, root: Path, binds: Sequence[tuple[str, str]]) -> None:
-        self.root = root
-        words = [
-            *("systemd-nspawn", "--quiet", "--boot", "--directory", str(root)),
-            *("--register=no", "--keep-unit", "--machine=shaker-table"),
-            "--capability=CAP_NET_ADMIN",  # as a real computer's systemd: it sets up loopbacks
-            *(f"--bind={outside}:{inside}" for outside, inside in binds),
-        ]
-        self._process = subprocess.Popen(
-            words,
-            env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self._leader = 0
-        try:
-            self._leader = until(self._find_leader, 20.0)
-            until(lambda: self.run("systemctl", "is-system-running").strip() in UP, 60.0)
-        except BaseException:
-            self.close()
-            raise
-
-    def _find_leader(self) -> int:
-        """The process that is number 1 inside. Others come and go while the container is made."""
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        for pid in children.read_text().split():
-            status = _status(Path("/proc") / pid)
-            if status.get("Name") == "systemd" and status.get("NSpid", "").split()[1:] == ["1"]:
-                return int(pid)
-        return 0
-
-    def run(self, *words: str) -> str:
-        """Run a program inside; return what it said, whatever its status."""
-        ran = self.try_(*words)
-        return ran.stdout
-
-    def try_(self, *words: str) -> subprocess.CompletedProcess[str]:
-        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        return subprocess.run(
-            [
-                *("nsenter", "--target", str(self._leader), "--all", "--root", "--wd"),
-                *("env", "-i", f"PATH={path}", "LANG=C.UTF-8", *words),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-
-    def unit(self, name: str = "shaker-ctl") -> dict[str, str]:
-        """What systemd says of a unit."""
-        said = self.run(
-            "systemctl",
-            "show",
-            name,
-            "--property=ActiveState,SubState,Result,NRestarts,MainPID,ExecMainStatus",
-        )
-        return dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
-
-    def main_pid(self) -> int:
-        """The service's process as this machine numbers it."""
-        inside = self.unit()["MainPID"]
-        for process in Path("/proc").glob("[0-9]*"):
-            here = _status(process).get("NSpid", "").split()
-            if here[1:] == [inside] and "shaker-ctl" in _command(process):
-                return int(process.name)
-        raise AssertionError("the service has no process")
-
-    def pins_taken_low(self) -> int:
-        """How often the stop script has asked for EN, PWM and the latch low."""
-        log = self.run("cat", "/run/pinctrl.log")
-        return log.splitlines().count(PINS_LOW)
-
-    def log(self) -> str:
-        return self.run("journalctl", "--no-pager", "--unit=shaker-ctl", "--lines=40")
-
-    def close(self) -> None:
-        if self._process.poll() is None:
-            if not self._leader:
-                self._process.kill()
-                return
-            os.kill(self._leader, signal.SIGRTMIN + 4)  # systemd: power off
-            try:
-                self._process.wait(30)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-
-
-UP = ("running", "degraded")
-
-
-def _command(process: Path) -> str:
-    return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-
-
-def _status(process: Path) -> dict[str, str]:
-    """What the kernel says of a process; empty where it has gone."""
-    try:
-        lines = (process / "status").read_text().splitlines()
-    except OSError:
-        return {}
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-# ── The machine outside ─────────────────────────────────────────────────────
-
-
-class BootedDebian:
-    """The virtual rig, and the people at its consoles."""
-
-    def __init__(self, folder: Path) -> None:
-        self.session = Session(Plan(pace="brisk", seed=3), folder)
-        self.session.start_rig()
-        self.session.write_settings()
-
-    def look(self) -> dict[str, Any]:
-        answer = ask(Path(self.session.rig["control"]), "status")
-        status: dict[str, Any] = answer["status"]
-        return status
-
-    def is_driven(self) -> bool:
-        return bool(self.look()["enabled"])
-
-    def turns(self) -> bool:
-        seen = self.look()
-        return bool(seen["enabled"]) and seen["speed_rpm"] > 150
-
-    def seconds_until_off(self) -> float:
-        """Wait until EN has been low for three looks; return when it fell."""
-        began_s = time.monotonic()
-        low_s: float | None = None
-        while time.monotonic() - began_s < 5.0:
-            now_s = time.monotonic()
-            if self.is_driven():
-                low_s = None
-            elif low_s is None:
-                low_s = now_s
-            elif now_s - low_s > 0.03:
-                return low_s - began_s
-            time.sleep(0.001)
-        raise AssertionError("EN is still high after 5 s")
-
-    def as_(self, role: str, name: str) -> Console:
-        console = self.session.console("dealer" if role == "dealer" else "technician")
-        console.login(role, name, self.session.passphrases[name])
-        return console
-
-    def devices(self) -> list[tuple[str, str]]:
-        """The serial lines as a container is given them; Debian's group may use them."""
-        rig = self.session.rig
-        found = []
-        for path, name in (
-            (rig["lamp"]["device"], "/dev/shaker-lamps"),
-            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
-            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
-        ):
-            device = os.path.realpath(path)
-            os.chown(device, 0, DIALOUT)
-            os.chmod(device, 0o660)
-            found.append((device, name))
-        return found
-
-    def settings(self) -> str:
-        """The settings of this rig as a technician writes them on an installed table."""
-        folder, rig = self.session.folder, self.session.rig
-        text = (folder / "settings.toml").read_text("utf-8")
-        for outside, inside in (
-            (rig["lamp"]["device"], "/dev/shaker-lamps"),
-            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
-            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
-            (f"{folder}/run", "/run/shaker-ctl"),
-            (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
-            (f"{folder}/journal-second.sqlite", f"{STICK}/journal.sqlite"),
-            (f"{folder}/", "/var/lib/shaker-ctl/"),
-            (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
-        ):
-            text = text.replace(outside, inside)
-        return text
-
-
-# ── A hang, from outside ────────────────────────────────────────────────────
-
-SEIZE, INTERRUPT = 0x4206, 0x4207
-"""ptrace(2)."""
-WALL = 0x40000000
-"""waitpid(2): threads too."""
-
-
-def hang(pid: int) -> None:
-    """Stop every thread of a process but its first, as hung drivers would, until it is killed.
-
-    The first one only waits for a signal to end; it lives on, and must not hide the others' hang.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    for thread in sorted(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()):
-        if thread == pid:
-            continue
-        for request in (SEIZE, INTERRUPT):
-            if libc.ptrace(request, thread, 0, 0) != 0:
-                raise OSError(ctypes.get_errno(), "ptrace")
-        # Its death is told to us first; until we have heard of it, its process stays a zombie.
-        threading.Thread(target=_bury, args=(thread,), daemon=True).start()
-
-
-def _bury(thread: int) -> None:
-    while os.WIFSTOPPED(os.waitpid(thread, WALL)[1]):
-        pass
-
 
 # ── What is promised ────────────────────────────────────────────────────────
 
 
 def check_installation(computer: Computer, say: Teller) -> None:
-    program = f"{PREFIX}/bin/shaker-ctl"
-    first = computer.try_(program, "install", "--yes")
-    say("install: " + first.stdout.strip().splitlines()[0].strip(), first.returncode == 0)
-    if first.returncode != 0:
-        print(first.stdout)  # noqa: T201 - the reason
-    again = computer.try_(program, "install", "--check")
-    say(f"install again: {again.stdout.splitlines()[0]}", again.returncode == 0)
-    owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")
-    say(
-        f"folders: {owner.split()}",
-        owner.split() == ["shaker:shaker", "750", "root:shaker", "750"],
-    )
-    units = ["shaker-ctl.service", "pigpiod.service", r"media-shaker\x2djournal.mount"]
-    found = computer.try_("systemd-analyze", "verify", *units)
-    say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
+    check_installed(computer, PROGRAM, "pigpiod.service", say)
     exposure = computer.run("systemd-analyze", "security", "--no-pager", "shaker-ctl.service")
     last = exposure.strip().splitlines()[-1]
     say(last, float(last.split(":")[1].split()[0]) <= EXPOSURE)
@@ -335,11 +74,6 @@ def check_installation(computer: Computer, say: Teller) -> None:
     ours = [line for line in rules if "shaker-ctl" in line]
     complaints = [line for line in ours if not line.startswith("Reading")]
     say(f"udev reads the rules: {complaints or 'clean'}", bool(ours) and not complaints)
-    refused = computer.try_(program, "demo", "--rounds", "1")
-    say(
-        f"demo on this table: {refused.stdout.strip()[:90]}",
-        refused.returncode == 1 and "real table" in refused.stdout,
-    )
 
 
 def check_start(computer: Computer, say: Teller) -> None:
@@ -353,14 +87,6 @@ def check_start(computer: Computer, say: Teller) -> None:
         print(computer.log())  # noqa: T201 - the reason
     daemon = computer.unit("pigpiod")
     say(f"the GPIO daemon came with it: {daemon['SubState']}", daemon["SubState"] == "running")
-
-
-def open_table(machine: BootedDebian) -> None:
-    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
-    console = machine.session.console("technician")
-    bring_back(machine.session, console)
-    people.open_table(machine.session, console)
-    console.close()
 
 
 STRANGERS = {
@@ -386,7 +112,7 @@ def check_strangers(computer: Computer, say: Teller) -> None:
 
 def marks(computer: Computer) -> list[str]:
     """Return what every screen of the running table carries."""
-    said = computer.try_(f"{PREFIX}/bin/shaker-ctl", "status", "--json")
+    said = computer.try_(PROGRAM, "status", "--json")
     found: list[str] = json.loads(said.stdout)["marks"] if said.returncode == 0 else ["no answer"]
     return found
 
@@ -472,18 +198,6 @@ def back(
     )
 
 
-def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
-    """Do as a dealer does where the reader could not read: look, and enter."""
-    status = dealer.status()
-    if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
-        return
-    dice = machine.look()["last_dice"].split()
-    is_flat = all(die.isdigit() for die in dice)
-    line = f"enter {status['round']} {' '.join(dice)}" if is_flat else f"no-roll {status['round']}"
-    with suppress(ConsoleRefusedError):  # the table may have moved on meanwhile
-        dealer.ask(line)
-
-
 def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
@@ -522,7 +236,7 @@ def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
 
 def check_doctor(computer: Computer, say: Teller, *, is_running: bool) -> None:
     """As root, which becomes the service's user; refused while the service holds the hardware."""
-    ran = computer.try_(f"{PREFIX}/bin/shaker-ctl", "doctor", "--yes", "--json")
+    ran = computer.try_(PROGRAM, "doctor", "--yes", "--json")
     if is_running:
         said = ran.stdout.strip().splitlines()[-1]
         say(f"doctor beside the service: {said}", "the table is running" in said)
@@ -587,7 +301,7 @@ def check_without_python(computer: Computer, say: Teller) -> None:
 
 
 def check_uninstallation(computer: Computer, say: Teller) -> None:
-    gone = computer.try_(f"{PREFIX}/bin/shaker-ctl", "uninstall", "--yes")
+    gone = computer.try_(PROGRAM, "uninstall", "--yes")
     journal = computer.root / "var/lib/shaker-ctl/journal.sqlite"
     unit = computer.root / "etc/systemd/system/shaker-ctl.service"
     say(
@@ -611,63 +325,27 @@ def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
         debian.inside(root, [*pip, f"/{wheel.name}"])
 
 
-def put_stand_ins(root: Path, machine: BootedDebian) -> None:
-    """The two programs of a Raspberry Pi that stand in for its pins."""
-    rig = machine.session.rig
-    ports = {"pins": rig["pigpiod"]["port"], "camera": urlsplit(rig["camera"]["url"]).port}
-    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD % ports)):
-        program = root / "usr/bin" / name
-        program.write_text(text)
-        program.chmod(0o755)
-    for name, port in ports.items():
-        unit = root / f"etc/systemd/system/rig-{name}.service"
-        unit.write_text(RELAY % {"name": name, "port": port})
-        wanted = unit.parent / "multi-user.target.wants" / unit.name
-        wanted.parent.mkdir(exist_ok=True)
-        wanted.symlink_to(f"/{unit.relative_to(root)}")
-
-
-def furnish(computer: Computer, machine: BootedDebian) -> None:
-    """Give an installed table its settings, its people and the medium of its second journal."""
-    folder = computer.root / "etc/shaker-ctl"
-    (folder / "settings.toml").write_text(machine.settings())
-    users = folder / "users.toml"
-    shutil.copyfile(machine.session.folder / "users.toml", users)
-    computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
-    users.chmod(0o640)
-    owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-    computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
-
-
 def run(root: Path) -> bool:
     """Boot, check everything in order, and end all of it again."""
     say = Teller()
-    with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="booted-") as folder:
-        machine = BootedDebian(Path(folder))
-        ended.callback(machine.session.close)
-        put_stand_ins(root, machine)
-        computer = Computer(root, machine.devices())
-        ended.callback(computer.close)
-        say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
+    with booted(root, say) as (computer, machine):
         check_installation(computer, say)
         furnish(computer, machine)
         check_start(computer, say)
-        house = ended.enter_context(House(Path(folder) / "house"))
-        beside.switch_on(computer, f"{PREFIX}/bin/shaker-ctl", house, say)
-        check_strangers(computer, say)
-        check_bench(computer, say)
-        check_doctor(computer, say, is_running=True)
-        check_kill(computer, machine, say)
-        check_hang(computer, machine, say)
-        check_stop(computer, machine, say)
-        beside.check_followed(computer, f"{PREFIX}/bin/shaker-ctl", say)
-        check_doctor(computer, say, is_running=False)
-        Workshop(computer, machine, f"{PREFIX}/bin/shaker-ctl", STICK, say).change_all()
-        check_loops(computer, machine.settings(), say)
-        check_without_python(computer, say)
-        check_uninstallation(computer, say)
-        if not say.is_fine:
-            print(computer.log())  # noqa: T201 - the reasons
+        with House(machine.session.folder / "house") as house:
+            beside.switch_on(computer, PROGRAM, house, say)
+            check_strangers(computer, say)
+            check_bench(computer, say)
+            check_doctor(computer, say, is_running=True)
+            check_kill(computer, machine, say)
+            check_hang(computer, machine, say)
+            check_stop(computer, machine, say)
+            beside.check_followed(computer, PROGRAM, say)
+            check_doctor(computer, say, is_running=False)
+            Workshop(computer, machine, PROGRAM, STICK, say).change_all()
+            check_loops(computer, machine.settings(), say)
+            check_without_python(computer, say)
+            check_uninstallation(computer, say)
     return say.is_fine
 
 

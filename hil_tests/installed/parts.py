@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hil_tests.installed.debian import Teller
-from hil_tests.rig.control import ask
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
 if TYPE_CHECKING:
-    from hil_tests.installed.booted import BootedDebian, Computer
+    from hil_tests.installed.computer import Computer
+    from hil_tests.installed.machine import BootedDebian
 
 HEIGHT_MM = "300"
 
@@ -40,9 +39,10 @@ class Workshop:
 
     def _change_lamp_box(self) -> None:
         for what, act in (("a spare box", "inject"), ("the old box again", "heal")):
-            self._rig(f"{act} lamp_other_box")
+            self._machine.session.ask_rig(f"{act} lamp_other_box")
             if act == "heal":
-                self._rig("inject lamp_memory_erased")  # the button inside its housing
+                # The button inside its housing.
+                self._machine.session.ask_rig("inject lamp_memory_erased")
             self._starts(f"{what} is refused", "lamp-", is_refused=True)
             word = self._machine.session.passphrases["tom"]
             self._does("lamp adopt --by tom --reason exchanged", answer=word)
@@ -71,19 +71,15 @@ class Workshop:
         drawing = self._machine.session.rig["drawing"]
         card.write_bytes(png(Target(drawing["compartment_radius_mm"])))
         height = str(self._machine.session.rig["camera"].get("ruler_mm", HEIGHT_MM))
-        self._rig("hands force compartment")
-        self._rig(f"hands lay card {card}")
+        self._machine.session.ask_rig("hands force compartment")
+        self._machine.session.ask_rig(f"hands lay card {card}")
         settings = "/etc/shaker-ctl/settings.toml"
         self._does(f"calibrate camera --config {settings} --height {height} --yes")
-        self._rig("hands take card")
-        self._rig("hands close compartment")
+        self._machine.session.ask_rig("hands take card")
+        self._machine.session.ask_rig("hands close compartment")
         self._starts("with a calibrated camera it starts")
 
     # ── Acts ────────────────────────────────────────────────────────────────
-
-    def _rig(self, command: str) -> None:
-        answer = ask(Path(self._machine.session.rig["control"]), command)
-        assert answer["ok"], answer
 
     def _does(self, words: str, answer: str = "") -> None:
         """Type one of the page's commands, as root."""

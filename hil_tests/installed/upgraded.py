@@ -14,10 +14,9 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,15 +27,17 @@ from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_errors
 
 from hil_tests.floor.house import House
 from hil_tests.installed import beside, debian
-from hil_tests.installed.booted import (
+from hil_tests.installed.computer import Computer
+from hil_tests.installed.debian import Teller
+from hil_tests.installed.machine import (
     BootedDebian,
-    Computer,
+    booted,
+    check_installed,
     enter_what_lies_there,
     furnish,
+    last_line,
     open_table,
-    put_stand_ins,
 )
-from hil_tests.installed.debian import Teller
 from hil_tests.waiting import until
 from shaker_ctl.console.client import ConsoleRefusedError
 from shaker_ctl.console.scripted import ScriptedPersonError
@@ -177,17 +178,7 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
     say("dpkg --install: " + last_line(ran.stdout), ran.returncode == 0)
     unit = computer.unit()
     say(f"nothing starts by itself: {unit['ActiveState']}", unit["ActiveState"] == "inactive")
-    asked = computer.try_("shaker-ctl", "install", "--yes")
-    say("install: " + last_line(asked.stdout), asked.returncode == 0)
-    again = computer.try_("shaker-ctl", "install", "--check")
-    say("install again: " + last_line(again.stdout), again.returncode == 0)
-    owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")
-    say(f"folders: {owner.split()}", owner.split()[:2] == ["shaker:shaker", "750"])
-    units = ["shaker-ctl.service", "shaker-pigpiod.service", r"media-shaker\x2djournal.mount"]
-    found = computer.try_("systemd-analyze", "verify", *units)
-    say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
-    refused = computer.try_("shaker-ctl", "demo", "--rounds", "1")
-    say("demo: " + last_line(refused.stdout), refused.returncode == 1)
+    check_installed(computer, "shaker-ctl", "shaker-pigpiod.service", say)
     for module in ("hil_tests", "shaker_ctl.floor"):
         extra = computer.try_("/usr/lib/shaker-ctl/bin/python3", "-c", f"import {module}")
         say(f"no {module} is on this table", "ModuleNotFoundError" in extra.stdout)
@@ -406,12 +397,6 @@ def check_removal(computer: Computer, say: Teller) -> None:
 # ── Looking ─────────────────────────────────────────────────────────────────
 
 
-def last_line(text: str) -> str:
-    """Return what a program said last."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "nothing was said"
-
-
 def shown(computer: Computer) -> dict[str, Any]:
     """Return what the running table shows; nothing where it does not answer."""
     said = computer.try_("shaker-ctl", "status", "--json")
@@ -451,33 +436,25 @@ def journal_size(computer: Computer) -> int:
 def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
     """Boot, check everything in order, and end all of it again."""
     say = Teller()
-    with ExitStack() as ended, tempfile.TemporaryDirectory(prefix="upgraded-") as folder:
-        machine = BootedDebian(Path(folder))
-        ended.callback(machine.session.close)
-        put_stand_ins(root, machine)
-        computer = Computer(root, machine.devices())
-        ended.callback(computer.close)
-        say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
+    with booted(root, say) as (computer, machine):
         check_first_installation(computer, made.given, say)
         furnish(computer, machine)
         computer.run("shaker-ctl", "install", "--yes")
-        house = ended.enter_context(House(Path(folder) / "house"))
-        beside.switch_on(computer, "shaker-ctl", house, say)
-        check_play(machine, computer, rounds, say)
-        beside.check_followed(computer, "shaker-ctl", say)
-        check_open_table_refuses(machine, computer, made, say)
-        close_table(machine, computer)
-        check_upgrade(computer, made, say)
-        beside.check_still_there(computer, "the upgrade", say)
-        check_bad_upgrade(computer, made, say)
-        beside.check_still_there(computer, "the bad upgrade", say)
-        check_downgrade(computer, made, say)
-        check_killed(computer, made, moments, say)
-        check_sealed_upgrade(computer, made, say)
-        check_newer_records(computer, made, say)
-        check_removal(computer, say)
-        if not say.is_fine:
-            print(computer.log())  # noqa: T201 - the reasons
+        with House(machine.session.folder / "house") as house:
+            beside.switch_on(computer, "shaker-ctl", house, say)
+            check_play(machine, computer, rounds, say)
+            beside.check_followed(computer, "shaker-ctl", say)
+            check_open_table_refuses(machine, computer, made, say)
+            close_table(machine, computer)
+            check_upgrade(computer, made, say)
+            beside.check_still_there(computer, "the upgrade", say)
+            check_bad_upgrade(computer, made, say)
+            beside.check_still_there(computer, "the bad upgrade", say)
+            check_downgrade(computer, made, say)
+            check_killed(computer, made, moments, say)
+            check_sealed_upgrade(computer, made, say)
+            check_newer_records(computer, made, say)
+            check_removal(computer, say)
     return say.is_fine
 
 

@@ -8,47 +8,43 @@ permitted to run (`controller-late`), which its heartbeat decides.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import resource
 import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tomlkit
+import typer
 
 from hil_tests.demo.people import People
 from hil_tests.demo.session import Plan, Session
 from hil_tests.page.readers import Readers, get, idle_connections
+from hil_tests.processes import Part, program, resident_mb
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.service.status_socket import read_status
 
 READERS = 30
 CONNECTIONS = 10_000
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Staff:
     """People at the table, and others where those have given up."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, said: Callable[[str], None] = lambda _: None) -> None:
+        self._session, self._said = session, said
         self._people: People | None = None
 
     def keep_going(self) -> None:
         """A machine that is busy with other work is late now and then, which stops a table."""
         if self._people is None or self._people.failure is not None:
             self.send_home()
-            self._people = People(self._session, lambda _: None)
+            self._people = People(self._session, self._said)
             self._people.start()
 
     def send_home(self) -> None:
@@ -58,30 +54,20 @@ class Staff:
             self._people = None
 
 
-class Process:
+class Process(Part):
     """A running page, seen from outside."""
 
-    def __init__(self, process: subprocess.Popen[bytes], address: str) -> None:
-        self.process, self.address = process, address
+    address: str = ""
 
-    def memory_mb(self) -> float:
+    def resident_mb(self) -> float:
         """Resident memory of the process that listens."""
-        return _resident(self.process.pid)
-
-    def cpu_s(self) -> float:
-        """Processor time of the process, in seconds."""
-        words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(words[11]) + int(words[12])) / TICKS
+        return resident_mb(self.pid)
 
     def share(self, seconds: float) -> float:
         """Processor time over the next `seconds`, as a part of one core."""
         before, began_s = self.cpu_s(), time.monotonic()
         time.sleep(seconds)
         return (self.cpu_s() - before) / (time.monotonic() - began_s)
-
-
-def _resident(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES / 1e6
 
 
 @contextmanager
@@ -95,26 +81,17 @@ def a_page(
     told["page"] = {"port": 0, "login": login, "state_dir": str(folder), "connections": 256}
     file = beside / f"{name}.toml"
     file.write_text(tomlkit.dumps(told))
-    program = [sys.executable, "-c", "from shaker_ctl.main import app; app()", "page"]
-    command = ["nice", f"-n{nice}", *program, "--config", str(file)]
+    command = program("shaker_ctl.main", "page", "--config", str(file))
     if on_small_disk:
         mounted = f'mount -t tmpfs -o size=600k tmpfs {folder} && exec "$@"'
         command = ["unshare", "--mount", "sh", "-c", mounted, "sh", *command]
-    log = beside / f"{name}.log"
-    with log.open("wb") as written:
-        process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
+    page = Process("the page", command, beside / f"{name}.log", nice=nice)
+    page.start()
     try:
-        ends = time.monotonic() + 60
-        while "page: " not in log.read_text("utf-8"):
-            if process.poll() is not None or time.monotonic() > ends:
-                raise SystemExit(f"the page does not start: {log.read_text('utf-8')}")
-            time.sleep(0.05)
-        yield Process(process, log.read_text("utf-8").partition("page: ")[2].split()[0])
+        page.address = page.wait_for("page: ")
+        yield page
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        process.wait()
+        page.stop()
 
 
 def played(session: Session, staff: Staff, rounds: int, limit_s: float) -> dict[str, Any]:
@@ -153,13 +130,12 @@ def _newest(session: Session) -> int:
     return int(rounds[-1]["round"]) if rounds else 0
 
 
-def main() -> int:
-    """Measure and print one JSON object a line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10, help="of each condition")
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds of each condition")
-    parser.add_argument("--connections", type=int, default=CONNECTIONS)
-    asked = parser.parse_args()
+def main(
+    rounds: Annotated[int, typer.Option(min=1, help="Of each condition.")] = 10,
+    limit: Annotated[float, typer.Option(help="Seconds of each condition.")] = 180.0,
+    connections: Annotated[int, typer.Option(min=1, help="Tried by the crowd.")] = CONNECTIONS,
+) -> None:
+    """Measure what the page costs; one JSON object a line."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory(prefix="page-bench-") as folder:
@@ -170,24 +146,22 @@ def main() -> int:
                 while _newest(session) < 1:
                     staff.keep_going()
                     time.sleep(0.5)
-                _measure(session, staff, asked)
+                _measure(session, staff, rounds, limit, connections)
             finally:
                 staff.send_home()
-    return 0
 
 
-def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
+def _measure(session: Session, staff: Staff, rounds: int, limit_s: float, connections: int) -> None:
     def say(what: str, **told: Any) -> None:
-        sys.stdout.write(json.dumps({"what": what, **told}) + "\n")
-        sys.stdout.flush()
+        typer.echo(json.dumps({"what": what, **told}))
 
     def under(what: str, condition: AbstractContextManager[object], **more: Any) -> None:
         with condition:
-            say(what, **played(session, staff, asked.rounds, asked.limit), **more)
+            say(what, **played(session, staff, rounds, limit_s), **more)
 
     under("without a page", nullcontext())
     with a_page(session.folder, "cost") as page:
-        say("page at rest", memory_mb=round(page.memory_mb(), 1))
+        say("page at rest", memory_mb=round(page.resident_mb(), 1))
         first = [sum(get(page.address, path)[2] for path in _first_view(page)) for _ in range(10)]
         say("first view", median_ms=round(1000 * statistics.median(first), 1))
         with Readers(page.address, READERS) as readers:
@@ -195,15 +169,15 @@ def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
             say(
                 f"{READERS} readers",
                 core_percent=round(100 * share, 2),
-                memory_mb=round(page.memory_mb(), 1),
+                memory_mb=round(page.resident_mb(), 1),
                 received_kb=readers.received // 1000,
             )
             under(f"with {READERS} readers", nullcontext())
     with a_page(session.folder, "stopped") as page, Readers(page.address, 5):
-        page.process.send_signal(signal.SIGSTOP)
+        page.signal(signal.SIGSTOP)
         under("page stopped in mid-sentence", nullcontext())
     with a_page(session.folder, "killed") as page:
-        page.process.kill()
+        page.kill()
         under("page killed", nullcontext())
     with a_page(session.folder, "full", on_small_disk=True) as page:
         fill(page, session.folder / "full")
@@ -211,9 +185,9 @@ def _measure(session: Session, staff: Staff, asked: argparse.Namespace) -> None:
         under("page's disk full", nullcontext(), wall=wall, a_round=one)
     with (
         a_page(session.folder, "crowd") as page,
-        idle_connections(page.address, asked.connections) as n,
+        idle_connections(page.address, connections) as n,
     ):
-        memory = round(page.memory_mb(), 1)
+        memory = round(page.resident_mb(), 1)
         under(f"{n} connections", nullcontext(), memory_mb=memory)
 
 
@@ -227,7 +201,7 @@ def _first_view(page: Process) -> list[str]:
 def fill(page: Process, folder: Path) -> None:
     """Fill the small disk that only the page sees."""
     # `nice` and `sh` have become the page: it is the process that was started.
-    inside = Path(f"/proc/{page.process.pid}/root{folder}") / "fill"
+    inside = Path(f"/proc/{page.pid}/root{folder}") / "fill"
     try:
         with inside.open("wb") as file:
             while True:
@@ -238,4 +212,4 @@ def fill(page: Process, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

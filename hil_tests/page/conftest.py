@@ -3,8 +3,6 @@ logins and TLS on the same table."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import tomlkit
 
 from hil_tests.demo.session import Plan, Session
 from hil_tests.page.bench import Staff
+from hil_tests.processes import Part, program
 from shaker_ctl.console import accounts
 from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
 from shaker_ctl.service.status_socket import read_status
@@ -38,7 +37,7 @@ class Stage:
     staff: Staff
     guarded: str = ""
     """Address of the page with logins."""
-    process: subprocess.Popen[bytes] | None = None
+    page: Part | None = None
 
     @property
     def open(self) -> str:
@@ -52,16 +51,15 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("demonstration")
     plan = Plan(profile="pa-625a", seed=1, pace="brisk", page=True)
     with Session(plan, folder) as session:
-        made = Stage(session, Staff(session))
+        made = Stage(session, Staff(session, print))
         try:
             _wait_for_rounds(made)
             _start_guarded(made)
             yield made
         finally:
             made.staff.send_home()
-            if made.process is not None:
-                made.process.terminate()
-                made.process.wait()
+            if made.page is not None:
+                made.page.stop()
 
 
 def _wait_for_rounds(stage: Stage) -> None:
@@ -88,18 +86,13 @@ def _start_guarded(stage: Stage) -> None:
     }
     file = folder / "guarded.toml"
     file.write_text(tomlkit.dumps(told), "utf-8")
-    program = [sys.executable, "-c", "from shaker_ctl.main import app; app()"]
-    log = folder / "guarded.log"
-    with log.open("wb") as written:
-        stage.process = subprocess.Popen(
-            [*program, "page", "--config", str(file)], stdout=written, stderr=subprocess.STDOUT
-        )
-    ends = time.monotonic() + 60
-    while "page: " not in log.read_text("utf-8"):
-        assert stage.process.poll() is None, log.read_text("utf-8")
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-    stage.guarded = log.read_text("utf-8").partition("page: ")[2].split()[0]
+    stage.page = Part(
+        "the guarded page",
+        program("shaker_ctl.main", "page", "--config", str(file)),
+        folder / "guarded.log",
+    )
+    stage.page.start()
+    stage.guarded = stage.page.wait_for("page: ")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ the page dies or grows.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import hashlib
 import json
@@ -20,10 +19,13 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hil_tests.page.bench import _resident
+import typer
+
+from hil_tests.processes import resident_mb
 from shaker_ctl.console import accounts
+from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
@@ -148,18 +150,25 @@ class Fuzzer:
         return got[0], got[1]
 
 
-def main() -> int:
-    """Fuzz, and say what came."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="at most so long")
-    parser.add_argument(
-        "--kept", type=Path, help="file of what was done; a later run goes on there"
-    )
-    asked = parser.parse_args()
+def main(
+    requests: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Of what is asked.")] = 1,
+    seconds: Annotated[float, typer.Option(help="At most so long.")] = float("inf"),
+    kept: Annotated[
+        Path | None, typer.Option(help="File of what was done; a later run goes on there.")
+    ] = None,
+) -> None:
+    """Send the page strange requests; status 1 where it grew."""
     with tempfile.TemporaryDirectory(prefix="page-fuzz-") as folder:
-        return asyncio.run(_fuzz(Path(folder), asked))
+        if not asyncio.run(_fuzz(Path(folder), requests, seed, seconds, Kept(kept))):
+            raise typer.Exit(1)
+
+
+class NoDelay(Lockout):
+    """Looks at every passphrase at once."""
+
+    def wrong(self, _name: str, _now: float) -> float:
+        return 0.0
 
 
 @dataclass
@@ -184,7 +193,7 @@ class Kept:
             self.file.write_text(json.dumps(told, indent=1))
 
 
-async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
+async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: Kept) -> bool:
     scribe = Scribe(folder / "journal.sqlite")
     for number in range(1, 6):
         scribe.round(number, (1, 6, 6))
@@ -201,14 +210,13 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
     page = Page(PageParameters(state_dir=folder / "page"), places)
     # No passphrase is right, and none costs time: what is tried here is all the rest.
     page.people._accounts.verify = lambda *_: False  # type: ignore[method-assign]
-    page.people._lockout.wrong = lambda *_: 0.0  # type: ignore[method-assign]
+    page.people._lockout = lambda _: NoDelay()  # type: ignore[assignment,method-assign]
     viewer, gone = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     with page.people._lock:
-        page.people._judged("vic", "viewer", is_right=True)
+        page.people._judged("vic", "viewer", Lockout(), is_right=True)
         (session,) = page.people._sessions.values()
         page.people._sessions = {_key(viewer): session}
     session.key = _key(viewer)
-    kept = Kept(asked.kept)
     kept.load()
     kept.runs += 1
     fuzzer = Fuzzer(page, kept.seen, {"nobody": "", "viewer": viewer, "logged out": gone})
@@ -216,9 +224,9 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
     before_mb = 0.0
     began_s = time.monotonic()
     batches = 0
-    while kept.count < asked.requests and time.monotonic() - began_s < asked.seconds:
-        fuzzer.rnd.seed(f"{asked.seed} {kept.count}")
-        for _ in range(min(BATCH, asked.requests - kept.count)):
+    while kept.count < requests and time.monotonic() - began_s < seconds:
+        fuzzer.rnd.seed(f"{seed} {kept.count}")
+        for _ in range(min(BATCH, requests - kept.count)):
             await fuzzer.once()
             kept.count += 1
             if session.key not in page.people._sessions:  # it has logged out by chance
@@ -226,12 +234,12 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
                 page.people._sessions[session.key] = session
         batches += 1
         if batches == WARM_UP:
-            before_mb = _resident_here()
+            before_mb = resident_mb(os.getpid())
         kept.save()
     page.book.stop()
     page.looked.close()
     scribe.close()
-    grown_mb = _resident_here() - before_mb if before_mb else 0.0
+    grown_mb = resident_mb(os.getpid()) - before_mb if before_mb else 0.0
     by_who: dict[str, dict[int, int]] = {}
     for key, n in sorted(kept.seen.items()):
         who, _, status = key.rpartition(" ")
@@ -242,11 +250,7 @@ async def _fuzz(folder: Path, asked: argparse.Namespace) -> int:
         f"{kept.count} requests in {kept.runs} runs, grown by {grown_mb:.1f} MB in this one, "
         "nothing leaked\n"
     )
-    return 1 if grown_mb > GROWTH_MB else 0
-
-
-def _resident_here() -> float:
-    return _resident(os.getpid())
+    return grown_mb <= GROWTH_MB
 
 
 def _key(secret: str) -> str:
@@ -254,4 +258,4 @@ def _key(secret: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

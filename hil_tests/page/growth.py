@@ -8,21 +8,20 @@ memory has grown by more than `GROWTH_MB` since the warm-up, or files or threads
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import random
 import signal
-import sys
 import tempfile
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode, urlsplit
 
 import tomlkit
+import typer
 
 from hil_tests.page.bench import Process, a_page
 from hil_tests.page.readers import Readers
@@ -187,26 +186,25 @@ def viewer(address: str) -> str:
 
 def sample(page: Process) -> dict[str, float]:
     """What the page holds now."""
-    own = Path(f"/proc/{page.process.pid}")
+    own = Path(f"/proc/{page.pid}")
     threads = next(
         line for line in (own / "status").read_text().splitlines() if line.startswith("Threads")
     )
     return {
-        "memory_mb": round(page.memory_mb(), 1),
+        "memory_mb": round(page.resident_mb(), 1),
         "files": len(list((own / "fd").iterdir())),
         "threads": int(threads.split()[1]),
     }
 
 
-def main() -> int:
-    """Run, print, and judge."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=120.0)
-    parser.add_argument("--readers", type=int, default=5)
-    parser.add_argument("--round", type=float, default=8.0, help="seconds of a round")
-    parser.add_argument("--every", type=float, default=1.0, help="seconds between two looks")
-    parser.add_argument("--sample", type=float, default=60.0, help="seconds between two samples")
-    asked = parser.parse_args()
+def main(
+    minutes: Annotated[float, typer.Option(help="How long.")] = 120.0,
+    readers: Annotated[int, typer.Option(min=0, help="Of the stream.")] = 5,
+    round_s: Annotated[float, typer.Option("--round", help="Seconds of a round.")] = 8.0,
+    every_s: Annotated[float, typer.Option("--every", help="Seconds between two looks.")] = 1.0,
+    sample_s: Annotated[float, typer.Option("--sample", help="Seconds between samples.")] = 60.0,
+) -> None:
+    """Let a page be looked at for long; status 1 where it grew."""
     # Told to end earlier, it judges what it has seen.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="page-growth-") as made:
@@ -215,15 +213,16 @@ def main() -> int:
         for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tim", "technician")):
             accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD)
         with (
-            StandIn(folder, asked.round) as table,
+            StandIn(folder, round_s) as table,
             a_page(folder, "grown", login=True, nice=0) as page,
         ):
             cookie = viewer(page.address)
             with (
-                Readers(page.address, asked.readers, cookie=cookie),
-                Visitor(page.address, asked.every) as visitor,
+                Readers(page.address, readers, cookie=cookie),
+                Visitor(page.address, every_s) as visitor,
             ):
-                return _watched(page, table, visitor, asked)
+                if not _watched(page, table, visitor, minutes, sample_s):
+                    raise typer.Exit(1)
 
 
 def _settings(folder: Path) -> dict[str, Any]:
@@ -237,19 +236,20 @@ def _settings(folder: Path) -> dict[str, Any]:
     }
 
 
-def _watched(page: Process, table: StandIn, visitor: Visitor, asked: argparse.Namespace) -> int:
+def _watched(
+    page: Process, table: StandIn, visitor: Visitor, minutes: float, sample_s: float
+) -> bool:
     began_s = time.monotonic()
     samples: list[tuple[float, dict[str, float]]] = []
     try:
-        while (at_s := time.monotonic() - began_s) < 60 * asked.minutes:
-            if page.process.poll() is not None:
-                raise SystemExit(f"the page died: {page.process.returncode}")
+        while (at_s := time.monotonic() - began_s) < 60 * minutes:
+            page.check()
             samples.append((at_s, sample(page)))
             _say(minutes=round(at_s / 60, 1), rounds=table.rounds, **samples[-1][1])
-            time.sleep(asked.sample)
+            time.sleep(sample_s)
     except KeyboardInterrupt:
-        asked.minutes = at_s / 60
-    counted = [(at_s, one) for at_s, one in samples if at_s >= WARM_UP * 60 * asked.minutes]
+        minutes = at_s / 60
+    counted = [(at_s, one) for at_s, one in samples if at_s >= WARM_UP * 60 * minutes]
     (first_s, first), (last_s, last) = counted[0], counted[-1]
     grown = {name: round(last[name] - first[name], 1) for name in first}
     share = page.cpu_s() / (time.monotonic() - began_s)
@@ -262,13 +262,12 @@ def _watched(page: Process, table: StandIn, visitor: Visitor, asked: argparse.Na
         answers=visitor.seen,
     )
     is_left = max(grown["files"], grown["threads"]) > LEFT_OVER
-    return 1 if grown["memory_mb"] > GROWTH_MB or is_left else 0
+    return grown["memory_mb"] <= GROWTH_MB and not is_left
 
 
 def _say(**told: Any) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
-    sys.stdout.flush()
+    typer.echo(json.dumps(told))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

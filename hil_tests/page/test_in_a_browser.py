@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from hil_tests.page.conftest import SHOTS, SIZES, WORD, Stage, Tab
-from hil_tests.rig.control import ask
 from hil_tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -149,9 +148,8 @@ class TestPeople:
 
 class TestTrouble:
     def test_a_fault_appears_and_goes(self, tab: Tab, stage: Stage) -> None:
-        control = Path(stage.session.rig["control"])
         tab.go("/")
-        assert ask(control, "inject bulb_burnt area=small")["ok"]
+        stage.session.ask_rig("inject bulb_burnt area=small")
         fault = tab.page.locator(".state .faults li", has_text="lamp")
 
         def is_there() -> bool:
@@ -160,7 +158,7 @@ class TestTrouble:
 
         until(is_there, limit_s=WAIT_MS / 1000, every_s=0.3)
         tab.page.screenshot(path=SHOTS / "wall-fault.png")
-        assert ask(control, "heal bulb_burnt")["ok"]
+        stage.session.ask_rig("heal bulb_burnt")
 
         def is_gone() -> bool:
             stage.staff.keep_going()

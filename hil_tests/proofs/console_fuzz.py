@@ -8,15 +8,16 @@ from another role, memory does not grow, and `status` still answers.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import random
-import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from shaker_ctl.console.accounts import Accounts, AnyRole
 from shaker_ctl.console.desk import Actor, Answer, Note, Request
@@ -233,20 +234,20 @@ def _drain(session: Session) -> int:
     return said
 
 
-def main() -> int:
+def main(
+    amount: Annotated[int, typer.Option("--bytes", min=1, help="How many.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Of the bytes.")] = 1,
+) -> None:
     """Share the bytes among nobody and all roles; status 1 when anything must not have been."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--bytes", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
     everyone = [None, *Role]
     began = time.monotonic()
-    findings = [fuzz(role, given.bytes // len(everyone), given.seed) for role in everyone]
+    findings = [fuzz(role, amount // len(everyone), seed) for role in everyone]
     for finding in findings:
-        sys.stdout.write(finding.line() + "\n")
-    sys.stdout.write(f"seed {given.seed}, {time.monotonic() - began:.0f} s\n")
-    return 0 if all(finding.is_fine for finding in findings) else 1
+        typer.echo(finding.line())
+    typer.echo(f"seed {seed}, {time.monotonic() - began:.0f} s")
+    if not all(finding.is_fine for finding in findings):
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    typer.run(main)

@@ -402,13 +402,13 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.InspectionRequested():
             if w.inspector != event.person:
                 w = _disturbed(w)
-            w = w._replace(inspector=event.person)
+            w = w._replace(inspector=event.person, dice_by=None)
             if event.part is not Part.SHAKER:
                 w = w._replace(entries=0, each=False, seen=False)
             if event.part is not Part.LAMPS:
                 w = w._replace(cycles=0)
         case ev.ShiftInspectionRequested():
-            w = w._replace(cycles=0, inspector=event.person)
+            w = w._replace(cycles=0, inspector=event.person, dice_by=None)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True)
         case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
@@ -560,7 +560,7 @@ def _told(w: Watch, command: do.Command, now: TableState) -> Watch:
         case do.RaiseFault(kind=fault):
             changes = {"faults": w.faults | {fault}}
         case do.Announce(notice=Notice.BETS_OPEN):
-            changes = NO_ROUND | {"playing": True}
+            changes = NO_ROUND | {"playing": True, "dice_by": None}
         case do.Announce(notice=Notice.NO_MORE_BETS):
             changes = {"bets_closed": True}
         case do.Announce(notice=Notice.CYCLE_GOOD | Notice.CYCLE_BAD):

@@ -78,11 +78,14 @@ OTHER = "UPDATE identity SET name = 'another journal'"
 
 
 def _rig(wrong: str, right: str) -> Broken:
-    return Broken(lambda b: _ignore(b.rig(f"inject {wrong}")), lambda b: _ignore(b.rig(right)))
+    return Broken(_asking(f"inject {wrong}"), _asking(right))
 
 
-def _ignore(_: object) -> None:
-    return
+def _asking(command: str) -> Callable[[Bench], None]:
+    def ask(bench: Bench) -> None:
+        bench.ask_rig(command)
+
+    return ask
 
 
 BROKEN: dict[str, Broken] = {

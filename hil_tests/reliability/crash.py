@@ -157,7 +157,7 @@ class Crashes:
                 killer.release()
         if killed_s is None:
             crash.is_beyond = True
-            self._bench.rig("heal all")
+            self._bench.ask_rig("heal all")
             return crash
         if killer is not None and killer.killed_s is not None:
             killed_s = killer.killed_s
@@ -168,7 +168,8 @@ class Crashes:
         pid = self._bench.session.service_pid
         assert pid is not None
         if point.kind == "output":
-            self._bench.rig(f"inject process_killed pid={pid} after {dict(OUTPUTS)[point.what]}")
+            after = dict(OUTPUTS)[point.what]
+            self._bench.ask_rig(f"inject process_killed pid={pid} after {after}")
         if point.kind not in ("append", "write"):
             return None
         call, before = ("fsync", False) if point.kind == "append" else ("pwrite", True)

@@ -70,7 +70,7 @@ class Harm:
     def arm(self) -> None:
         """Have it happen at its moment. Call before the shaker is activated."""
         if isinstance(self._act, acts.Rig) and self._act.for_s is None:
-            self._bench.rig(f"inject {self._act.sentence} {TRIGGERS[self._moment]}")
+            self._bench.ask_rig(f"inject {self._act.sentence} {TRIGGERS[self._moment]}")
             return
         watched = "truth" if self._moment is Moment.REST else "events"
         tail = Tail(Path(self._bench.session.rig[watched]))
@@ -81,7 +81,7 @@ class Harm:
         """Do it now."""
         if isinstance(self._act, acts.Rig):
             self._struck_s = time.monotonic()
-            self._bench.rig(f"inject {self._act.sentence}")
+            self._bench.ask_rig(f"inject {self._act.sentence}")
             self._heal_later(self._act)
         else:
             self._do()
@@ -95,7 +95,7 @@ class Harm:
         def heal() -> None:
             self._ended.wait(for_s)
             with suppress(BenchError):
-                self._bench.rig(f"heal {act.name}")
+                self._bench.ask_rig(f"heal {act.name}")
 
         self._later(heal)
 
@@ -125,7 +125,7 @@ class Harm:
                 self._put_right(first)
                 self._put_right(second)
             case acts.Hands(_, undo):
-                self._bench.rig(f"hands {undo}")
+                self._bench.ask_rig(f"hands {undo}")
             case acts.Clock():
                 self._bench.session.step_clock(0.0)
             case acts.Memory():
@@ -161,7 +161,7 @@ class Harm:
         self._struck_s = time.monotonic()
         match self._act:
             case acts.Hands(do, _):
-                self._bench.rig(f"hands {do}")
+                self._bench.ask_rig(f"hands {do}")
             case acts.Process(who, how, for_s):
                 self._signal(self._pid(who), how, for_s)
             case acts.Hang(thread, for_s):

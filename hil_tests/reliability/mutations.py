@@ -7,20 +7,18 @@ error, so that no mutation silently stops to apply. Must not know how a row is p
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.results import page, read_result, write_result
 from hil_tests.reliability.trial import Result
 
 ROOT = Path(__file__).parents[2]
@@ -380,7 +378,7 @@ def judged(mutation: Mutation, differences: Sequence[str]) -> Seen:
     return Seen.CAUGHT if is_right else Seen.OTHERWISE
 
 
-RESULT = TypeAdapter(Result)
+HEAD = ("mutation", "row", "noticed", "by", "the row without it")
 
 
 class Kept:
@@ -394,16 +392,11 @@ class Kept:
         return self._folder / f"{mutation.name.replace(' ', '-')}.json"
 
     def keep(self, mutation: Mutation, result: Result) -> None:
-        self._path(mutation).write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
+        write_result(self._path(mutation), result)
 
     def find(self, mutation: Mutation) -> Result | None:
         """None where there is no whole result of this mutation's row."""
-        try:
-            result = RESULT.validate_json(self._path(mutation).read_bytes(), strict=True)
-        except (OSError, ValueError):
-            return None
-        is_its = (result.fault, result.moment) == mutation.told
-        return result if is_its else None
+        return read_result(self._path(mutation), mutation.told)
 
     def has_caught(self, mutation: Mutation) -> bool:
         """Whether its row noticed it, for the right reason. A resumed run plays all others."""
@@ -415,8 +408,7 @@ class Kept:
 
     def write_page(self, sound: Callable[[Mutation], Result | None]) -> Path:
         """Write all mutations as Markdown; `sound` gives the row's result without the mutation."""
-        head = ("mutation", "row", "noticed", "by", "the row without it")
-        lines = [head, tuple("---" for _ in head)]
+        lines = []
         for one in MUTATIONS:
             result, without = self.find(one), sound(one)
             said = "not run" if result is None else judged(one, result.differences).value
@@ -425,10 +417,9 @@ class Kept:
                 "make test" if one.is_test else "not run" if without is None else _verdict(without)
             )
             lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
-        page = self._folder / "mutations.md"
-        cells = (" | ".join(cell.replace("|", "/") for cell in line) for line in lines)
-        page.write_text("".join(f"| {cell} |\n" for cell in cells), "utf-8")
-        return page
+        written = self._folder / "mutations.md"
+        written.write_text(page(lines, HEAD), "utf-8")
+        return written
 
 
 def _verdict(result: Result) -> str:

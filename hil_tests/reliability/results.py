@@ -45,17 +45,11 @@ class Results:
 
     def keep(self, row: Row, result: Result) -> None:
         """Write one result, whole."""
-        path = self._path(row)
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
-        fresh.replace(path)
+        write_result(self._path(row), result)
 
     def find(self, row: Row) -> Result | None:
         """The result of a row, or None where there is none that can be read whole."""
-        try:
-            return _read(self._path(row), row)
-        except (OSError, ValueError):
-            return None
+        return read_result(self._path(row), (row[0].name, row[1].value))
 
     def damaged(self, rows: Iterable[Row]) -> list[str]:
         """Names of the files of these rows that cannot be read whole: `find` has none of them."""
@@ -139,16 +133,22 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
     }
 
 
-def _read(path: Path, row: Row) -> Result:
-    """Raises OSError where there is no such file, and ValueError where it is not this row's result,
-    whole."""
-    result = RESULT.validate_json(path.read_bytes(), strict=True)
-    SEEN.validate_json(json.dumps(result.seen), strict=True)
-    if lost := Seen().as_dict().keys() - result.seen.keys():
-        raise ValueError(f"it does not say what was seen of: {', '.join(sorted(lost))}")
-    if (result.fault, result.moment) != (row[0].name, row[1].value):
-        raise ValueError(f"it is the result of {result.fault}, {result.moment}")
-    return result
+def write_result(path: Path, result: Result) -> None:
+    """Write a result, whole or not at all."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
+    fresh.replace(path)
+
+
+def read_result(path: Path, of: tuple[str, str]) -> Result | None:
+    """The result in a file; None where it is not whole, or not of this fault and moment."""
+    try:
+        result = RESULT.validate_json(path.read_bytes(), strict=True)
+        SEEN.validate_json(json.dumps(result.seen), strict=True)
+    except (OSError, ValueError):
+        return None
+    is_whole = Seen().as_dict().keys() <= result.seen.keys()
+    return result if is_whole and (result.fault, result.moment) == of else None
 
 
 def _plain(row: Row, result: Result | None) -> dict[str, Any]:
@@ -224,9 +224,9 @@ def seen_words(seen: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
-def page(lines: Iterable[tuple[str, ...]]) -> str:
-    """The matrix as Markdown."""
-    rows = [HEAD, tuple("---" for _ in HEAD), *lines]
+def page(lines: Iterable[tuple[str, ...]], head: tuple[str, ...] = HEAD) -> str:
+    """The matrix, or another table, as Markdown."""
+    rows = [head, tuple("---" for _ in head), *lines]
     return (
         "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows)
         + "\n"

@@ -202,7 +202,7 @@ class Soak:
                 self._step(now_s)
             time.sleep(LOOK_S)
         for _, name in self._passing:
-            self.bench.rig(f"heal {name}")
+            self.bench.ask_rig(f"heal {name}")
         self.bench.make_ready()
         self._look()
         if differs := self.witness.second_differs(5.0):
@@ -275,15 +275,15 @@ class Soak:
             sentence = self.chance.choice(PASSING)
             until_s = now_s + self.chance.uniform(*PASSING_S)
             self._passing.append((until_s, sentence.split()[0]))
-        self.bench.rig(f"inject {sentence}")
+        self.bench.ask_rig(f"inject {sentence}")
         self.faults.append(sentence.split()[0])
 
     def _heal_passing(self, now_s: float) -> None:
         for until_s, name in [one for one in self._passing if one[0] <= now_s]:
-            self.bench.rig(f"heal {name}")
+            self.bench.ask_rig(f"heal {name}")
             self._passing.remove((until_s, name))
             if name.startswith("line_"):
-                self.bench.reconnect()
+                self.bench.leave_consoles()
 
     def _sample(self, now_s: float) -> None:
         pid = self.bench.session.service_pid

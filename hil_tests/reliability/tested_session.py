@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.demo.session import Session, merged
+from hil_tests.processes import Part
 
 SETTINGS: dict[str, Any] = {
     "table": {"entry_mode": "auto", "autonomous": False},
@@ -52,27 +53,22 @@ class TestedSession(Session):
     changes: Mapping[str, Any] = field(default_factory=lambda: SETTINGS)
     tree: Path | None = None
     """Where the service's packages lie; None: where this program's own lie."""
-    starts: int = 0
 
     def settings(self) -> dict[str, Any]:
         settings = merged(super().settings(), self.changes)
         return merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
 
     def start_service(self) -> None:
-        """Start it, its clock as it stands; the log of each start is kept."""
-        log = self.folder / "service.log"
-        if log.exists():
-            log.rename(self.folder / f"service-{self.starts}.log")
-        self.starts += 1
+        """Start it, its clock as it stands."""
         clock = self.folder / CLOCK_FILE
         if not clock.exists():
             clock.write_bytes(struct.pack("<d", 0.0))
         self.show_memory(None)
         super().start_service()
 
-    def _spawn(self, command: list[str], log: str, *, nice: int = -10) -> subprocess.Popen[bytes]:
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
         if log != "service.log":
-            return super()._spawn(command, log, nice=nice)
+            return super()._started(name, command, log, nice=nice)
         places = [
             str(Path(__file__).parent / "stepped_clock"),
             str(self.tree or ""),
@@ -83,7 +79,8 @@ class TestedSession(Session):
             *(["PYTHONSAFEPATH=1"] if self.tree else []),  # the folder of the run comes later
             f"PYTHONPATH={os.pathsep.join(filter(None, places))}",
         ]
-        return super()._spawn([*clock, *self.seen_from_inside(command)], log, nice=nice)
+        inside = [*clock, *self.seen_from_inside(command)]
+        return super()._started(name, inside, log, nice=nice)
 
     def seen_from_inside(self, command: list[str]) -> list[str]:
         """That command, started where `show_memory` is seen; as it is, where none may be shown."""
@@ -123,8 +120,6 @@ class TestedSession(Session):
         """SIGKILL, and wait until it is gone. Idempotent."""
         if self._service is not None:
             self._service.kill()
-            self._service.wait()
-            self._service = None
 
 
 UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount"]

@@ -129,7 +129,7 @@ class Trials:
         for log in ("events", "lamps"):
             self._witness.notes(log)
         tosses = self._witness.notes("truth")
-        late_turns = self._bench.rig("status")["late_turns"]
+        late_turns = self._bench.ask_rig("status")["late_turns"]
         self._lateness.worst_s = 0.0
         round_ = _Round(self._bench, fault, moment)
         try:
@@ -139,7 +139,7 @@ class Trials:
         seen = self._look(round_, tosses)
         seen.violations += wrong
         late_s = self._lateness.worst_s
-        if self._bench.rig("status")["late_turns"] > late_turns:
+        if self._bench.ask_rig("status")["late_turns"] > late_turns:
             late_s = max(late_s, 0.05)
         found = judged(fault.required[moment], seen)
         if round_.harm.failure:
@@ -298,7 +298,7 @@ class _Round:
             except ConsoleRefusedError:
                 continue
             except (ShakerError, OSError):
-                self._bench.reconnect()
+                self._bench.leave_consoles()
             time.sleep(LOOK_S)
         self.life = "the round never ended"
 
@@ -356,7 +356,7 @@ class _Round:
         struck = [n["t"] for n in self._tail.take() if n["what"] == "fault" and n["name"] == name]
         until_s = time.monotonic() + 3.0
         while struck and time.monotonic() < until_s:
-            if self._bench.rig("status")["speed_rpm"] < STILL_RPM:
+            if self._bench.ask_rig("status")["speed_rpm"] < STILL_RPM:
                 self.still_after_s = round(time.monotonic() - struck[0], 3)
                 return
             time.sleep(0.01)
@@ -380,7 +380,7 @@ class _Round:
         self._bench.restart_service()
 
     def _end_in_order(self) -> None:
-        self._bench.reconnect()
+        self._bench.leave_consoles()
         self._bench.session.stop_service()
 
     def _hold(self) -> None:

@@ -102,6 +102,21 @@ def _understand(line: bytes) -> tuple[str, str]:
     return verb, rest.strip()
 
 
+class RigRefusedError(ValueError):
+    """The rig does not do that; the text is the rig's."""
+
+
+def told(path: Path, command: str) -> Any:
+    """Send one command to a running rig; return what was asked for.
+
+    Raises RigRefusedError, and OSError without a rig.
+    """
+    answer = ask(path, command)
+    if not answer["ok"]:
+        raise RigRefusedError(answer["error"])
+    return answer[command.partition(" ")[0]]
+
+
 def ask(path: Path, command: str) -> dict[str, Any]:
     """Send one command to a running rig and return its answer. Raises OSError without a rig."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:

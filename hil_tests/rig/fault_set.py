@@ -28,6 +28,57 @@ class Fault:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Of each parameter that is a number."""
 
+    @classmethod
+    def taking(
+        cls, name: str, summary: str, seen: str, **parameters: str | tuple[float, float, float]
+    ) -> Fault:
+        """One with parameters: each a text, its default, or a number's default, least and most."""
+        defaults = {key: one if isinstance(one, str) else one[0] for key, one in parameters.items()}
+        bounds = {key: one[1:] for key, one in parameters.items() if not isinstance(one, str)}
+        return cls(name, summary, seen, defaults, bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One sentence, understood: a fault, its parameters, and the event it waits for."""
+
+    name: str
+    parameters: dict[str, Value]
+    after: tuple[int, str] | None = None
+
+
+Active = dict[str, dict[str, Value]]
+
+
+class FaultPart:
+    """A part of the rig that can be broken. This one has no faults in force, and none that wait."""
+
+    name: str
+    catalogue: Mapping[str, Fault]
+    events: tuple[str, ...] = ()
+    """What its faults can wait for, beside what any fault can."""
+
+    def check(self, order: Order) -> None:
+        """Say whether `inject` would take it, and change nothing.
+
+        Raises TypeError or ValueError, each with a text that lists what there is.
+        """
+        checked(self.catalogue[order.name], order.parameters)
+
+    def inject(self, order: Order) -> None:
+        """Break it. Only ever called with what `check` has let pass."""
+
+    def heal(self, name: str) -> None:
+        """Mend it; nothing where it is not broken."""
+
+    def active(self) -> Active:
+        """Faults in force, with their parameters."""
+        return {}
+
+    def waiting(self) -> dict[str, str]:
+        """Faults that wait, with what for."""
+        return {}
+
 
 def checked(fault: Fault, given: Mapping[str, Value]) -> dict[str, Value]:
     """Return all parameters of `fault`, those that are `given` in place of their defaults.

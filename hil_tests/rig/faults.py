@@ -21,12 +21,12 @@ import queue
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from hil_tests.rig.camera import Camera, CameraLostError
 from hil_tests.rig.camera_faults import CAMERA_FAULTS
-from hil_tests.rig.fault_set import Fault, FaultSet, Value, checked
+from hil_tests.rig.fault_set import Active, Fault, FaultPart, FaultSet, Order, Value, checked
 from hil_tests.rig.lamp_faults import LAMP_EVENTS
 from hil_tests.rig.line import LINE_FAULTS, Line
 
@@ -35,46 +35,6 @@ log = logging.getLogger(__name__)
 EVENTS = ("start", "edges", "rest", "enable", "disable", "light", *LAMP_EVENTS)
 """What any fault can wait for: the shaker begins to move, a rising tach edge, the dice are truly at
 rest, EN rises or falls, the ring light changes, and each kind of request that the lamp box took."""
-
-Active = dict[str, dict[str, Value]]
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One sentence, understood: a fault, its parameters, and the event it waits for."""
-
-    name: str
-    parameters: dict[str, Value]
-    after: tuple[int, str] | None = None
-
-
-class FaultPart(Protocol):
-    """A part of the rig that can be broken."""
-
-    name: str
-
-    @property
-    def catalogue(self) -> Mapping[str, Fault]: ...
-
-    @property
-    def events(self) -> tuple[str, ...]:
-        """What its faults can wait for."""
-
-    def check(self, order: Order) -> None:
-        """Say whether `inject` would take it, and change nothing.
-
-        Raises TypeError or ValueError, each with a text that lists what there is.
-        """
-
-    def inject(self, order: Order) -> None:
-        """Break it. Only ever called with what `check` has let pass."""
-
-    def heal(self, name: str) -> None: ...
-
-    def active(self) -> Active: ...
-
-    def waiting(self) -> dict[str, str]:
-        """Its faults that wait for an event of its own, with what is still missing."""
 
 
 class Faults:
@@ -240,7 +200,7 @@ def parse(sentence: str) -> Order:
 # ── Parts ───────────────────────────────────────────────────────────────────
 
 
-class SetPart:
+class SetPart(FaultPart):
     """A part that keeps its own `FaultSet`."""
 
     def __init__(self, name: str, faults: FaultSet) -> None:
@@ -278,11 +238,10 @@ class BreakableDaemon(Protocol):
     def start(self) -> None: ...
 
 
-class DaemonPart:
+class DaemonPart(FaultPart):
     """The GPIO daemon: each fault is something done to it, healing gives a good one back."""
 
     name = "pigpiod"
-    events: tuple[str, ...] = ()
 
     def __init__(self, daemon: BreakableDaemon) -> None:
         self._daemon = daemon
@@ -302,9 +261,6 @@ class DaemonPart:
             name: fault for name, (_, fault) in self._acts.items()
         }
 
-    def check(self, order: Order) -> None:
-        checked(self.catalogue[order.name], order.parameters)
-
     def inject(self, order: Order) -> None:
         self._acts[order.name][0]()
         if order.name != "pigpiod_vanish":
@@ -319,15 +275,11 @@ class DaemonPart:
     def active(self) -> Active:
         return {name: {} for name in sorted(self._active)}
 
-    def waiting(self) -> dict[str, str]:
-        return {}
 
-
-class CameraPart:
+class CameraPart(FaultPart):
     """The camera's stream; its faults are the camera's own names behind `camera_`."""
 
     name = "camera"
-    events: tuple[str, ...] = ()
     _PREFIX = "camera_"
     catalogue: Mapping[str, Fault] = {
         f"camera_{fault.name}": replace(fault, name=f"camera_{fault.name}")
@@ -336,9 +288,6 @@ class CameraPart:
 
     def __init__(self, camera: Camera) -> None:
         self._camera = camera
-
-    def check(self, order: Order) -> None:
-        checked(self.catalogue[order.name], order.parameters)
 
     def inject(self, order: Order) -> None:
         numbers = {key: float(value) for key, value in order.parameters.items()}
@@ -354,11 +303,8 @@ class CameraPart:
             return {}  # the rig's status tells of a camera that is lost
         return {self._PREFIX + name: dict(values) for name, values in faults.items()}
 
-    def waiting(self) -> dict[str, str]:
-        return {}
 
-
-class LinesPart:
+class LinesPart(FaultPart):
     """The serial lines; `line=NAME` says which, the lamp line where nothing is said."""
 
     name = "lines"

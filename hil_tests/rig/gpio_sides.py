@@ -15,8 +15,8 @@ from typing import Protocol
 
 from hil_tests.rig.bench import BenchWires
 from hil_tests.rig.crossed import CrossedPair
-from hil_tests.rig.fault_set import Fault, Value
-from hil_tests.rig.faults import BreakableDaemon, DaemonPart, FaultPart, Order
+from hil_tests.rig.fault_set import Fault, FaultPart, Order
+from hil_tests.rig.faults import BreakableDaemon, DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
@@ -33,10 +33,8 @@ CANNOT = "this rig cannot do that"
 failed."""
 
 
-class AbsentPart:
+class AbsentPart(FaultPart):
     """Faults that a rig cannot show, because the part is a real one; each refusal says so."""
-
-    events: tuple[str, ...] = ()
 
     def __init__(self, name: str, catalogue: Mapping[str, Fault], reason: str) -> None:
         self.name = name
@@ -45,18 +43,6 @@ class AbsentPart:
 
     def check(self, order: Order) -> None:
         raise ValueError(f"{CANNOT}: {order.name}: {self.reason}")
-
-    def inject(self, order: Order) -> None:
-        """Nothing: `check` lets none pass."""
-
-    def heal(self, name: str) -> None:
-        """Nothing is broken."""
-
-    def active(self) -> dict[str, dict[str, Value]]:
-        return {}
-
-    def waiting(self) -> dict[str, str]:
-        return {}
 
 
 class GpioSide(Protocol):

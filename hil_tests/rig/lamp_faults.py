@@ -16,20 +16,16 @@ NOISE: Bounds = (0, 256)
 
 LAMP_FAULTS = (
     # Lamps
-    Fault("bulb_burnt", "bulbs draw no current", "driven, not glowing, open", {"area": "small"}),
-    Fault("bulb_stuck", "drivers short: bulbs always burn", "glowing undriven", {"area": "big"}),
+    Fault.taking("bulb_burnt", "bulbs draw no current", "driven, not glowing, open", area="small"),
+    Fault.taking("bulb_stuck", "drivers short: bulbs always burn", "glowing undriven", area="big"),
     Fault("lamps_shifted", "drivers light the neighbour of each lamp", "wrong lamps driven"),
-    Fault("lamp_extra", "one more lamp is lit", "wrong lamps driven", {"area": "any-triple"}),
+    Fault.taking("lamp_extra", "one more lamp is lit", "wrong lamps driven", area="any-triple"),
     Fault("lamps_latched", "drivers do not switch off", "lamps stay lit after clear and dark"),
     Fault("odds_wrong", "a multiplier display shows other odds", "odds read back differ"),
     # The box
     Fault("lamp_rule_wrong", "the box computes other winning lamps", "stage verdict 6"),
-    Fault(
-        "lamp_restart",
-        "power cut",
-        "dark, silent, restarts + 1",
-        {"down_s": 0.3},
-        {"down_s": (0.0, 3600.0)},
+    Fault.taking(
+        "lamp_restart", "power cut", "dark, silent, restarts + 1", down_s=(0.3, 0.0, 3600.0)
     ),
     Fault("lamp_dead_drivers", "the lamp drivers fail", "state 3, dark, refuses to light"),
     Fault("lamp_supply_low", "the lamp supply sags", "unhealthy, flag 4"),
@@ -37,60 +33,31 @@ LAMP_FAULTS = (
     Fault(
         "lamp_memory_erased", "its button is pressed by hand", "restart, erasures + 1, no anchor"
     ),
-    Fault(
+    Fault.taking(
         "lamp_other_box",
         "a spare box is put in its place",
         "restart, another serial number, an empty memory",
-        {"serial": 4242},
-        {"serial": (0, 999_999)},
+        serial=(4242, 0, 999_999),
     ),
     Fault("lamp_not_a_box", "another device on the line", "magic 4D42"),
     Fault("lamp_other_map", "a box of another register map", "map version 2.0"),
     # Its replies
     Fault("lamp_silent", "the box does not answer", "no reply"),
-    Fault(
-        "lamp_late",
-        "replies come late",
-        "reply after delay_s",
-        {"delay_s": 0.3},
-        {"delay_s": (0.0, 60.0)},
-    ),
-    Fault(
-        "lamp_exception",
-        "every request is refused",
-        "exception reply",
-        {"code": 4},
-        {"code": (1, 255)},
-    ),
+    Fault.taking("lamp_late", "replies come late", "reply after delay_s", delay_s=(0.3, 0.0, 60.0)),
+    Fault.taking("lamp_exception", "every request is refused", "exception reply", code=(4, 1, 255)),
     Fault("lamp_crc", "replies with a wrong checksum", "reply, CRC wrong"),
-    Fault("lamp_truncated", "replies end early", "reply cut", {"bytes": 9}, {"bytes": NOISE}),
-    Fault(
-        "lamp_garbage_before",
-        "noise before each reply",
-        "garbage, then reply",
-        {"bytes": 6},
-        {"bytes": NOISE},
+    Fault.taking("lamp_truncated", "replies end early", "reply cut", bytes=(9, *NOISE)),
+    Fault.taking(
+        "lamp_garbage_before", "noise before each reply", "garbage, then reply", bytes=(6, *NOISE)
     ),
-    Fault(
-        "lamp_garbage_inside",
-        "noise inside each reply",
-        "reply with garbage",
-        {"bytes": 3},
-        {"bytes": NOISE},
+    Fault.taking(
+        "lamp_garbage_inside", "noise inside each reply", "reply with garbage", bytes=(3, *NOISE)
     ),
-    Fault(
-        "lamp_garbage_after",
-        "noise after each reply",
-        "reply, then garbage",
-        {"bytes": 6},
-        {"bytes": NOISE},
+    Fault.taking(
+        "lamp_garbage_after", "noise after each reply", "reply, then garbage", bytes=(6, *NOISE)
     ),
-    Fault(
-        "lamp_other_unit",
-        "replies carry another address",
-        "reply of unit 2",
-        {"unit": 2},
-        {"unit": (0, 255)},
+    Fault.taking(
+        "lamp_other_unit", "replies carry another address", "reply of unit 2", unit=(2, 0, 255)
     ),
 )
 

@@ -39,21 +39,9 @@ LINE_FAULTS = (
     Fault(
         "line_unplugged", "the controller's adapter is pulled out", "port fails, device name gone"
     ),
-    Fault(
-        "line_noise",
-        "bits are flipped",
-        "damaged bytes",
-        {"per_byte": 0.05},
-        {"per_byte": (0.0, 1.0)},
-    ),
-    Fault(
-        "line_loss",
-        "bytes get lost",
-        "missing bytes",
-        {"per_byte": 0.02},
-        {"per_byte": (0.0, 1.0)},
-    ),
-    Fault("line_delay", "bytes are late", "late bytes", {"delay_s": 0.2}, {"delay_s": (0.0, 60.0)}),
+    Fault.taking("line_noise", "bits are flipped", "damaged bytes", per_byte=(0.05, 0.0, 1.0)),
+    Fault.taking("line_loss", "bytes get lost", "missing bytes", per_byte=(0.02, 0.0, 1.0)),
+    Fault.taking("line_delay", "bytes are late", "late bytes", delay_s=(0.2, 0.0, 60.0)),
 )
 
 

@@ -10,9 +10,8 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -51,18 +50,6 @@ DEFAULT_FOLDER = Path(tempfile.gettempdir()) / f"shaker-rig-{Path.home().name}"
 """Where `run` puts its devices without --dir, and where the other commands look for them."""
 
 
-class GeometryName(StrEnum):
-    standard = "standard"
-    narrow = "narrow"
-    rough = "rough"
-    littered = "littered"
-
-
-class CoverName(StrEnum):
-    hand = "hand"
-    driven = "driven"
-
-
 FolderOption = Annotated[
     Path, typer.Option("--dir", help="Folder of the rig's devices, addresses and truth.")
 ]
@@ -76,11 +63,12 @@ def run(
         typer.Option("--rig", help="File that says which parts are real; without it none is."),
     ] = None,
     geometry: Annotated[
-        GeometryName | None, typer.Option(help="Compartment; in `rough` many dice end cocked.")
+        Literal["standard", "narrow", "rough", "littered"] | None,
+        typer.Option(help="Compartment; in `rough` many dice end cocked."),
     ] = None,
     dice: Annotated[str | None, typer.Option(help="Style of the dice.")] = None,
     cover: Annotated[
-        CoverName | None,
+        Literal["hand", "driven"] | None,
         typer.Option(help="Cover over the dome: moved by hand, or driven by its pin."),
     ] = None,
     seed: Annotated[
@@ -120,28 +108,17 @@ def run(
     except RigFileError as error:
         _fail(str(error))
     table = given.machine
-    if table.seed < 0:
-        _fail(f"{rig_file}: machine.seed is {table.seed}. Write a seed of 0 or more")
     plan = RigPlan(
         folder=folder.resolve(),
-        geometry=geometry.value if geometry else table.geometry,
+        geometry=geometry or table.geometry,
         dice=dice or table.dice,
-        cover=Cover(cover.value if cover else table.cover),
+        cover=Cover(cover or table.cover),
         seed=(table.seed or secrets.randbelow(1_000_000)) if seed is None else seed,
         pigpiod_port=port,
         camera_port=camera_port,
         pace=pace,
         monostable=given.gpio.monostable if monostable is None else monostable,
-        name=given.name,
-        gpio=given.gpio,
-        lamp=given.lamp,
-        camera=given.camera,
-        console=given.console,
-        bind=given.bind,
-        address=given.address,
-        dead_lamps=table.dead_lamps,
-        broken=given.faults,
-        lock=given.bench.lock,
+        file=given,
         rig_file=rig_file,
     )
     try:

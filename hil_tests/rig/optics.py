@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
 
 Image = NDArray[Any]
 """uint8, (height, width, 3), blue first as OpenCV has it."""
@@ -24,21 +25,32 @@ AMBIENT = 0.07
 """Share of the room's light in a fully lit picture. It remains if the ring light is dark."""
 
 
+Centre = Annotated[float, Field(ge=0.0, le=1920.0)]
+Tilt = Annotated[float, Field(ge=-10.0, le=10.0)]
+Offset = Annotated[float, Field(ge=-30.0, le=30.0)]
+
+
 @dataclass(frozen=True, slots=True)
 class Lens:
     """A camera above the compartment, looking down. The default hangs plumb over its middle; the
-    one that a rig fits (`FITTED`) hangs as a bracket leaves it."""
+    one that a rig fits (`FITTED`) hangs as a bracket leaves it.
 
-    width: int = 640
-    height: int = 480
-    height_mm: float = 300.0
-    floor_px_per_mm: float = 4.4
-    centre_px: tuple[float, float] = (321.5, 238.5)
-    k1: float = -0.08
+    The bounds hold for a rig file: what a camera of a rig can be, pixels, millimetres and degrees;
+    tilt and k1 as far as a calibration takes them.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    width: Annotated[int, Field(ge=320, le=1920)] = 640
+    height: Annotated[int, Field(ge=240, le=1440)] = 480
+    height_mm: Annotated[float, Field(ge=150.0, le=900.0)] = 300.0
+    floor_px_per_mm: Annotated[float, Field(ge=1.5, le=15.0)] = 4.4
+    centre_px: tuple[Centre, Centre] = (321.5, 238.5)
+    k1: Annotated[float, Field(ge=-0.3, le=0.3)] = -0.08
     """Radial distortion in OpenCV's sense: on the square of the tangent of the viewing angle."""
-    tilt_deg: tuple[float, float] = (0.0, 0.0)
+    tilt_deg: tuple[Tilt, Tilt] = (0.0, 0.0)
     """A camera mounted askew: turned about its lens, towards the picture's right and top."""
-    offset_mm: tuple[float, float] = (0.0, 0.0)
+    offset_mm: tuple[Offset, Offset] = (0.0, 0.0)
     """Lens beside the compartment's axis: to the picture's right and top."""
 
     @property

@@ -20,26 +20,23 @@ PLANT_FAULTS: dict[str, Fault] = {
             "the cam is mechanically stuck: full current, no rotation",
             "EN high, duty up, no tach edges, current at the limit, then the fault line low",
         ),
-        Fault(
+        Fault.taking(
             "slow_start",
             "worn motor: torque is multiplied by factor",
             "speed rises late or never reaches the band",
-            {"factor": 0.3},
-            {"factor": SHARE},
+            factor=(0.3, *SHARE),
         ),
-        Fault(
+        Fault.taking(
             "overspeed",
             "driver ignores the duty: at least this duty is applied",
             "tach edges closer than the band allows",
-            {"duty": 1.0},
-            {"duty": SHARE},
+            duty=(1.0, *SHARE),
         ),
-        Fault(
+        Fault.taking(
             "no_stop",
             "driver stuck on: keeps driving when EN is low",
             "tach edges go on with EN low",
-            {"duty": 0.65},
-            {"duty": SHARE},
+            duty=(0.65, *SHARE),
         ),
         Fault(
             "no_brake",
@@ -61,44 +58,41 @@ PLANT_FAULTS: dict[str, Fault] = {
             "driver fault line stuck high: never reports",
             "GPIO 25 = 1 whatever the driver finds",
         ),
-        Fault(
+        Fault.taking(
             "supply_low",
             "supply sags to this voltage",
             "speed below the band at any duty",
-            {"volts": 14.0},
-            {"volts": (0.0, 24.0)},
+            volts=(14.0, 0.0, 24.0),
         ),
         Fault(
             "tach_silent",
             "tach output stays at its last level",
             "no tach edges while the plate shakes (the picture is blurred)",
         ),
-        Fault(
+        # One pulse at most in a step of the motor, and no wider than the step: 0.5 ms.
+        Fault.taking(
             "tach_noise",
             "false tach pulses, so many a second and so wide",
             "tach edges also at rest, and far too many in a toss, where no filter drops them",
-            {"rate_hz": 400.0, "width_us": 40.0},
-            # One pulse at most in a step of the motor, and no wider than the step: 0.5 ms.
-            {"rate_hz": (0.0, 2000.0), "width_us": (1.0, 500.0)},
+            rate_hz=(400.0, 0.0, 2000.0),
+            width_us=(40.0, 1.0, 500.0),
         ),
         Fault(
             "tach_doubled",
             "two tach pulses where one should be: a wheel of 24 teeth",
             "tach edges at twice the rate, evenly spaced",
         ),
-        Fault(
+        Fault.taking(
             "tach_missing",
             "this fraction of the tach pulses is lost",
             "tach edges with gaps, speed reads low",
-            {"fraction": 0.3},
-            {"fraction": SHARE},
+            fraction=(0.3, *SHARE),
         ),
-        Fault(
+        Fault.taking(
             "weak_shake",
             "loose cam: the stroke is multiplied by factor",
             "tach as usual; the dice keep their places and faces",
-            {"factor": 0.2},
-            {"factor": SHARE},
+            factor=(0.2, *SHARE),
         ),
         Fault(
             "cam_slip",
@@ -137,34 +131,36 @@ PLANT_FAULTS: dict[str, Fault] = {
             "GPIO 13 = 1 with the button out",
         ),
         Fault("button_stuck", "player's button stuck down", "GPIO 16 = 0 for ever"),
-        Fault(
+        Fault.taking(
             "die_loaded",
             "a plug of metal in one die pulls its centre of mass towards a face",
             "one face of one die comes more often than one time in six",
-            {"die": 1.0, "face": 6.0, "shift_mm": 1.0},
-            {"die": (1.0, 2.0), "face": (1.0, 6.0), "shift_mm": (0.0, 4.0)},
+            die=(1.0, 1.0, 2.0),
+            face=(6.0, 1.0, 6.0),
+            shift_mm=(1.0, 0.0, 4.0),
         ),
-        Fault(
+        Fault.taking(
             "die_misspotted",
             "a face of one die carries the spots of another",
             "a value twice on one die, and another never",
-            {"die": 1.0, "face": 6.0, "shows": 1.0},
-            {"die": (1.0, 2.0), "face": (1.0, 6.0), "shows": (1.0, 6.0)},
+            die=(1.0, 1.0, 2.0),
+            face=(6.0, 1.0, 6.0),
+            shows=(1.0, 1.0, 6.0),
         ),
-        Fault(
+        Fault.taking(
             "die_chipped",
             "a corner of one die is broken off, so far along its edges",
             "a rough triangle in a corner of three faces",
-            {"die": 1.0, "corner": 8.0, "depth_mm": 2.0},
-            {"die": (1.0, 2.0), "corner": (1.0, 8.0), "depth_mm": (0.0, 5.0)},
+            die=(1.0, 1.0, 2.0),
+            corner=(8.0, 1.0, 8.0),
+            depth_mm=(2.0, 0.0, 5.0),
         ),
         Fault("light_dead", "ring light stays dark", "pictures lit by the room alone, no dip"),
-        Fault(
+        Fault.taking(
             "light_stuck",
             "ring light stays at this level",
             "pictures evenly lit, no dip",
-            {"level": 0.8},
-            {"level": SHARE},
+            level=(0.8, *SHARE),
         ),
     )
 }

@@ -15,12 +15,8 @@ import os
 import signal
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from hil_tests.rig.fault_set import Fault, Value, checked
-
-if TYPE_CHECKING:
-    from hil_tests.rig.faults import Order
+from hil_tests.rig.fault_set import Active, Fault, FaultPart, Order
 
 PROCESS_FAULTS = (
     Fault("process_killed", "SIGKILL", "its lines fall silent; outputs stay", {"pid": 0.0}),
@@ -29,11 +25,10 @@ PROCESS_FAULTS = (
 SIGNALS = {"process_killed": signal.SIGKILL, "process_stopped": signal.SIGSTOP}
 
 
-class ProcessPart:
+class ProcessPart(FaultPart):
     """A process that the rig ends or holds."""
 
     name = "process"
-    events: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.catalogue: Mapping[str, Fault] = {fault.name: fault for fault in PROCESS_FAULTS}
@@ -42,7 +37,7 @@ class ProcessPart:
 
     def check(self, order: Order) -> None:
         """Raises ValueError where there is no such process, or none that may be signalled."""
-        checked(self.catalogue[order.name], order.parameters)
+        super().check(order)
         _signal(order, 0)
 
     def inject(self, order: Order) -> None:
@@ -62,12 +57,9 @@ class ProcessPart:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
-    def active(self) -> dict[str, dict[str, Value]]:
+    def active(self) -> Active:
         with self._lock:
             return {"process_stopped": {"pid": float(self._stopped[-1])}} if self._stopped else {}
-
-    def waiting(self) -> dict[str, str]:
-        return {}
 
 
 def _signal(order: Order, number: int) -> int:

@@ -21,16 +21,8 @@ from hil_tests.rig import lifetime
 from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.card import Card
 from hil_tests.rig.control import Control
-from hil_tests.rig.faults import (
-    CameraPart,
-    DaemonPart,
-    FaultPart,
-    Faults,
-    LinesPart,
-    SetPart,
-    parse,
-    rows,
-)
+from hil_tests.rig.fault_set import FaultPart
+from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, SetPart, parse, rows
 from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp import LampBox
@@ -47,14 +39,7 @@ from hil_tests.rig.plant import Cover, Plant
 from hil_tests.rig.plant_faults import PlantFaults
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rigfile import (
-    CameraTable,
-    ConsoleTable,
-    GpioTable,
-    LampTable,
-    Part,
-    fitted_lens,
-)
+from hil_tests.rig.rigfile import Part, RigFile, fitted_lens
 from hil_tests.rig.signals import SignalLog
 from hil_tests.rig.snapshot import SceneBoard
 from hil_tests.rig.truth import TossRecord, TruthLog
@@ -101,22 +86,10 @@ class RigPlan:
     pace: bool = True
     monostable: bool = True
     """False bridges the monostable: EN alone then enables the driver, as for tries by hand."""
-    name: str = "virtual"
-    gpio: GpioTable = field(default_factory=GpioTable)
-    lamp: LampTable = field(default_factory=LampTable)
-    camera: CameraTable = field(default_factory=CameraTable)
-    console: ConsoleTable = field(default_factory=ConsoleTable)
-    bind: str = "127.0.0.1"
-    """Address at which daemon and camera listen."""
-    address: str = "127.0.0.1"
-    """By which the controller's computer reaches this one."""
-    dead_lamps: int = 0
-    broken: tuple[str, ...] = ()
-    """Faults in force from the start."""
-    lock: str = ""
-    """File of the reservation, where somebody else could use this rig."""
+    file: RigFile = field(default_factory=RigFile)
+    """Which parts are real, and where; its machine is the default of what stands above."""
     rig_file: Path | None = None
-    """Where the tables come from, for the programs that the rig starts."""
+    """Where that comes from, for the programs that the rig starts."""
 
 
 class Rig:
@@ -167,7 +140,7 @@ class Rig:
         started.enter_context(
             Reservation(
                 folder / LOCK,
-                f"rig {self.plan.name}",
+                f"rig {self.plan.file.name}",
                 what=f"the folder {folder}",
                 remedy=f"End that rig (shaker-rig quit --dir {folder}), or choose another --dir",
                 is_kept=False,
@@ -182,12 +155,12 @@ class Rig:
         book = Logbook(folder / "events.jsonl")
         started.callback(book.close)
         self.gpio = open_gpio(
-            self.plan.gpio,
+            self.plan.file.gpio,
             folder=folder,
             port=self.plan.pigpiod_port,
-            bind=self.plan.bind,
-            lock=self.plan.lock,
-            purpose=f"rig {self.plan.name} in {folder}",
+            bind=self.plan.file.bind,
+            lock=self.plan.file.bench.lock,
+            purpose=f"rig {self.plan.file.name} in {folder}",
             rig_file=self.plan.rig_file,
             started=started,
         )
@@ -224,7 +197,7 @@ class Rig:
             self.lamp.faults.counted = self.faults.count
         control = Control(self._control_path(started), self._verbs())
         started.callback(control.close)
-        for sentence in self.plan.broken:
+        for sentence in self.plan.file.faults:
             self._inject(sentence)
         self.addresses = self._describe(truth.path, control.path)
         self._publish(started)
@@ -271,10 +244,10 @@ class Rig:
         self.lines: dict[str, Line] = {}
         self.lamp: LampBox | None = None
         unit: ModbusUnit | None = None
-        if self.plan.lamp.is_ is Part.VIRTUAL:
+        if self.plan.file.lamp.is_ is Part.VIRTUAL:
             box_end = BoxEnd()
             self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
-            table = self.plan.lamp
+            table = self.plan.file.lamp
             framing = Framing(table.baudrate, table.parity)
             unit = ModbusUnit(
                 self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed
@@ -285,9 +258,9 @@ class Rig:
             self.lines["lamp"] = Line("lamp", end, box_end, framing=paced)
         else:
             self._start_lamp_program(started)
-        if self.plan.console.is_ is Part.VIRTUAL:
+        if self.plan.file.console.is_ is Part.VIRTUAL:
             for name in CONSOLES:
-                port = getattr(self.plan.console, name).get("port", "")
+                port = getattr(self.plan.file.console, name).get("port", "")
                 service = Port(Path(port), CONSOLE_FRAMING) if port else Terminal(folder / name)
                 person = Terminal(folder / f"{name}-person")
                 paced = CONSOLE_FRAMING if self.plan.pace and not port else None
@@ -299,7 +272,7 @@ class Rig:
 
     def _start_lamp_program(self, started: contextlib.ExitStack) -> None:
         """Start what the file says is the box, and wait for its device. Raises OSError."""
-        table = self.plan.lamp
+        table = self.plan.file.lamp
         if table.start:
             words = [self._placed(word) for word in table.start]
             program = subprocess.Popen(words, stdin=subprocess.DEVNULL, process_group=0)
@@ -317,17 +290,17 @@ class Rig:
 
     def _start_camera(self, scene: SceneBoard, started: contextlib.ExitStack) -> None:
         self.camera: Camera | None = None
-        if self.plan.camera.is_ is Part.VIRTUAL:
+        if self.plan.file.camera.is_ is Part.VIRTUAL:
             self.camera = Camera(
                 self.plant.geometry,
                 scene,
                 seed=self.plan.seed,
-                bind=self.plan.bind,
+                bind=self.plan.file.bind,
                 port=self.plan.camera_port,
-                lens=fitted_lens(self.plan.camera),
-                lights=LightRig(dead=self.plan.dead_lamps),
+                lens=fitted_lens(self.plan.file.camera),
+                lights=LightRig(dead=self.plan.file.machine.dead_lamps),
             )
-            self.camera.address = self.plan.address
+            self.camera.address = self.plan.file.address
             started.callback(self.camera.close)
 
     def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
@@ -345,18 +318,18 @@ class Rig:
     # ── Addresses ───────────────────────────────────────────────────────────
 
     def _describe(self, truth: Path, control: Path) -> dict[str, Any]:
-        plan = self.plan
+        plan, file = self.plan, self.plan.file
         return {
             "pid": os.getpid(),
-            "rig": plan.name,
+            "rig": file.name,
             "pigpiod": {
-                "host": plan.address if isinstance(self.gpio, VirtualGpio) else self.gpio.host,
+                "host": file.address if isinstance(self.gpio, VirtualGpio) else self.gpio.host,
                 "port": self.gpio.port,
-                **({"pwm_hz": plan.gpio.pwm_hz} if plan.gpio.pwm_hz else {}),
+                **({"pwm_hz": file.gpio.pwm_hz} if file.gpio.pwm_hz else {}),
             },
             **({"gpiochip": self.gpio.address} if isinstance(self.gpio, KernelGpio) else {}),
             "camera": (
-                {"url": plan.camera.url, "calibration": plan.camera.calibration}
+                {"url": file.camera.url, "calibration": file.camera.calibration}
                 if self.camera is None
                 else self.camera.as_delivered
             ),
@@ -365,9 +338,9 @@ class Rig:
                 "die_mm": self.plant.geometry.die_mm,
             },
             "lamp": {
-                "device": self._placed(plan.lamp.device) or str(plan.folder / "lamp"),
-                "baudrate": plan.lamp.baudrate,
-                "unit": plan.lamp.unit,
+                "device": self._placed(file.lamp.device) or str(plan.folder / "lamp"),
+                "baudrate": file.lamp.baudrate,
+                "unit": file.lamp.unit,
             },
             "console": {
                 name: {
@@ -375,7 +348,7 @@ class Rig:
                     "person": str(plan.folder / f"{name}-person"),
                     **{
                         end: device
-                        for end, device in getattr(plan.console, name).items()
+                        for end, device in getattr(file.console, name).items()
                         if end != "port"
                     },
                 }
@@ -383,7 +356,7 @@ class Rig:
             },
             "control": str(control),
             "truth": str(truth),
-            "lamps": self._placed(plan.lamp.log) or str(plan.folder / "lamps.jsonl"),
+            "lamps": self._placed(file.lamp.log) or str(plan.folder / "lamps.jsonl"),
             "events": str(plan.folder / "events.jsonl"),
             "signals": str(plan.folder / "signals.jsonl"),
             "geometry": plan.geometry,

@@ -6,14 +6,14 @@ started. The keys are explained, one by one, in `hil_tests/rigs/README.md`.
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hil_tests.rig.pigpiod.attached import attach
 from hil_tests.rig.pigpiod.server import LAST_PORT
@@ -22,19 +22,6 @@ from hil_tests.rig.wiring import PinMap
 
 if TYPE_CHECKING:
     from hil_tests.rig.optics import Lens
-
-LENS_BOUNDS: dict[str, tuple[float, float]] = {
-    "width": (320, 1920),
-    "height": (240, 1440),
-    "height_mm": (150.0, 900.0),
-    "floor_px_per_mm": (1.5, 15.0),
-    "centre_px": (0.0, 1920.0),
-    "k1": (-0.3, 0.3),
-    "tilt_deg": (-10.0, 10.0),
-    "offset_mm": (-30.0, 30.0),
-}
-"""What a camera of a rig can be, pixels, millimetres and degrees; tilt and k1 as far as a
-calibration takes them."""
 
 
 class RigFileError(Exception):
@@ -57,20 +44,24 @@ class Part(StrEnum):
     DEVICE = "device"
 
 
-@dataclass(frozen=True, slots=True)
-class MachineTable:
+class RigTable(BaseModel):
+    """Unknown keys are errors, and so is text where a number belongs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_by_name=True)
+
+
+class MachineTable(RigTable):
     """`[machine]`: the plant."""
 
     geometry: str = "standard"
     dice: str = "white"
     cover: str = "hand"
-    seed: int = 0
+    seed: int = Field(0, ge=0)
     dead_lamps: int = 0
     """How many of the ring's eight lamps give no light."""
 
 
-@dataclass(frozen=True, slots=True)
-class GpioTable:
+class GpioTable(RigTable):
     """`[gpio]`: the pins."""
 
     wires: Gpio = Gpio.VIRTUAL
@@ -86,22 +77,21 @@ class GpioTable:
     """Whether EN goes through a hardware monostable."""
     attached: tuple[str, ...] = ()
     """Devices on the buses of the controller's virtual daemon, as `pigpiod.attached` reads them."""
-    pins: PinMap = field(default_factory=PinMap)
+    pins: PinMap = PinMap()
     """`[gpio.pins]`: the controller's GPIO numbers."""
-    wiring: PinMap = field(default_factory=PinMap)
+    wiring: PinMap = PinMap()
     """`[gpio.wiring]`: the rig's GPIO at the other end of each wire."""
 
 
-@dataclass(frozen=True, slots=True)
-class LampTable:
+class LampTable(RigTable):
     """`[lamp]`: the lamp box."""
 
-    is_: Part = Part.VIRTUAL
+    is_: Part = Field(Part.VIRTUAL, alias="is")
     device: str = ""
-    baudrate: int = 115200
+    baudrate: int = Field(115200, ge=9600, le=1_000_000)
     parity: Parity = Parity.NONE
     """Of the virtual box; a real one is asked without any, as the controller asks."""
-    unit: int = 1
+    unit: int = Field(1, ge=1, le=247)
     port: str = ""
     """Serial port of this computer that is the virtual box's end; `device` is the controller's."""
     start: tuple[str, ...] = ()
@@ -110,31 +100,28 @@ class LampTable:
     """Where that program writes which lamps burn, in the form of `lamps.jsonl`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CameraTable:
+class CameraTable(RigTable):
     """`[camera]`: the camera."""
 
-    is_: Part = Part.VIRTUAL
+    is_: Part = Field(Part.VIRTUAL, alias="is")
     url: str = ""
-    calibration: dict[str, Any] = field(default_factory=dict)
+    calibration: dict[str, Any] = {}
     """`[camera.calibration]` of a real camera, as the controller's."""
-    lens: dict[str, Any] = field(default_factory=dict)
+    lens: dict[str, Any] = {}
     """`[camera.lens]` of the virtual one: what differs from `optics.FITTED`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleTable:
+class ConsoleTable(RigTable):
     """`[console.technician]`, `[console.dealer]`: both ends of each line."""
 
-    is_: Part = Part.VIRTUAL
-    technician: dict[str, str] = field(default_factory=dict)
-    dealer: dict[str, str] = field(default_factory=dict)
+    is_: Part = Field(Part.VIRTUAL, alias="is")
+    technician: dict[str, str] = {}
+    dealer: dict[str, str] = {}
     """Of a virtual line: `port`, a serial port of this computer, and `service`, the controller's
     device at the other end of its cable."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceTable:
+class ServiceTable(RigTable):
     """`[service]`: the controller's program, where it is not simply started here."""
 
     through: tuple[str, ...] = ()
@@ -151,16 +138,14 @@ class ServiceTable:
     """Command that gives it back."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchTable:
+class BenchTable(RigTable):
     """`[bench]`: who may use it."""
 
     lock: str = ""
     """File of the reservation; empty: nobody else could use this rig."""
 
 
-@dataclass(frozen=True, slots=True)
-class RigFile:
+class RigFile(RigTable):
     """A whole rig. The default is a virtual one."""
 
     name: str = "virtual"
@@ -170,13 +155,13 @@ class RigFile:
     """Name or address by which the controller's computer reaches this one."""
     faults: tuple[str, ...] = ()
     """Faults in force from the start, as `shaker-rig inject` takes them."""
-    machine: MachineTable = field(default_factory=MachineTable)
-    gpio: GpioTable = field(default_factory=GpioTable)
-    lamp: LampTable = field(default_factory=LampTable)
-    camera: CameraTable = field(default_factory=CameraTable)
-    console: ConsoleTable = field(default_factory=ConsoleTable)
-    service: ServiceTable = field(default_factory=ServiceTable)
-    bench: BenchTable = field(default_factory=BenchTable)
+    machine: MachineTable = MachineTable()
+    gpio: GpioTable = GpioTable()
+    lamp: LampTable = LampTable()
+    camera: CameraTable = CameraTable()
+    console: ConsoleTable = ConsoleTable()
+    service: ServiceTable = ServiceTable()
+    bench: BenchTable = BenchTable()
 
 
 def load(path: Path) -> RigFile:
@@ -192,11 +177,23 @@ def load(path: Path) -> RigFile:
     except tomllib.TOMLDecodeError as error:
         raise RigFileError(f"{path} is no TOML: {error}") from None
     try:
-        rig = _table(RigFile, text, "")
+        # As JSON: there a list may be a tuple and a word an enumeration, and nothing else.
+        rig = RigFile.model_validate_json(json.dumps(text, default=str))
         _check(rig)
+    except ValidationError as error:
+        raise RigFileError(f"{path}: {_first(error)}") from None
     except ValueError as error:
         raise RigFileError(f"{path}: {error}") from None
     return rig
+
+
+def _first(error: ValidationError, where: str = "") -> str:
+    """The first thing that is wrong: which key, and what would be right."""
+    wrong = error.errors()[0]
+    key = where + ".".join(map(str, wrong["loc"]))
+    if wrong["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"no key {key}; hil_tests/rigs/README.md explains all that there are"
+    return f"{key} is {wrong['input']!r}: {wrong['msg'].lower()}"
 
 
 def _check(rig: RigFile) -> None:
@@ -205,12 +202,6 @@ def _check(rig: RigFile) -> None:
         raise ValueError("[lamp] port is a virtual box's, and needs device, the controller's name")
     if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
-    for key, value, least, most in (
-        ("baudrate", rig.lamp.baudrate, 9600, 1_000_000),
-        ("unit", rig.lamp.unit, 1, 247),
-    ):
-        if not least <= value <= most:
-            raise ValueError(f"lamp.{key} is {least} to {most}, not {value}")
     if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
     fitted_lens(rig.camera)
@@ -254,12 +245,11 @@ def fitted_lens(camera: CameraTable) -> Lens:
     """The lens of the virtual camera. Raises ValueError for a key or a number that none has."""
     from hil_tests.rig.optics import FITTED, Lens
 
-    given = _table(Lens, camera.lens, "camera.lens.")
-    lens: Lens = replace(FITTED, **{key: getattr(given, key) for key in camera.lens})
-    for key, (least, most) in LENS_BOUNDS.items():
-        if not all(least <= one <= most for one in np.atleast_1d(getattr(lens, key))):
-            raise ValueError(f"camera.lens.{key} is {least:g} to {most:g}, not {camera.lens[key]}")
-    return lens
+    given = json.dumps({**asdict(FITTED), **camera.lens}, default=str)
+    try:
+        return TypeAdapter(Lens).validate_json(given)
+    except ValidationError as error:
+        raise ValueError(_first(error, "camera.lens.")) from None
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -268,42 +258,3 @@ def host_and_port(address: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or not 0 < int(port) <= LAST_PORT:
         raise ValueError(f"{address!r} is no HOST:PORT, with a port of 1 to {LAST_PORT}")
     return host, int(port)
-
-
-def _table(kind: type[Any], given: Mapping[str, Any], where: str) -> Any:
-    """Fill one dataclass from a TOML table, strictly. Raises ValueError."""
-    known = {one.name.rstrip("_"): one for one in fields(kind)}
-    values: dict[str, Any] = {}
-    for key, value in given.items():
-        place = f"{where}{key}"
-        if key not in known:
-            raise ValueError(f"no key {place}; there are: {', '.join(known)}")
-        one = known[key]
-        values[one.name] = _value(_default(one), value, place)
-    return kind(**values)
-
-
-def _default(one: Field[Any]) -> Any:
-    return one.default if one.default_factory is MISSING else one.default_factory()
-
-
-def _value(default: Any, value: Any, place: str) -> Any:
-    if hasattr(default, "__dataclass_fields__"):
-        if not isinstance(value, dict):
-            raise ValueError(f"{place} is a table: [{place}]")
-        return _table(type(default), value, f"{place}.")
-    if isinstance(default, StrEnum):
-        if value not in tuple(type(default)):
-            raise ValueError(f"{place} is one of {', '.join(type(default))}, not {value!r}")
-        return type(default)(value)
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(default, tuple) and isinstance(value, list):
-        if not default:
-            return tuple(map(str, value))
-        if len(value) != len(default):
-            raise ValueError(f"{place} is a list of {len(default)} numbers, not {value!r}")
-        return tuple(_value(own, one, place) for own, one in zip(default, value, strict=True))
-    if type(value) is not type(default):
-        raise ValueError(f"{place} is a {type(default).__name__}, not {value!r}")
-    return value

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pydantic import ConfigDict
+
 from hil_tests.rig.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.pigpiod.board import Board
 
@@ -21,6 +23,8 @@ DRIVER_FILTER_S = 0.0002
 @dataclass(frozen=True, slots=True)
 class PinMap:
     """GPIO numbers, as the controller's settings have them by default."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
     motor_pwm: int = 18
     motor_enable: int = 23

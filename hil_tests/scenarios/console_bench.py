@@ -30,7 +30,6 @@ from typing import Any
 from hil_tests.demo.people import open_table
 from hil_tests.demo.session import Plan, Session
 from hil_tests.proofs.console_fuzz import pieces
-from hil_tests.scenarios.console_sessions import break_it, mend_it
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console
@@ -176,9 +175,9 @@ def main() -> None:
             say("  bytes of noise", f"{fed()}, memory {resident_kb(session) - before_kb:+d} kB")
         kill_camera(session)
         say("status, camera process killed", ask_status(asked, 6).line())
-        break_it(session, "pigpiod_hang")
+        session.ask_rig("inject pigpiod_hang")
         say("status, GPIO daemon hung", ask_status(asked, 10).line())
-        mend_it(session, "pigpiod_hang")
+        session.ask_rig("heal pigpiod_hang")
         asked.close()
 
 

@@ -25,12 +25,12 @@ from typing import Any
 
 import pexpect
 
-from hil_tests.demo.people import open_table
+from hil_tests.demo.people import open_table, seen
 from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
-from hil_tests.rig.control import ask
-from shaker_ctl import console
+from hil_tests.rig.control import told
+from shaker_ctl import __version__, console
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
@@ -49,14 +49,6 @@ def open_for_people(session: Session) -> None:
     finally:
         console.ask("mode people")
         console.close()
-
-
-def break_it(session: Session, fault: str) -> None:
-    ask(Path(session.rig["control"]), f"inject {fault}")
-
-
-def mend_it(session: Session, fault: str) -> None:
-    ask(Path(session.rig["control"]), f"heal {fault}")
 
 
 START_S = 60
@@ -248,7 +240,7 @@ def jam_at_night(session: Session, story: Story | None = None) -> str:
     """The table plays, the cam jams in a toss. A technician comes, then the floorperson."""
     open_for_people(session)
     watcher = session.console("dealer")
-    break_it(session, "jam")
+    session.ask_rig("inject jam")
     (story or Story()).did("rig", "breaks: jam - the cam is mechanically stuck")
     watcher.wait(lambda status: status["life"] == "out of service", timeout_s=60)
     watcher.close()
@@ -261,7 +253,7 @@ def jam_at_night(session: Session, story: Story | None = None) -> str:
         tom.type("faults")
         tom.type("motor")
         tom.login("technician", "tom")
-        mend_it(session, "jam")  # the technician's hand frees the cam
+        session.ask_rig("heal jam")  # the technician's hand frees the cam
         said = tom.type(f"fault clear {code}")
         assert "ok " in said, said
         tom.type("jog 300 2")
@@ -346,6 +338,7 @@ def by_hand(folder: Path) -> str:
                 ends.append(_play(dan))
             _begin(dan)
             dan.type("/")
+            dan.wait_for("status", r"shaker\s+runs|come\s+to\s+rest")
             _rig(dan, "hands force compartment")
             dan.hear(VOID)
             dan.wait_for("next", "waits for")
@@ -356,10 +349,10 @@ def by_hand(folder: Path) -> str:
             dan.type("dice changed B1 B2 B3")
             _inspect_and_open(dan)
             dan.login("dealer", "dan")
-            for area in LAMPS_BROKEN:
-                _rig(dan, f"inject bulb_burnt area={area}")
+            _rig(dan, f"inject bulb_burnt area={LAMPS_BROKEN}")
             _begin(dan)
-            while _toss(dan) == "void":
+            while _toss(dan) != "read":
+                dan.wait_for("next", "key -")
                 dan.type("-")
                 _begin(dan)
             dan.login("floorperson", "fay")
@@ -377,7 +370,7 @@ def by_hand(folder: Path) -> str:
     return f"$ shaker-ctl {' '.join(start[1:])}\n...\n$ shaker-ctl console --port ...\n{played}"
 
 
-LAMPS_BROKEN = ("one-1", "one-2", "one-3", "one-4", "one-5", "one-6")
+LAMPS_BROKEN = "one-1,one-2,one-3,one-4,one-5,one-6"
 """Whatever is tossed, one of these is among the winning areas."""
 
 
@@ -439,12 +432,11 @@ def _toss(dan: Person) -> str:
     if "void" in dan.hear(f"{ASKED}|{VOID}", timeout_s=60)[0]:
         return "void"
     dan.type("next")
-    dice = lines_of(dan.rig["truth"])[-1]["dice"]
-    is_flat = all(die["flat"] for die in dice)
-    line = "".join(str(die["value"]) for die in dice) if is_flat else "000"
+    values = seen(lines_of(dan.rig["truth"])[-1])
+    line = "".join(map(str, values or (0, 0, 0)))
     if "second time" in " ".join(screen(dan.type(line)).split()):
         dan.type(line)
-    return "read" if is_flat else "no roll"
+    return "read" if values else "no roll"
 
 
 def _play(dan: Person) -> str:
@@ -460,8 +452,7 @@ def _play(dan: Person) -> str:
 
 def _rig(dan: Person, command: str) -> None:
     dan.aside(f"$ shaker-rig {command}")
-    answer = ask(Path(dan.rig["control"]), command)
-    assert answer["ok"], answer
+    told(Path(dan.rig["control"]), command)
 
 
 # ── Recording ───────────────────────────────────────────────────────────────
@@ -499,7 +490,7 @@ def main() -> None:
     for name in sys.argv[1:] or SESSIONS:
         page, record = SESSIONS[name]
         folder = Path(tempfile.mkdtemp())
-        recorded = record(folder / "table")
+        recorded = record(folder / "table").replace(__version__, __version__.split(".dev")[0])
         page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
         shutil.rmtree(folder)
 

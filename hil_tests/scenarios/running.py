@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from hil_tests.demo.session import START_S, DemoError, Plan, Session
+from hil_tests.demo.session import Plan, Session
+from hil_tests.processes import START_S, DemoError
 from hil_tests.rig.rigfile import RigFile, load
 from shaker_ctl.errors import ShakerError
 

@@ -15,20 +15,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
-from hil_tests.demo.people import SERIALS
+from hil_tests.demo.people import SERIALS, seen
 from hil_tests.demo.report import winning_areas
 from hil_tests.demo.session import Plan
+from hil_tests.demo.table import TableUnderTest
 from hil_tests.report.evidence import gather, lines_of
 from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
-from hil_tests.rig.control import ask
+from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
-from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
+from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
@@ -46,7 +47,7 @@ ROUND_S = 60.0
 """Longest round, with a dealer who must enter, on a busy machine."""
 
 
-class Table:
+class Table(TableUnderTest):
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
     def __init__(
@@ -59,47 +60,24 @@ class Table:
         operator: Callable[[str], bool] | None = None,
     ) -> None:
         """`operator` asks a person at the bench to do something; False where they cannot."""
-        self.session = session_of(replace(plan, by_hand=attended), folder, rig_file)
+        super().__init__(session_of(replace(plan, by_hand=attended), folder, rig_file))
         self.story = Story()
-        self._consoles: dict[str, Console] = {}
         self._witness: Witness | None = None
         self._seen_round = 0
         self.operator = operator
         self._broken_by_hand: list[str] = []
 
-    def __enter__(self) -> Table:
-        self.session.__enter__()
+    def __enter__(self) -> Self:
+        super().__enter__()
         self._witness = Witness(Path(self.rig["truth"]), self.rig["camera"]["url"])
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._witness is not None:
             self._witness.close()
-        self.leave_consoles()
-        self.session.close()
-
-    @property
-    def rig(self) -> Mapping[str, Any]:
-        """The rig's addresses."""
-        return self.session.rig
+        super().__exit__()
 
     # ── Consoles ────────────────────────────────────────────────────────────
-
-    def console(self, port: str) -> Console:
-        """A script's end of the `technician` or the `dealer` line."""
-        if port not in self._consoles:
-            self._consoles[port] = self.session.console(port)
-        return self._consoles[port]
-
-    def leave_consoles(self) -> None:
-        """Let go of both lines."""
-        while self._consoles:
-            _, console = self._consoles.popitem()
-            with suppress(ShakerError, OSError):
-                console.close()
-
-    def status(self) -> Reply:
-        return self.console("technician").status()
 
     def wait(self, what: str, condition: Callable[[Reply], Any], seconds: float = ROUND_S) -> Reply:
         """Look at `status` until it is so, and tell the story; fails where it never is."""
@@ -152,13 +130,9 @@ class Table:
 
     def eyes(self, number: int, read: Values | None) -> Values | None:
         """What a dealer sees who looks at the dice themselves."""
-        dice = self.toss_of(self.round(number))["dice"]
-        if not all(die["flat"] for die in dice):
-            return None
-        seen = tuple(die["value"] for die in dice)
-        if read is not None and sorted(read) == sorted(seen):
-            return read
-        return (seen[0], seen[1], seen[2])
+        values = seen(self.toss_of(self.round(number)))
+        is_read = None not in (read, values) and sorted(read or ()) == sorted(values or ())
+        return read if is_read else values
 
     def open(self) -> None:
         """Bring the table from wherever it stands to open: inspected, signed, opened."""
@@ -242,16 +216,12 @@ class Table:
 
     def ask_rig(self, command: str) -> Any:
         """One command at the rig's own door. What this rig cannot do skips the test."""
-        answer = self._done(ask(Path(self.rig["control"]), command))
-        return answer[command.partition(" ")[0]]
-
-    @staticmethod
-    def _done(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not answer["ok"]:
-            if str(answer["error"]).startswith(CANNOT):
-                pytest.skip(answer["error"])
-            raise ValueError(answer["error"])
-        return answer
+        try:
+            return super().ask_rig(command)
+        except RigRefusedError as refused:
+            if str(refused).startswith(CANNOT):
+                pytest.skip(str(refused))
+            raise
 
     def inject(self, fault: str) -> None:
         """Break something, now or after an event.
@@ -260,16 +230,20 @@ class Table:
         """
         name = fault.split()[0]
         what = next(one["summary"] for one in self.ask_rig("faults") if one["name"] == name)
-        answer = ask(Path(self.rig["control"]), f"inject {fault}")
-        is_real = str(answer.get("error", "")).startswith(CANNOT)
-        if is_real and self.operator is not None and " after " not in fault:
+        who = "rig"
+        try:
+            super().ask_rig(f"inject {fault}")
+        except RigRefusedError as refused:
+            is_real = str(refused).startswith(CANNOT)
+            if is_real and (self.operator is None or " after " in fault):
+                pytest.skip(str(refused))
+            if self.operator is None or not is_real:
+                raise
             if not self.operator(f"Break it now: {fault} ({what})"):
                 pytest.skip(f"the operator cannot do that: {fault}")
             self._broken_by_hand.append(fault)
-            self.story.did("operator", f"breaks: {fault} - {what}")
-            return
-        self._done(answer)
-        self.story.did("rig", f"breaks: {fault} - {what}")
+            who = "operator"
+        self.story.did(who, f"breaks: {fault} - {what}")
 
     def heal(self, fault: str = "all") -> None:
         """Mend it, also what the operator has broken."""
@@ -325,10 +299,6 @@ class Table:
         self.story.saw("machine", f"the controller is ready again after {took:.1f} s")
 
     # ── What was truly so ───────────────────────────────────────────────────
-
-    def tosses(self) -> list[dict[str, Any]]:
-        """Every toss so far, as the physics knows it."""
-        return lines_of(self.rig["truth"])
 
     def lamp_changes(self) -> list[dict[str, Any]]:
         """Which lamps burnt, and since when."""

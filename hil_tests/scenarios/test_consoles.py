@@ -20,10 +20,8 @@ from hil_tests.report.story import Story
 from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise, resident_kb
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,
-    break_it,
     by_hand,
     jam_at_night,
-    mend_it,
     person,
     three_rounds,
 )
@@ -122,12 +120,12 @@ def test_status_answers_within_100_ms_whatever_is_broken(
         kill_camera(table)
         story.did("rig", "kills the camera's process")
         answers("after the camera's process was killed", 4)
-        break_it(table, "pigpiod_hang")
+        table.ask_rig("inject pigpiod_hang")
         story.did("rig", "hangs the GPIO daemon")
         try:
             answers("while the GPIO daemon hangs", 4)
         finally:
-            mend_it(table, "pigpiod_hang")
+            table.ask_rig("heal pigpiod_hang")
 
 
 def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table: Session) -> None:

@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from hil_tests.demo.session import Plan, Session
-from hil_tests.rig.control import ask
 from shaker_ctl import settings
 from shaker_ctl.commands import seal
 from shaker_ctl.console import accounts
@@ -64,10 +63,6 @@ class Bench:
         found = settings.load(self.config)
         lines = examine(found, self.config, machine=self.computer, is_jogged=is_jogged)
         return {one.name: one for one in lines}
-
-    def tell(self, sentence: str) -> None:
-        answer = ask(Path(self.session.rig["control"]), sentence)
-        assert answer["ok"], answer
 
     def file(self, name: str) -> Path:
         return self.computer.root / name
@@ -124,8 +119,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.fixture
 def bench(table: Bench) -> Iterator[Bench]:
     yield table
-    table.tell("heal all")
-    table.tell("hands release estop")
+    table.session.ask_rig("heal all")
+    table.session.ask_rig("hands release estop")
     while table.healed:
         table.healed.pop()()
 
@@ -158,7 +153,7 @@ class Trouble:
 
 
 def on_the_rig(sentence: str) -> Callable[[Bench], None]:
-    return lambda bench: bench.tell(sentence)
+    return lambda bench: bench.session.ask_rig(sentence)
 
 
 def without_people(bench: Bench) -> None:
@@ -324,7 +319,7 @@ def test_no_doctor_looks_while_the_service_holds_the_hardware(bench: Bench):
 
 
 def test_the_command_prints_a_line_for_each_and_ends_with_status_1_where_one_fails(bench: Bench):
-    bench.tell("hands press estop")
+    bench.session.ask_rig("hands press estop")
     words = [
         *("shaker-ctl", "doctor", "--yes", "--json", "--no-jog"),
         *("--config", str(bench.config), "--root", str(bench.computer.root)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +13,13 @@ import pexpect
 import pytest
 import tomlkit
 
-from hil_tests.demo import installer
 from hil_tests.demo.session import EASY_WORD, Plan, Session, merged
+from hil_tests.processes import Part
 from hil_tests.scenarios.console_sessions import Person, person, screen
 from hil_tests.scenarios.test_doctor import PI
 from shaker_ctl.commands import seal
+from vision.calibrating.target import Target
+from vision.calibrating.target_paper import png
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
 
@@ -49,16 +50,30 @@ class NewTable(Session):
 
     def follow(self, line: str) -> None:
         """Do what a line of the page says. Raises AssertionError where it is refused."""
-        program, *words = shlex.split(line)
-        if program == "apt":
-            return  # the program is there
+        program, *words = shlex.split(line, comments=True)
+        if program == "apt" or words == ["start", "shaker-pigpiod"]:
+            return  # the program is there, and the rig is the daemon
         if program == "nano":
             self.fill_in()
         elif program == "systemctl":
             self.start_service()
         else:
             assert program == "shaker-ctl", line
-            self.call(words)
+            if words[:2] == ["calibrate", "camera"]:
+                self.lay_the_card(words)
+            else:
+                self.call(words)
+
+    def lay_the_card(self, words: list[str]) -> None:
+        """Type `calibrate camera` with the height that the ruler shows, over the printed card."""
+        card = self.folder / "card.png"
+        card.write_bytes(png(Target(self.rig["drawing"]["compartment_radius_mm"])))
+        self._hands("force compartment")
+        self._hands(f"lay card {card}")
+        at = words.index("--height") + 1
+        self.call([*words[:at], str(self.rig["camera"]["ruler_mm"]), *words[at + 1 :]])
+        self._hands("take card")
+        self._hands("close compartment")
 
     def call(self, words: list[str]) -> None:
         here = [word.replace("/etc/shaker-ctl", str(self.folder)) for word in words]
@@ -78,8 +93,9 @@ class NewTable(Session):
         tools = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"}
         words = [*PROGRAM[1:], *here]
         child = pexpect.spawn(PROGRAM[0], words, encoding="utf-8", timeout=90, env=tools)
-        while child.expect(["(Passphrase|Repeat for confirmation): ", pexpect.EOF]) == 0:
-            child.sendline(EASY_WORD)
+        asked = ["(Passphrase|Repeat for confirmation): ", r"Enter: |\[Y/n\]: ", pexpect.EOF]
+        while (found := child.expect(asked)) < len(asked) - 1:
+            child.sendline((EASY_WORD, "")[found])
         said = str(child.before)
         child.close()
         assert child.exitstatus == 0, f"{shlex.join(here)}: {screen(said)}"
@@ -90,12 +106,11 @@ class NewTable(Session):
         known = self.settings()
         del known["journal"]["second"]  # no second medium here, which `doctor` says
         file.write_text(tomlkit.dumps(merged(tomlkit.parse(file.read_text()), known)), "utf-8")
-        installer.install(file, self.rig, PROGRAM, self._hands)
 
-    def _spawn(self, command: list[str], log: str, *, nice: int = -10) -> subprocess.Popen[bytes]:
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
         if log == "service.log":
-            command = [PROGRAM[0], "-c", UNTRUSTED, *command[3:]]
-        return super()._spawn(command, log, nice=nice)
+            command = [PROGRAM[0], "-c", UNTRUSTED, *command[command.index("run") :]]
+        return super()._started(name, command, log, nice=nice)
 
 
 STEPS = (

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import DemoError, Plan, Session
+from hil_tests.demo.session import Plan, Session
+from hil_tests.processes import DemoError
 from hil_tests.scenarios.running import RunningSession, session_of
 from hil_tests.waiting import until
 

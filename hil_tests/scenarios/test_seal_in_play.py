@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import DemoError, Plan
+from hil_tests.demo.session import Plan
+from hil_tests.processes import DemoError
 from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.conftest import _told

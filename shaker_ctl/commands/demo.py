@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from datetime import UTC, datetime
-from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,28 +21,6 @@ from shaker_ctl.rules.rulebook import out_of_force, rulebook
 INSTALL_RIG = "Install shaker-rig of the same version: pip install shaker_rig-*.whl (`make wheel`)"
 
 
-class Pace(StrEnum):
-    """How much time people get."""
-
-    TABLE = "table"
-    BRISK = "brisk"
-
-
-class PinsBy(StrEnum):
-    """How the service reaches the rig's pins."""
-
-    PIGPIO = "pigpio"
-    GPIOD = "gpiod"
-
-
-class Compartment(StrEnum):
-    """Geometry of the dice compartment on the rig."""
-
-    STANDARD = "standard"
-    NARROW = "narrow"
-    ROUGH = "rough"
-
-
 def demo(
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Stop after so many rounds; else at Ctrl-C.")
@@ -55,17 +32,20 @@ def demo(
         int, typer.Option(min=0, help="Seed of the rig's physics and camera noise.")
     ] = 1,
     compartment: Annotated[
-        Compartment, typer.Option(help="rough: about one toss in four does not end flat.")
-    ] = Compartment.STANDARD,
+        Literal["standard", "narrow", "rough"],
+        typer.Option(help="rough: about one toss in four does not end flat."),
+    ] = "standard",
     pace: Annotated[
-        Pace, typer.Option(help="brisk: short betting, settling and payout; same toss and reading.")
-    ] = Pace.TABLE,
+        Literal["table", "brisk"],
+        typer.Option(help="brisk: short betting, settling and payout; same toss and reading."),
+    ] = "table",
     dice: Annotated[
         str, typer.Option(help="Style of the rig's dice: white, ivory, red, blue, green, asian.")
     ] = "white",
     pins: Annotated[
-        PinsBy, typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip.")
-    ] = PinsBy.PIGPIO,
+        Literal["pigpio", "gpiod"],
+        typer.Option(help="gpiod: as on a Raspberry Pi 5, through a virtual gpiochip."),
+    ] = "pigpio",
     by_hand: Annotated[
         bool,
         typer.Option("--by-hand", help="You are the people: the screen says where to log in."),
@@ -126,10 +106,10 @@ def demo(
     plan = Plan(
         profile=profile,
         seed=seed,
-        compartment=compartment.value,
-        pace=pace.value,
+        compartment=compartment,
+        pace=pace,
         dice=dice,
-        pins=pins.value,
+        pins=pins,
         by_hand=by_hand,
         page=page,
     )

@@ -92,6 +92,7 @@ def list_profiles() -> None:
 
 @app.command()
 def show(
+    context: typer.Context,
     profile: Annotated[
         str | None, typer.Argument(help=f"One of {', '.join(PROFILES)}; or a profile file.")
     ] = None,
@@ -116,6 +117,9 @@ def show(
             "neither a profile nor a clause is named",
             remedy="shaker-ctl rules show PROFILE, or rules show --text CLAUSE",
         )
+    source = context.get_parameter_source("texts")
+    if source is not None and source.name == "COMMANDLINE":
+        raise RefusedError("--from is for the words of one clause", remedy="Add --text CLAUSE")
     one = profile_files.load(profile)
     _head(one)
     grid = Table("what", "value", "clause")

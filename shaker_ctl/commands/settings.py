@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -19,13 +18,6 @@ app = typer.Typer(
     no_args_is_help=True, help="Settings: reference, a new file, what is in force, a check."
 )
 screen = Console()
-
-
-class Purpose(StrEnum):
-    """What a new file is for."""
-
-    PI = "pi"
-    RIG = "rig"
 
 
 @app.command()
@@ -45,11 +37,12 @@ def reference(
 def new(
     file: Annotated[Path, typer.Argument(help="The TOML file to write.")],
     purpose: Annotated[
-        Purpose, typer.Option("--for", help="rig: with what simulated lines need.")
-    ] = Purpose.PI,
+        Literal["pi", "rig"],
+        typer.Option("--for", help="rig: with what simulated lines need."),
+    ] = "pi",
 ) -> None:
     """Write a commented file in which every key has its default. Writes over nothing."""
-    chosen = settings_page.FOR_RIG if purpose is Purpose.RIG else {}
+    chosen = settings_page.FOR_RIG if purpose == "rig" else {}
     try:
         with file.open("x", encoding="utf-8") as opened:
             opened.write(settings_page.fresh(chosen))

@@ -183,6 +183,8 @@ class MotorView:
     """Speeds of the last powered run, a toss or a jog, at even spacing."""
     last_toss_s: float | None = None
     """How long it lasted, to standstill."""
+    last_toss_is_over: bool = True
+    """False until standstill: the speeds are those so far."""
     last_toss_verdict: str = ""
     """How it ended, or why the one asked for last was not begun."""
     interlocks: tuple[tuple[str, str], ...] = ()

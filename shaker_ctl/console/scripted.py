@@ -79,18 +79,19 @@ class Floorperson(_Person):
         deadline = time.monotonic() + timeout_s
         self.console.login(self.role, self.name, self.passphrase)
         try:
-            self._prepare()
+            self.prepare()
             while (status := self._look(deadline))["life"] != "open":
                 if status["faults"] or status["life"] == "out of service":
                     faults = ", ".join(status["faults"])
                     raise ScriptedPersonError(f"{status['says']} Faults: {faults or 'none'}")
-                if line := self._next(status):
+                if line := self.next_act(status):
                     self._act(line)
             return status
         finally:
             self.console.logout()
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Whoever is logged in confirms clock and dice, where an inspection needs it."""
         if self.console.ask("health")["health"]["clock_trust"] not in TRUSTED_CLOCKS:
             self._act("time confirm")
         if self.serials and not self.console.ask("dice")["dice"]["serials"]:
@@ -121,7 +122,8 @@ class Floorperson(_Person):
         finally:
             self.console.logout()
 
-    def _next(self, status: Reply) -> str | None:
+    def next_act(self, status: Reply) -> str | None:
+        """The next command on the way to an open table; None where there is only to wait."""
         # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
         if step := self._step(status):
             return step

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+from functools import partial
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -85,7 +86,8 @@ def page(config: Config = CONFIG) -> None:
     with server.listen(found.page) as listener:
         made = FloorPage(found)
         address = server.address_of(found.page, listener)
-        server.serve(made.app, found.page, listener, lambda: typer.echo(f"page: {address}"))
+        ready = partial(typer.echo, f"page: {address}")
+        server.serve(made.app, found.page, listener, ready, made.end_streams)
 
 
 @program.command()

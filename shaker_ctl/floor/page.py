@@ -148,6 +148,10 @@ class FloorPage:
             ],
         )
 
+    def end_streams(self) -> None:
+        """Have every stream end at once."""
+        self._regions.end()
+
     @asynccontextmanager
     async def _life(self, _app: Starlette) -> AsyncIterator[None]:
         self._regions.loop = asyncio.get_running_loop()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from shaker_ctl.journal.record import are_other_dice
 
 Plain = dict[str, Any]
 
@@ -23,7 +25,7 @@ METERS = {
     "DiceChanged": "changes of dice",
     "LidRequested": "releases of the lid",
 }
-"""Event to the counter that it moves."""
+"""Event to the counter that it moves, see `meter_of`."""
 
 MODES = {
     "camera_off": "rounds without the camera",
@@ -47,6 +49,12 @@ CLOSING_INSPECTION = (
     "no round is unfinished; the last round of this sheet is the last round played",
 )
 """What two persons look at when a table closes. They sign on paper: no contact sees it."""
+
+
+def meter_of(step: Mapping[str, Any]) -> str | None:
+    """Return the counter that an accepted step's record moves."""
+    kind = step["event"]["type"]
+    return None if kind == "DiceChanged" and not are_other_dice(step) else METERS.get(kind)
 
 
 ANSWERS = frozenset({"DiceKept", "DiceChanged"})
@@ -101,6 +109,8 @@ class DaySheet:
             return
         self.marks |= set(plain.get("marks", ()))
         event = plain["event"]
+        if (meter := meter_of(plain)) is not None:
+            self.meters[meter] += 1
         self._count(event, plain["wall"])
         for command in plain.get("decision", ()):
             if command["type"] == "RecordRound":
@@ -110,8 +120,6 @@ class DaySheet:
 
     def _count(self, event: Plain, wall: str) -> None:
         kind, who = event["type"], tuple(persons(event))
-        if kind in METERS:
-            self.meters[METERS[kind]] += 1
         if kind == "LidRequested":
             self._releasing = who
         if kind == "CompartmentOpened":
@@ -170,6 +178,8 @@ def _said(event: Plain) -> str:
 
 
 def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shaker_ctl.journal.day_sheet import METERS
+from shaker_ctl.journal.day_sheet import METERS, meter_of
 
 CLEARED = "meters cleared"
 """Note of the console's record that begins a new count: `by` names both persons."""
@@ -45,7 +45,7 @@ def moved(plain: Mapping[str, Any]) -> Iterator[str]:
     """Yield each counter that a record moves by one."""
     if plain["kind"] != "step":  # a refused event changed nothing
         return
-    if (name := METERS.get(plain["event"]["type"])) is not None:
+    if (name := meter_of(plain)) is not None:
         yield name
     for command in plain.get("decision", ()):
         if command["type"] == "RecordRound":

@@ -126,6 +126,14 @@ def round_of(body: Mapping[str, Plain]) -> int | None:
     return None
 
 
+def are_other_dice(step: Mapping[str, Plain]) -> bool:
+    """True where an accepted step's record says that other dice are in the compartment now: not
+    where the first of two persons has named them.
+    """
+    named = (command.get("notice") == "dice_named" for command in step.get("decision", ()))
+    return step["event"]["type"] == "DiceChanged" and not any(named)
+
+
 def _played(number: Plain) -> int | None:
     """Rounds are numbered from 1; 0 is the time before the first, which is no round."""
     return number or None if isinstance(number, int) else None

@@ -8,6 +8,7 @@ paho's own loop uses `select`, and above descriptor 1,023 it fails without a wor
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import random
 import secrets
@@ -57,8 +58,11 @@ class Connection:
         received: Callable[[str, bytes], None],
         subscriptions: list[tuple[str, int]],
     ) -> None:
-        """`will` is asked once a connection, with its session. `subscriptions`: topic and QoS; they
-        are asked for anew on each connection, before `connected` is called.
+        """`client_id` is for people. What the broker hears ends in a digest of the private key: an
+        MQTT broker ends a connection when another client comes with its identifier, and nobody
+        else can know this one. `will` is asked once a connection, with its session.
+        `subscriptions`: topic and QoS; they are asked for anew on each connection, before
+        `connected` is called.
 
         Raises SettingsError where a certificate or key cannot be read.
         """
@@ -69,6 +73,7 @@ class Connection:
         self._received = received
         self._subscriptions = subscriptions
         self._tls = tls_context(parameters)
+        self._secret = hashlib.sha256(b"client id" + parameters.key.read_bytes()).hexdigest()[:16]
         self._client: Client | None = None
         self._selector = selectors.DefaultSelector()
         self._watched: Any = None
@@ -144,7 +149,9 @@ class Connection:
     def _open(self) -> None:
         self.session = secrets.token_hex(8)
         client = Client(
-            CallbackAPIVersion.VERSION2, self._client_id, protocol=MQTTProtocolVersion.MQTTv5
+            CallbackAPIVersion.VERSION2,
+            f"{self._client_id}-{self._secret}",
+            protocol=MQTTProtocolVersion.MQTTv5,
         )
         client.tls_set_context(self._tls)
         client.connect_timeout = CONNECT_S

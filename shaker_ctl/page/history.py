@@ -182,42 +182,48 @@ class History:
         if found is None:
             raise HTTPException(404)
         self._site.noted(request, "day.csv", day)
+        text = await asyncio.to_thread(self._csv_of, found)
+        return download(text.encode(), f"rounds-{day}.csv", "text/csv; charset=utf-8")
+
+    def _csv_of(self, day: Day) -> str:
         text = io.StringIO()
         rows = csv.writer(text)
         rows.writerow(("round", "began", "ended", "values", "source", "ending", "wagers", "cause"))
-        numbers = found.sheet.rounds
+        numbers = day.sheet.rounds
         wanted = set(numbers)
         for one in reversed(self._book.find(Wanted(before=max(numbers, default=0) + 1), 100_000)):
             if one.number in wanted:
                 values = " ".join(map(str, one.values or ()))
                 told = (one.source, one.ending, one.wagers, one.cause)
                 rows.writerow((one.number, one.began, one.ended, values, *told))
-        return download(text.getvalue().encode(), f"rounds-{day}.csv", "text/csv; charset=utf-8")
+        return text.getvalue()
 
     # ── Figures ─────────────────────────────────────────────────────────────
 
     async def _statistics(self, request: Request) -> Response:
+        counted = await asyncio.to_thread(self._counted)
+        return self._site.page(request, "statistics.html", **counted)
+
+    def _counted(self) -> dict[str, Any]:
+        """What the page of statistics shows; it looks at every round on record."""
         counted = TablesReader(place(self._places.journal.path)).counted()
         figures: dict[str, Any] = {}
         if counted is not None:
-            figures = await asyncio.to_thread(figures_of, counted[0])
-            figures["totals"] = _totals(counted[0].tosses)
-        return self._site.page(
-            request,
-            "statistics.html",
-            figures=figures,
-            until=counted[1] if counted else None,
-            readings={words(name): n for name, n in self._book.counted("reading").items()},
-            reasons=self._book.counted("reason"),
-            causes=self._book.counted("cause"),
-            histograms=[
+            figures = {**figures_of(counted[0]), "totals": _totals(counted[0].tosses)}
+        return {
+            "figures": figures,
+            "until": counted[1] if counted else None,
+            "readings": {words(name): n for name, n in self._book.counted("reading").items()},
+            "reasons": self._book.counted("reason"),
+            "causes": self._book.counted("cause"),
+            "histograms": [
                 (name, *_histogram(self._book.figures(column, LIT_ROUNDS)))
                 for name, column in (
                     ("from rest to lamps read back lit", "lit_ms"),
                     ("from rest to the decision", "read_ms"),
                 )
             ],
-        )
+        }
 
 
 def _totals(tosses: Any) -> list[tuple[int, int, float]]:

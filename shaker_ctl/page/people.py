@@ -34,6 +34,9 @@ LOOK_AGAIN_S = 10.0
 MAX_SESSIONS = 200
 """The oldest ends for one more."""
 
+MAX_CLIENTS = 200
+"""Computers whose wrong passphrases are remembered; the one not heard longest is forgotten."""
+
 
 class Right(Enum):
     """What can be looked at."""
@@ -114,7 +117,8 @@ class People:
         self._clock = clock
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
-        self._lockout = Lockout()
+        self._lockouts: dict[str, Lockout] = {}
+        """Client to its own, as a console has: wrong guesses elsewhere lock nobody out here."""
         self._stored: dict[Any, str] = {}
         self._looked_s = float("-inf")
 
@@ -157,15 +161,19 @@ class People:
         is_known = self._stored.get((session.name, ROLES[session.role])) == session.stored
         return now - session.seen_s <= self._idle_s and not is_over and is_known
 
-    def log_in(self, name: str, role: str, passphrase: str) -> tuple[str, Session] | str:
+    def log_in(
+        self, name: str, role: str, passphrase: str, client: str
+    ) -> tuple[str, Session] | str:
         """Return the cookie's secret and the session, or why there is none, in words.
+
+        `client` is the address of the computer at which somebody types.
 
         Takes tens of milliseconds and 19 MiB. Raises SettingsError where the users file cannot be
         used.
         """
         with self._checking:  # one after the other: guesses at once do not share a delay
             with self._lock:
-                if wait := self._lockout.remaining_s(name, self._clock()):
+                if wait := self._lockout(client).remaining_s(name, self._clock()):
                     return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in self._rights
@@ -173,15 +181,24 @@ class People:
                 and self._accounts.verify(name, ROLES[role], passphrase)
             )
             with self._lock:
-                return self._judged(name, role, is_right=is_right)
+                return self._judged(name, role, self._lockout(client), is_right=is_right)
 
-    def _judged(self, name: str, role: str, *, is_right: bool) -> tuple[str, Session] | str:
+    def _lockout(self, client: str) -> Lockout:
+        found = self._lockouts.pop(client, None) or Lockout()
+        self._lockouts[client] = found
+        if len(self._lockouts) > MAX_CLIENTS:
+            del self._lockouts[next(iter(self._lockouts))]
+        return found
+
+    def _judged(
+        self, name: str, role: str, lockout: Lockout, *, is_right: bool
+    ) -> tuple[str, Session] | str:
         now = self._clock()
         if not is_right:
-            delay = self._lockout.wrong(name, now)
+            delay = lockout.wrong(name, now)
             wait = f"; wait {delay:.0f} s" if delay else ""
             return f"name, role and passphrase do not belong together{wait}"
-        self._lockout.right(name)
+        lockout.right(name)
         secret = secrets.token_urlsafe(32)
         session = Session(name, role, _key(secret), now, now, self._stored_of(name, role))
         session.rights = self._rights[role]
@@ -202,10 +219,10 @@ class People:
         except SettingsError:
             return False
 
-    def is_locked(self, name: str) -> bool:
-        """Whether the wrong passphrases of this name count as an attack."""
+    def is_locked(self, name: str, client: str) -> bool:
+        """Whether the wrong passphrases of this name at this client count as an attack."""
         with self._lock:
-            return self._lockout.failures(name) >= LOCKED_AFTER
+            return self._lockout(client).failures(name) >= LOCKED_AFTER
 
     def log_out(self, session: Session) -> None:
         """End a session: its cookie opens nothing from now on, and its streams end."""

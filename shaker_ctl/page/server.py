@@ -187,7 +187,7 @@ def serve(
     p: PageParameters,
     listener: socket.socket,
     ready: Callable[[], None],
-    ending: Callable[[], None] = lambda: None,
+    ending: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or Ctrl-C. `ready` is called when it serves, `ending` when it is told to
     end: streams must end by themselves then.

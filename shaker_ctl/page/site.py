@@ -172,9 +172,11 @@ class Site:
             )
         form = await form_of(request)
         name, role, word = (form.get(key, "") for key in ("name", "role", "passphrase"))
-        got = await self._checked(name, role, word)
+        client = request.client.host if request.client else ""
+        got = await self._checked(name, role, word, client)
         if isinstance(got, str):
-            kind = "login-locked" if self.people.is_locked(name) else "login-refused"
+            is_locked = self.people.is_locked(name, client)
+            kind = "login-locked" if is_locked else "login-refused"
             # A name that nobody has may be a passphrase typed too early: it is not recorded.
             known = name if self.people.knows(name) else "?"
             if not isinstance(got, NotLookedAt):
@@ -192,12 +194,14 @@ class Site:
         response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict")
         return response
 
-    async def _checked(self, name: str, role: str, word: str) -> tuple[str, Session] | str:
+    async def _checked(
+        self, name: str, role: str, word: str, client: str
+    ) -> tuple[str, Session] | str:
         if self._waiting >= MAX_WAITING:
             return NotLookedAt("too many people log in at once; try again")
         self._waiting += 1
         try:
-            return await asyncio.to_thread(self.people.log_in, name, role, word)
+            return await asyncio.to_thread(self.people.log_in, name, role, word, client)
         finally:
             self._waiting -= 1
 

@@ -54,10 +54,9 @@ class Trends:
         motor = view["motor"]
         curve = (motor["last_toss_s"], *motor["last_toss_rpm"])
         is_new = bool(motor["last_toss_rpm"]) and curve != self._curve
-        is_turning = (motor["rpm"] or 0.0) > 1.0
         is_due = not 0.0 <= now_s - self._sampled_s < EVERY_S
         try:
-            if is_new and not is_turning:
+            if is_new and motor["last_toss_is_over"]:
                 is_first, self._curve = not self._curve, curve
                 # The first one of a view may be an old toss that was kept before a restart.
                 if not (is_first and self._has(motor["last_toss_rpm"])):

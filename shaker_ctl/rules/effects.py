@@ -215,9 +215,12 @@ def cycle_forgotten(_: Context) -> Changes:
 
 
 def inspector_named(c: Context) -> Changes:
-    """Who saw is who signs: what another person saw before has to be seen again."""
+    """Who saw is who signs: what another person saw before has to be seen again. Other dice that
+    one person named before are named no longer.
+    """
     kept = c.state.passed if c.state.inspector == c.event.person else frozenset()
-    return {"inspector": c.event.person, "passed": kept, "good": 0, "bad": 0}
+    named = {"inspector": c.event.person, "dice_named": None}
+    return {**named, "passed": kept, "good": 0, "bad": 0}
 
 
 def part_asked(c: Context) -> Changes:
@@ -301,7 +304,9 @@ def shift_signed(_: Context) -> Changes:
 
 
 def new_round(c: Context) -> Changes:
-    return {"round": c.state.round + 1, "purpose": Purpose.PLAY, "barred": None}
+    """Other dice that one person named before are named no longer."""
+    number = c.state.round + 1
+    return {"round": number, "purpose": Purpose.PLAY, "barred": None, "dice_named": None}
 
 
 def round_forgotten(_: Context) -> Changes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable
 
-from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.record import Record, are_other_dice
 from shaker_ctl.motion.mixing import FaceRetentionTest, Retention
 from shaker_ctl.motion.outcome_health import PROPORTION_WINDOW, OutcomeHealth
 from shaker_ctl.rules import events
@@ -72,8 +72,10 @@ class OutcomeWatch:
         if self._failed is not None and FaultKind.SHAKER not in standing:
             self._post(events.ShakerFault(None, self._failed))
 
-    def observe(self, _step: Step, event: events.Event) -> None:
+    def observe(self, step: Step, event: events.Event) -> None:
         """Take what an accepted event says of the outcomes; post a failure where it is news."""
+        if isinstance(event, events.DiceChanged) and step.state.dice_named is not None:
+            return  # the first of two persons: the former dice are still in
         before = self._failed
         self._take(event)
         if self._failed is not None and before is None:
@@ -120,6 +122,8 @@ def _event(record: Record) -> events.Event | None:
     """The accepted event of a record, where it is one that the tests look at."""
     plain = record.plain
     if plain["kind"] != "step":
+        return None
+    if plain["event"]["type"] == "DiceChanged" and not are_other_dice(plain):
         return None
     try:
         event = from_record(plain["event"], events.Event)

@@ -37,11 +37,13 @@ class Wear:
             return self._now if self._is_counted or self._is_fresh else None
 
     def observe(self, step: Step, event: events.Event) -> None:
-        """Count a toss that settled; begin anew with other dice."""
+        """Count a toss that settled. Begin anew with other dice, but not before the second of two
+        persons names them.
+        """
         if isinstance(event, events.TossSettled):
             with self._lock:
                 self._now = self._now.plus(Worn(1, event.proof.turns, event.proof.in_band_s))
-        elif isinstance(event, events.DiceChanged):
+        elif isinstance(event, events.DiceChanged) and step.state.dice_named is None:
             with self._lock:
                 self._now, self._is_fresh = Worn(), True
 

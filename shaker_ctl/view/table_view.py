@@ -241,6 +241,7 @@ def _motor(c: TableFacts) -> console.MotorView:
         is_enabled=figures.activity == "driving",
         last_toss_rpm=tuple(round(rpm, 1) for _, rpm in trace[:: max(1, len(trace) // 60)]),
         last_toss_s=trace[-1][0] if trace else None,
+        last_toss_is_over=figures.activity == "idle",
         last_toss_verdict=wording.run(last) if last else "",
         interlocks=_contacts(c),
         link="connected" if trouble is None else str(trouble),

@@ -11,7 +11,6 @@ import pytest
 
 from hil_tests.demo.people import People
 from hil_tests.demo.session import Plan, Session
-from hil_tests.rig.control import ask
 from shaker_ctl.service.status_socket import read_status
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
@@ -26,9 +25,9 @@ def test_a_table_that_a_fault_took_out_of_service_is_opened_again(tmp_path: Path
         people.start()
         try:
             wait_for(session, people, lambda view: view["life"] == "open")
-            ask(Path(session.rig["control"]), "inject jam")
+            session.ask_rig("inject jam")
             wait_for(session, people, lambda view: view["life"] == "out of service")
-            ask(Path(session.rig["control"]), "heal all")
+            session.ask_rig("heal all")
             seen = wait_for(session, people, ended_well)
         finally:
             people.stop()

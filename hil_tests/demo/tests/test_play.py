@@ -27,7 +27,8 @@ from hil_tests.demo.play import (
     play,
 )
 from hil_tests.demo.report import check
-from hil_tests.demo.session import EASY_WORD, DemoError, Plan, Session
+from hil_tests.demo.session import EASY_WORD, Plan, Session
+from hil_tests.processes import DemoError
 from shaker_ctl.main import program
 
 

@@ -79,7 +79,7 @@ def test_the_page_opens_alone_and_shows_rounds_lamps_pictures_and_what_was_injec
     (tmp_path / "round-00001.jpg").write_bytes(b"\xff\xd8picture")
     wrong = replace(GOOD, round=2, picture="round-00001.jpg", reason="<b>glare</b>", lamps=["big"])
     rounds = [GOOD, wrong]
-    log = ['{"t": 5.0, "what": "phase"}', '{"t": 7.5, "what": "fault", "name": "jam"}']
+    log = [{"t": 5.0, "what": "phase"}, {"t": 7.5, "what": "fault", "name": "jam"}]
     tally = check(rounds, even_odd=False)
     text = page.write(tmp_path, "pa-625a", rounds, tally, log).read_text("utf-8")
     assert "http" not in text

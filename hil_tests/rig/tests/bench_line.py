@@ -40,5 +40,7 @@ class ListedWire:
 def replies(box: LampBox, *arrivals: bytes, pause: Pause | None = None) -> list[bytes]:
     """Return what a unit in front of `box` sends when these bytes arrive."""
     wire = ListedWire(*arrivals)
-    ModbusUnit(box, wire, sleep=(pause or Pause()).sleep).run()
+    unit = ModbusUnit(box, wire, sleep=(pause or Pause()).sleep)
+    unit.thread.start()  # its own: it raises the priority of the thread that it runs in
+    unit.thread.join()
     return wire.sent

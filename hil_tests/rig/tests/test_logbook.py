@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from hil_tests.rig.faults import Faults, Order, SetPart
+from hil_tests.rig.fault_set import Order
+from hil_tests.rig.faults import Faults, SetPart
 from hil_tests.rig.lamp import LampBox
 from hil_tests.rig.lamp_faults import LampFaults
 from hil_tests.rig.logbook import Logbook

@@ -25,7 +25,7 @@ from shaker_ctl.errors import JournalError
 from shaker_ctl.journal import tally as tallies
 from shaker_ctl.journal.day_sheet import METERS
 from shaker_ctl.journal.meters import CLEARED, NAMES, Meters, clears, moved
-from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.record import Head, Record, are_other_dice
 from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import Worn
 
@@ -160,7 +160,7 @@ class RecordTables:
                 "INSERT OR REPLACE INTO toss VALUES (?, ?, ?)",
                 (sequence, proof["turns"], proof["in_band_s"]),
             )
-        elif event["type"] == "DiceChanged":
+        elif are_other_dice(plain):
             self._db.execute("INSERT OR REPLACE INTO dice VALUES (?)", (sequence,))
 
     def _count(self, plain: dict[str, Any]) -> None:

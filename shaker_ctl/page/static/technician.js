@@ -1,10 +1,10 @@
 // Curves and trends by uPlot, and the camera's picture of now while the table gives one.
 const style = getComputedStyle(document.documentElement);
 const colour = (name) => style.getPropertyValue(name).trim();
-const axes = (unit) => [
-  { stroke: colour("--soft"), grid: { stroke: colour("--rule"), width: 1 } },
-  { stroke: colour("--soft"), grid: { stroke: colour("--rule"), width: 1 }, size: 56, label: unit || undefined, labelSize: unit ? 18 : 0 },
-];
+const axis = (label, more) => ({
+  stroke: colour("--soft"), grid: { stroke: colour("--rule"), width: 1 }, label: label || undefined, labelSize: label ? 18 : 0, ...more,
+});
+const axes = (place) => [axis(place.dataset.x), axis(place.dataset.y, { size: 56 })];
 
 async function curves() {
   const place = document.getElementById("speed");
@@ -22,7 +22,7 @@ async function curves() {
     : { stroke: colour("--soft"), width: 0.6, alpha: 0.5, points: { show: false } });
   new uPlot({
     width: place.clientWidth, height: 240, legend: { show: false }, cursor: { show: false },
-    scales: { x: { time: false } }, axes: axes("rpm"), series: [{}, ...series],
+    scales: { x: { time: false } }, axes: axes(place), series: [{}, ...series],
   }, data, place);
 }
 
@@ -34,8 +34,12 @@ async function trends() {
     if (place.dataset.series === "disk_free_b") values = values.map((value) => value === null ? null : value / 1e9);
     new uPlot({
       width: place.clientWidth, height: 150, legend: { show: false }, cursor: { show: false },
-      scales: { x: { range: (_, from, to) => to - from < 3600 ? [from - 1800, to + 1800] : [from, to] } },
-      axes: axes(place.dataset.y), series: [{}, { stroke: colour("--small"), width: 1.5, points: { show: values.length < 40 } }],
+      // uPlot gives a single sample a range of years.
+      scales: { x: { range: (plot, from, to) => {
+        const last = plot.data[0].length < 2 ? from : to;
+        return last - from < 3600 ? [from - 1800, last + 1800] : [from, last];
+      } } },
+      axes: axes(place), series: [{}, { stroke: colour("--small"), width: 1.5, points: { show: values.length < 40 } }],
     }, [told.at_s, values], place);
   }
 }

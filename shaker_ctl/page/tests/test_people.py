@@ -8,7 +8,15 @@ import pytest
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import ROLES, Accounts
-from shaker_ctl.page.people import LONGEST_S, LOOK_AGAIN_S, NOBODY, People
+from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S
+from shaker_ctl.page.people import (
+    LONGEST_S,
+    LOOK_AGAIN_S,
+    MAX_CLIENTS,
+    NOBODY,
+    NotLookedAt,
+    People,
+)
 
 WORD = "correct horse battery"
 IDLE_S = 900.0
@@ -25,7 +33,7 @@ class Pit:
         self.people = People(Accounts(self.users), IDLE_S, clock=lambda: self.now_s)
         self.cookies = {}
         for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
-            got = self.people.log_in(name, role, WORD)
+            got = self.people.log_in(name, role, WORD, "10.0.0.1")
             assert isinstance(got, tuple)
             self.cookies[name] = got[0]
 
@@ -73,3 +81,19 @@ def test_a_users_file_that_is_being_mended_puts_nobody_out(pit: Pit) -> None:
     pit.users.write_text("[[", "utf-8")
     pit.now_s += LOOK_AGAIN_S
     assert pit.is_in("fay")
+
+
+def test_who_guesses_at_one_computer_locks_nobody_out_at_another(pit: Pit) -> None:
+    for _ in range(LOCKED_AFTER):
+        pit.now_s += MAX_DELAY_S
+        assert isinstance(pit.people.log_in("fay", "floorperson", "guess", "10.0.0.66"), str)
+    assert pit.people.is_locked("fay", "10.0.0.66")
+    refused = pit.people.log_in("fay", "floorperson", WORD, "10.0.0.66")
+    assert isinstance(refused, NotLookedAt)
+    assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), tuple)
+
+
+def test_clients_that_are_remembered_have_a_bound(pit: Pit) -> None:
+    for number in range(MAX_CLIENTS + 10):
+        assert not pit.people.is_locked("fay", f"10.0.1.{number}")
+    assert len(pit.people._lockouts) == MAX_CLIENTS

@@ -11,7 +11,16 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.effects import REMEMBERED_DICE
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, PLAN, SUPERVISOR, Playing
-from shaker_ctl.rules.vocabulary import Barrier, Cause, DiceSet, Ending, Notice, Part, TimeTrust
+from shaker_ctl.rules.vocabulary import (
+    Barrier,
+    Cause,
+    DiceNamed,
+    DiceSet,
+    Ending,
+    Notice,
+    Part,
+    TimeTrust,
+)
 
 OTHERS = ("4", "5", "6")
 
@@ -157,6 +166,18 @@ def test_two_persons_name_other_dice_where_the_house_has_two():
     assert t.state.dice is None, "other serials begin anew"
     t.do(ev.DiceChanged(FLOOR, ("7", "5", "4"), t.now))
     assert t.state.dice is not None
+
+
+def test_what_one_person_named_is_forgotten_with_the_next_inspection():
+    t = Playing().locked().do(ev.DiceCorrected(FLOOR, OTHERS))
+    assert t.state.dice_named is not None
+    assert t.do(ev.InspectionRequested(FLOOR, Part.ALL)).state.dice_named is None
+
+
+def test_what_one_person_named_is_forgotten_with_the_next_round():
+    t = Playing().open()
+    t.state = t.state.changed({"dice_named": DiceNamed(OTHERS, FLOOR)})
+    assert t.betting().state.dice_named is None
 
 
 def test_who_says_that_the_same_dice_are_in_it_takes_back_the_others_that_were_named():

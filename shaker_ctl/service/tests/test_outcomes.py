@@ -8,12 +8,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
+from shaker_ctl.journal.meters import moved
+from shaker_ctl.journal.record import Entry, Head, Record, are_other_dice, genesis, link
+from shaker_ctl.journal.worn import Worn
 from shaker_ctl.motion.mixing import RETENTION_TOSSES
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.tests.playing import FLOOR, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
     NoRoll,
@@ -27,12 +31,13 @@ from shaker_ctl.rules.vocabulary import (
     play,
 )
 from shaker_ctl.service.outcomes import OutcomeWatch
+from shaker_ctl.service.wear import Wear
 
 DAN = Person("dan", Role.DEALER)
 TOM = Person("tom", Role.TECHNICIAN)
 CLEARED = events.FaultCleared(TOM, FaultKind.SHAKER)
 CHANGED = events.DiceChanged(TOM, ("4", "5", "6"), datetime(2026, 11, 21, tzinfo=UTC))
-STEP: Step = None  # type: ignore[assignment]  # the watch looks at the event alone
+STEP = Step(TableState(Phase.CLOSED), (), ())
 
 
 def read(number: int, values: Values) -> events.Event:
@@ -171,3 +176,22 @@ def test_inspections_count_and_touched_dice_are_not_compared() -> None:
     retention = Watched().tell(*told).watch.retention
     assert retention is not None
     assert retention.tosses == 0
+
+
+def test_dice_that_the_first_of_two_persons_names_change_nothing_that_is_counted() -> None:
+    table = Playing(dice_by_two=True).do(events.Restarted(False, False, False))
+    told: list[tuple[bool, list[str], Worn | None]] = []
+    watched, wear = Watched().tell(*(read(n, (5, 5, 5)) for n in range(1, 4))), Wear()
+    wear.restore(Worn(1, 20.0, 1.0))
+    for who in (FLOOR, SUPERVISOR):
+        event = events.DiceChanged(who, ("4", "5", "6"), table.now)
+        step = table.tell(event)
+        watched.watch.observe(step, event)
+        wear.observe(step, event)
+        body = {"event": to_record(event), "decision": [to_record(c) for c in step.commands]}
+        record = {"kind": "step", **body}
+        told.append((are_other_dice(record), list(moved(record)), wear.figures()))
+        if who is FLOOR:
+            watched.tell(read(4, (5, 5, 5)))
+            assert watched.codes == ["outcome-health"], "these are still the dice that were tossed"
+    assert told == [(False, [], Worn(1, 20.0, 1.0)), (True, ["changes of dice"], Worn())]

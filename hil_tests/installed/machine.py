@@ -1,0 +1,212 @@
+"""The machine of an installed table: the virtual rig, outside the container, and its people.
+
+Owns what stands in for the machine's pins and camera inside, the settings of a table on it, and
+what people do there. What is simulated: `pigpiod` inside is a relay to the rig's virtual daemon,
+since a real one needs a Raspberry Pi's memory, and to the rig's camera, which is no device. Daemon
+and table have a loopback that they share with nobody. `pinctrl` writes down what it was asked for,
+since there are no pins.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from hil_tests.demo import people
+from hil_tests.demo.session import Plan, Session
+from hil_tests.installed.computer import Computer
+from hil_tests.installed.debian import Teller
+from shaker_ctl.console.client import Console, ConsoleRefusedError
+
+PORT = 8888
+STICK = "/media/shaker-journal"
+"""Where the second journal's medium is mounted; here, memory."""
+
+DIALOUT = 20
+"""Debian's group of serial lines."""
+
+PIGPIOD = f"""#!/bin/sh
+# A relay to the rig's daemon, at the port where a real one listens, and to the rig's camera.
+socat TCP-LISTEN:%(camera)d,bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-camera &
+exec socat TCP-LISTEN:{PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:/run/rig-pins
+"""
+
+RELAY = """[Service]
+ExecStart=socat UNIX-LISTEN:/run/rig-%(name)s,fork,unlink-early,mode=666 TCP:127.0.0.1:%(port)d
+
+[Install]
+WantedBy=multi-user.target
+"""
+"""The outer half: a socket in the file system is reached from every network."""
+
+PINCTRL = """#!/bin/sh
+echo "$*" >> /run/pinctrl.log
+"""
+
+
+class BootedDebian:
+    """The virtual rig, and the people at its consoles."""
+
+    def __init__(self, folder: Path) -> None:
+        self.session = Session(Plan(pace="brisk", seed=3), folder)
+        self.session.start_rig()
+        self.session.write_settings()
+
+    def look(self) -> dict[str, Any]:
+        status: dict[str, Any] = self.session.ask_rig("status")
+        return status
+
+    def is_driven(self) -> bool:
+        return bool(self.look()["enabled"])
+
+    def turns(self) -> bool:
+        seen = self.look()
+        return bool(seen["enabled"]) and seen["speed_rpm"] > 150
+
+    def seconds_until_off(self) -> float:
+        """Wait until EN has been low for three looks; return when it fell."""
+        began_s = time.monotonic()
+        low_s: float | None = None
+        while time.monotonic() - began_s < 5.0:
+            now_s = time.monotonic()
+            if self.is_driven():
+                low_s = None
+            elif low_s is None:
+                low_s = now_s
+            elif now_s - low_s > 0.03:
+                return low_s - began_s
+            time.sleep(0.001)
+        raise AssertionError("EN is still high after 5 s")
+
+    def as_(self, role: str, name: str) -> Console:
+        console = self.session.console("dealer" if role == "dealer" else "technician")
+        console.login(role, name, self.session.passphrases[name])
+        return console
+
+    def devices(self) -> list[tuple[str, str]]:
+        """The serial lines as a container is given them; Debian's group may use them."""
+        rig = self.session.rig
+        found = []
+        for path, name in (
+            (rig["lamp"]["device"], "/dev/shaker-lamps"),
+            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
+            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
+        ):
+            device = os.path.realpath(path)
+            os.chown(device, 0, DIALOUT)
+            os.chmod(device, 0o660)
+            found.append((device, name))
+        return found
+
+    def settings(self) -> str:
+        """The settings of this rig as a technician writes them on an installed table."""
+        folder, rig = self.session.folder, self.session.rig
+        text = (folder / "settings.toml").read_text("utf-8")
+        for outside, inside in (
+            (rig["lamp"]["device"], "/dev/shaker-lamps"),
+            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
+            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
+            (f"{folder}/run", "/run/shaker-ctl"),
+            (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
+            (f"{folder}/journal-second.sqlite", f"{STICK}/journal.sqlite"),
+            (f"{folder}/", "/var/lib/shaker-ctl/"),
+            (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
+        ):
+            text = text.replace(outside, inside)
+        return text
+
+
+def open_table(machine: BootedDebian) -> None:
+    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
+    console = machine.session.console("technician")
+    people.bring_back(machine.session, console)
+    people.open_table(machine.session, console)
+    console.close()
+
+
+def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
+    """Do as a dealer does where the reader could not read: look, and enter."""
+    status = dealer.status()
+    if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
+        return
+    with suppress(ConsoleRefusedError):  # the table may have moved on meanwhile
+        dealer.ask(people.entry(machine.session, status["round"]))
+
+
+def put_stand_ins(root: Path, machine: BootedDebian) -> None:
+    """The two programs of a Raspberry Pi that stand in for its pins."""
+    rig = machine.session.rig
+    ports = {"pins": rig["pigpiod"]["port"], "camera": urlsplit(rig["camera"]["url"]).port}
+    for name, text in (("pinctrl", PINCTRL), ("pigpiod", PIGPIOD % ports)):
+        program = root / "usr/bin" / name
+        program.write_text(text)
+        program.chmod(0o755)
+    for name, port in ports.items():
+        unit = root / f"etc/systemd/system/rig-{name}.service"
+        unit.write_text(RELAY % {"name": name, "port": port})
+        wanted = unit.parent / "multi-user.target.wants" / unit.name
+        wanted.parent.mkdir(exist_ok=True)
+        wanted.symlink_to(f"/{unit.relative_to(root)}")
+
+
+def furnish(computer: Computer, machine: BootedDebian) -> None:
+    """Give an installed table its settings, its people and the medium of its second journal."""
+    folder = computer.root / "etc/shaker-ctl"
+    (folder / "settings.toml").write_text(machine.settings())
+    users = folder / "users.toml"
+    shutil.copyfile(machine.session.folder / "users.toml", users)
+    computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
+    users.chmod(0o640)
+    owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
+    computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
+
+
+def check_installed(computer: Computer, program: str, daemon: str, say: Teller) -> None:
+    """`shaker-ctl install` does all of it once, and a demonstration is refused afterwards.
+
+    `daemon`: the unit of the GPIO daemon.
+    """
+    first = computer.try_(program, "install", "--yes")
+    say("install: " + last_line(first.stdout), first.returncode == 0)
+    if first.returncode != 0:
+        print(first.stdout)  # noqa: T201 - the reason
+    again = computer.try_(program, "install", "--check")
+    say("install again: " + last_line(again.stdout), again.returncode == 0)
+    owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")
+    whose = ["shaker:shaker", "750", "root:shaker", "750"]
+    say(f"folders: {owner.split()}", owner.split() == whose)
+    units = ["shaker-ctl.service", daemon, r"media-shaker\x2djournal.mount"]
+    found = computer.try_("systemd-analyze", "verify", *units)
+    say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
+    refused = computer.try_(program, "demo", "--rounds", "1")
+    is_refused = refused.returncode == 1 and "real table" in refused.stdout
+    say("demo on this table: " + last_line(refused.stdout), is_refused)
+
+
+def last_line(text: str) -> str:
+    """Return what a program said last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing was said"
+
+
+@contextmanager
+def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, BootedDebian]]:
+    """The Debian in `root` booted beside a machine of its own; all of it ends again."""
+    with tempfile.TemporaryDirectory(prefix="booted-") as folder:
+        machine = BootedDebian(Path(folder))
+        with closing(machine.session):
+            put_stand_ins(root, machine)
+            with closing(Computer(root, machine.devices())) as computer:
+                say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
+                try:
+                    yield computer, machine
+                finally:
+                    if not say.is_fine:
+                        print(computer.log())  # noqa: T201 - the reasons

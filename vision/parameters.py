@@ -27,7 +27,7 @@ class Limits:
     """A constant and the weight of each of `witnesses.OUTLINE_FEATURES`. Source: a logistic
     regression on 4,069 flat dice and 363 others below 14° of the rig, half of them held up by
     something in sight (seeds 7101, 8101, 8103, 8104), without those of which contact speaks. The
-    weight of `beyond, seen well` is given: free it becomes 0, as what holds these dice up hides it."""
+    weight of `beyond, seen well` is given; free, it is 0: what holds these dice up hides it."""
     no_fit_mm: float = 1.0
     """Spread of an outline's sides, mm, above which no upright cube fits it. Above: the second
     reader says at most `no_fit`, whatever its other measurements say."""

@@ -327,7 +327,8 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     each = np.repeat(floor, shape[1] * shape[2], axis=0)
     away = _away(colours, _LINEAR[colours.astype(np.uint8)], each)
     level = _BARE_SHARE * away[:, :_TOP].mean(axis=1)
-    usual = sum(away[:, i : len(_S) - _BARE_RUN + 1 + i] for i in range(_BARE_RUN)) / _BARE_RUN
+    runs = [away[:, i : len(_S) - _BARE_RUN + 1 + i] for i in range(_BARE_RUN)]
+    usual = np.mean(runs, axis=0)
     middle = _S[_BARE_RUN // 2 :][: usual.shape[1]]
     is_bare = (usual < level[:, None]) & (middle > _BARE_FROM_MM)
     first = np.where(is_bare.any(axis=1), middle[is_bare.argmax(axis=1)], UNSEEN)

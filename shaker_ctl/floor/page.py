@@ -19,7 +19,6 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -36,7 +35,6 @@ from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link import topics
-from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.history import LARGEST
 from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.looked import NAME as LOOKED
@@ -122,31 +120,22 @@ class FloorPage:
             facts=lambda: {"table": parameters.site, "marks": (), "version": __version__},
         )
         guarded = self.site.guarded
-        self.app = Starlette(
-            routes=[
-                Route("/", guarded(Right.WALL, self._floor)),
-                Route("/stream/floor", self._stream),
-                Route("/results.json", guarded(Right.WALL, self._results, is_page=False)),
-                Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
-                Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
-                Route("/day", guarded(Right.DAY, self._day)),
-                Route("/day.csv", guarded(Right.DAY, self._day_csv, is_page=False)),
-                Route("/software", guarded(Right.ROUNDS, self._software)),
-                Route(
-                    "/picture/{name}/{sequence:int}/{sha256}",
-                    guarded(Right.ROUNDS, self._picture, is_page=False),
-                ),
-                Mount("/floor", StaticFiles(directory=HERE / "static")),
-                *self.site.routes(),
-            ],
-            exception_handlers=self.site.errors(),
-            lifespan=self._life,
-            middleware=[
-                Middleware(
-                    Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
-                )
-            ],
-        )
+        routes = [
+            Route("/", guarded(Right.WALL, self._floor)),
+            Route("/stream/floor", self._stream),
+            Route("/results.json", guarded(Right.WALL, self._results, is_page=False)),
+            Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
+            Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
+            Route("/day", guarded(Right.DAY, self._day)),
+            Route("/day.csv", guarded(Right.DAY, self._day_csv, is_page=False)),
+            Route("/software", guarded(Right.ROUNDS, self._software)),
+            Route(
+                "/picture/{name}/{sequence:int}/{sha256}",
+                guarded(Right.ROUNDS, self._picture, is_page=False),
+            ),
+            Mount("/floor", StaticFiles(directory=HERE / "static")),
+        ]
+        self.app = self.site.application(routes, self._life, p)
 
     def end_streams(self) -> None:
         """Have every stream end at once."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,7 +20,6 @@ from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.book import Book, Round
-from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.history import History
 from shaker_ctl.page.looked import NAME as LOOKED
 from shaker_ctl.page.looked import LookedLog
@@ -85,16 +83,7 @@ class Page:
         second, and most show nothing new."""
         self._past: tuple[object, list[Round], Round | None] = (None, [], None)
         """What the tables told last, and of which end of the journal and round in hand."""
-        self.app = Starlette(
-            routes=self._routes(),
-            exception_handlers=self.site.errors(),
-            lifespan=self._life,
-            middleware=[
-                Middleware(
-                    Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
-                )
-            ],
-        )
+        self.app = self.site.application(self._routes(), self._life, p)
 
     @asynccontextmanager
     async def _life(self, _app: Starlette) -> AsyncIterator[None]:
@@ -117,7 +106,6 @@ class Page:
             *History(self.site, self.book, self._places).routes(),
             Route("/technician", guarded(Right.TECHNICIAN, self._technicians)),
             *self._technician.routes(),
-            *self.site.routes(),
         ]
 
     def _heard(self) -> None:

@@ -18,13 +18,18 @@ from urllib.parse import parse_qs, quote
 
 import jinja2
 from markupsafe import Markup
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Lifespan
 
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, People, Session
 from shaker_ctl.page.words import Words
 
@@ -80,6 +85,20 @@ class Site:
         self.templates.filters["time"] = clock_time
         self.templates.filters["moment"] = moment
         self.templates.globals["static"] = _versioned
+
+    def application(
+        self, routes: Sequence[BaseRoute], life: Lifespan[Starlette], p: PageParameters
+    ) -> Starlette:
+        """Return the ASGI application of these routes and the site's own, behind its guard."""
+        guard = Middleware(
+            Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
+        )
+        return Starlette(
+            routes=[*routes, *self.routes()],
+            exception_handlers=self.errors(),
+            lifespan=life,
+            middleware=[guard],
+        )
 
     # ── Drawing ─────────────────────────────────────────────────────────────
 

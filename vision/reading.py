@@ -163,6 +163,13 @@ class SecondVote:
     contrast: float = 0.0
     """What the above was concluded from: see `outline.Fit`, `pips.Face` and `sides.Sides`; the
     offset of the pips in edges."""
+    x_mm: float = 0.0
+    y_mm: float = 0.0
+    turn_deg: float = 0.0
+    """Where the middle of its pips is, and how it is turned, clockwise from the picture's right."""
+    floor_mm: tuple[float, ...] = ()
+    """How far outward of each side's top edge the plain floor is first seen, mm: first of the side
+    that faces where `turn_deg` points, the others follow clockwise. Empty: not measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ TOP_PX = 1.0
 """The same at the height of a flat die's top, with a ruler's height (±3 mm; read to 5 mm here):
 1.4 % of a die's edge."""
 
+SMALL_TOP_PX = 1.1
+"""Of a camera with 2.9 pixels a millimetre over a card of 31 mm radius. A top that is one pixel off
+is where that of a die has it that leans by 1.2°."""
+
 RAISED_TOP_PX = 0.9
 """With a second picture, of the card raised by 40 mm."""
 
@@ -57,6 +61,7 @@ HIGH = Lens(
     tilt_deg=(1.0, 1.2),
 )  # fmt: skip
 ASKEW = Lens(tilt_deg=(2.0, -1.5), k1=-0.2, centre_px=(330.0, 232.0), height_mm=296.0)
+SMALL = Lens(width=420, height=420, centre_px=(208.0, 211.5), floor_px_per_mm=2.9, k1=-0.03)
 LOOKS = {"straight": STRAIGHT, "askew": ASKEW, "beside": BESIDE, "high": HIGH, "fitted": FITTED}
 SEEN = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
 
@@ -126,6 +131,12 @@ def test_a_second_picture_of_the_raised_card_replaces_the_ruler(lens: Lens) -> N
     assert fit.calibration.height_mm == pytest.approx(lens.height_mm, abs=1.5)
     assert fit.calibration.tilt_deg[0] == pytest.approx(lens.tilt_deg[0], abs=0.5)
     assert fit.calibration.tilt_deg[1] == pytest.approx(-lens.tilt_deg[1], abs=0.5)
+
+
+def test_a_small_camera_above_a_small_compartment_knows_where_plumb_is() -> None:
+    fit = measured("narrow", SMALL, 1)
+    assert off_px(fit, SMALL, 32.0, 0.0) <= FLOOR_PX
+    assert off_px(fit, SMALL, 32.0, 16.0) <= SMALL_TOP_PX
 
 
 def test_a_thick_card_counts_with_its_thickness() -> None:

@@ -66,6 +66,16 @@ class SecondDie:
     fit: Fit
     sides: Sides = NOTHING_SEEN
 
+    def middle_mm(self, edge_mm: float) -> tuple[float, float]:
+        """Where the middle of its top face is by its pips: the outline of a die that leans, or that
+        stands in a shadow, may be elsewhere."""
+        (u, v), turn = self.face.offset, self.pose.turn
+        c, s = float(np.cos(turn)), float(np.sin(turn))
+        return (
+            self.pose.x_mm + edge_mm * (u * c - v * s),
+            self.pose.y_mm + edge_mm * (u * s + v * c),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SecondReading:
@@ -350,11 +360,7 @@ class SecondReader:
         for i in read:
             near = cv2.dilate(around[i].view(np.uint8), np.ones((3, 3), np.uint8)) > 0
             others.append(near if len(dice) > 1 else None)
-            pose, (u, v) = dice[i].pose, dice[i].face.offset
-            c, s = np.cos(pose.turn), np.sin(pose.turn)
-            places.append(
-                (pose.x_mm + edge * (u * c - v * s), pose.y_mm + edge * (u * s + v * c), pose.turn)
-            )
+            places.append((*dice[i].middle_mm(edge), dice[i].pose.turn))
         measured = list(dice)
         sides = measure_sides(image, ground, others, places, self.calibration)
         for i, each in zip(read, sides, strict=True):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -77,6 +77,15 @@ _LINEAR = (np.arange(256) / 255.0) ** _GAMMA
 _COARSE = 3
 """Of so many samples along a ray one tells whether floor or a neighbour is there."""
 
+UNSEEN = 9.9
+_BARE_FROM_MM = 0.35
+"""Distance from a top edge at which its own blur ends."""
+_BARE_RUN = 3
+_BARE_SHARE = 0.05
+"""Difference from the floor's colour, lit or in shadow, as a share of the top face's, below which
+so many samples in a row show the floor. Of 30 flat dice of the rig beside a neighbour 28 have less,
+of 34 that lean on one none; the two are green on green felt."""
+
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
 _TOWARDS = ((0, -1), (1, -1), (0, 1), (1, 1))
@@ -100,6 +109,9 @@ class Sides:
     contrast: float
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
+    floor_mm: tuple[float, ...] = ()
+    """How far outward of each top edge the plain floor is first seen, mm; `UNSEEN` where it is not.
+    The first side faces where the die's turn points, the others follow clockwise in the picture."""
 
 
 NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0, 0.0)
@@ -125,8 +137,12 @@ def measure_sides(
         image, ground, others, at[:, None, :2], turned, calibration
     )
     ends = _ends(profiles, lengths, is_floor, strips)
+    floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
     return [
-        _judged(profiles[i], ends.at_mm[i], ends.contrast[i], strips[i], calibration)
+        replace(
+            _judged(profiles[i], ends.at_mm[i], ends.contrast[i], strips[i], calibration),
+            floor_mm=tuple(floor_mm[i]),
+        )
         for i in range(len(at))
     ]
 
@@ -270,13 +286,7 @@ def _ends(
     tail = np.maximum(count, _TAIL)[:, None] - np.arange(1, _TAIL + 1)
     floor = np.sort(light[rows[:, None], tail], axis=1)[:, _TAIL // 2]
     bare = is_floor.reshape(len(rows), -1)[rows, tail[:, 0]]
-    dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
-    shade = (light @ floor[:, :, None])[..., 0] / dot[:, None]
-    shade = np.minimum(np.maximum(shade, 0.0), 1.1)
-    # 255 (shade floor)^(1/γ), as a product of powers: of sixty numbers instead of thousands.
-    shaded = (shade ** (1 / _GAMMA))[..., None] * (255.0 * floor ** (1 / _GAMMA))[:, None]
-    off = colours - shaded
-    away = np.sqrt(np.einsum("bkc,bkc->bk", off, off))
+    away = _away(colours, light, floor)
     contrast = away[:, :_TOP].mean(axis=1)
     level = np.minimum(np.maximum(_LEVEL_SHARE * contrast, _LEVELS[0]), _LEVELS[1])
     near = (away <= level[:, None]) & (np.arange(len(_S)) < count[:, None])
@@ -288,6 +298,41 @@ def _ends(
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
     return _Ends(at.reshape(lengths.shape), contrast.reshape(lengths.shape))
+
+
+def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """(N, K) distances of colours (N, K, 3), which are so much `light`, from the colour of floor
+    that reflects the light (N, 3), in any shadow."""
+    dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
+    shade = (light @ floor[:, :, None])[..., 0] / dot[:, None]
+    shade = np.minimum(np.maximum(shade, 0.0), 1.1)
+    # 255 (shade floor)^(1/γ), as a product of powers: of sixty numbers instead of thousands.
+    shaded = (shade ** (1 / _GAMMA))[..., None] * (255.0 * floor ** (1 / _GAMMA))[:, None]
+    off = colours - shaded
+    return np.asarray(np.sqrt(np.einsum("bkc,bkc->bk", off, off)))
+
+
+def _floor_light(ground: Foreground, calibration: Calibration, at: np.ndarray) -> np.ndarray:
+    """(D, 3) linear light of the floor where dice stand, whatever lies beside them."""
+    px = calibration.to_px(np.c_[at[:, :2], np.zeros(len(at))])
+    x, y = _in_view(ground, px[:, 0], px[:, 1])
+    lab = np.clip(np.rint(ground.floor.lab[:, y, x].T), 0, 255).astype(np.uint8)
+    return np.asarray(_LINEAR[cv2.cvtColor(lab[:, None], cv2.COLOR_Lab2BGR)[:, 0]])
+
+
+def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """(D, 4) `Sides.floor_mm`, from what most blocks of a side show."""
+    shape = profiles.shape[:3]
+    colours = profiles.reshape(-1, len(_S), 3)
+    each = np.repeat(floor, shape[1] * shape[2], axis=0)
+    away = _away(colours, _LINEAR[colours.astype(np.uint8)], each)
+    level = _BARE_SHARE * away[:, :_TOP].mean(axis=1)
+    runs = [away[:, i : len(_S) - _BARE_RUN + 1 + i] for i in range(_BARE_RUN)]
+    usual = np.mean(runs, axis=0)
+    middle = _S[_BARE_RUN // 2 :][: usual.shape[1]]
+    is_bare = (usual < level[:, None]) & (middle > _BARE_FROM_MM)
+    first = np.where(is_bare.any(axis=1), middle[is_bare.argmax(axis=1)], UNSEEN)
+    return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
 
 
 def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | None:

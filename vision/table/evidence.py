@@ -77,13 +77,14 @@ def _evidence(
             None if found.near is None else found.near.flat_p,
             None if found.near is None else found.near.lean_deg,
         ),
-        second=None if other is None else _second_vote(other),
+        second=None if other is None else _second_vote(other, calibration.die_mm),
         measured=measured,
     )
 
 
-def _second_vote(die: SecondDie) -> SecondVote:
+def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:
     face, fit, sides = die.face, die.fit, die.sides
+    x_mm, y_mm = die.middle_mm(die_mm)
     return SecondVote(
         value=face.value,
         confidence=face.confidence,
@@ -99,6 +100,10 @@ def _second_vote(die: SecondDie) -> SecondVote:
         beyond_mm=fit.beyond_mm,
         offset=float(np.hypot(*face.offset)),
         contrast=sides.contrast,
+        x_mm=x_mm,
+        y_mm=y_mm,
+        turn_deg=float(np.degrees(die.pose.turn)),
+        floor_mm=sides.floor_mm,
     )
 
 

@@ -145,8 +145,9 @@ class _Judgement:
         is_askew = side_of(die, (TOP,)) < limits.askew_top
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
             is_askew = False  # an upright cube stands there: only its height may be another
-        if die.beside:  # a hidden seam spoils both sides, but never so much
-            return networks < limits.seam_networks and (second < limits.seam_second or is_askew)
+        if die.beside:  # a hidden seam spoils both sides, but never the networks' so much
+            is_doubted = second < limits.no_roll_second or is_askew
+            return networks < limits.seam_networks and is_doubted
         return fails(networks, second, limits) or (looks < limits.askew_looks and is_askew)
 
     def _on_a_hidden_die(self) -> NoRoll | None:

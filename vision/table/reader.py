@@ -197,17 +197,17 @@ class TableReader:
                         flat_p=min(now.flat_p, die.flat_p),
                     )
                 )
-        return self._look_near(image, dice, (is_turned,))
+        return self._look_near(image, dice, is_turned)
 
     def _look_near(
-        self, image: np.ndarray, dice: Sequence[FoundDie], ways: Sequence[bool] = (False, True)
+        self, image: np.ndarray, dice: Sequence[FoundDie], is_turned: bool | None = None
     ) -> tuple[FoundDie, ...]:
         """The same with their edges and the near look."""
         edges = list(refine(image, np.array([die.corners for die in dice]))[0])
         looks: Sequence[NearLook | None] = (
             [None] * len(dice)
             if self._near is None
-            else self._near.look(image, edges, self.calibration, ways=ways)
+            else self._near.look(image, edges, self.calibration, is_turned=is_turned)
         )
         return tuple(
             replace(die, edges=edge, near=look)

@@ -5,7 +5,11 @@ Owns: the places where such a support stands. Must not know what a witness is wo
 A die whose one side rests on something leans away from it. The side face that shows the lean then
 looks into the gap between both. No outline and no side face is seen there, so these witnesses say
 the same of a flat die and of a leaning one. What can be seen is the gap: two sides that are
-parallel, as far apart as the top of a die that leans moves away from what it rests on.
+parallel, as far apart as the top of a die that leans moves away from what it rests on. Their pips
+tell where the tops are: a network's corners err by a third of such a gap.
+
+Nothing is held up by a neighbour if the floor itself is seen in that gap: a leaning die's side face
+fills it. At the wall the die's own top hides the gap; there the side face on the far side tells.
 """
 
 from __future__ import annotations
@@ -15,50 +19,61 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.parameters import Limits
-from vision.reading import DieEvidence, Scene
+from vision.reading import DieEvidence, Scene, SecondVote
+
+_SQUARE = np.array([(1, -1), (1, 1), (-1, 1), (-1, -1)], float) / 2
+"""Clockwise from the first corner of the side that faces where the die's turn points."""
 
 
 def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, limits: Limits) -> str:
     """`a neighbour` or `the wall`, if it stands so; empty: nothing does."""
+    vote = die.second
+    if vote is None or vote.value is None or not vote.floor_mm:
+        return ""
+    own = _top_mm(vote, scene.die_mm)
     low, high = limits.lean_gap_mm
-    px_per_mm = scene.die_px / scene.die_mm
-    for other in dice:
-        if other is die or _apart_deg(die.turn_deg, other.turn_deg) > limits.lean_gap_deg:
+    for other in (each.second for each in dice if each is not die):
+        if other is None or _apart_deg(vote.turn_deg, other.turn_deg) > limits.lean_gap_deg:
             continue
-        for gap_px, share in _gaps(np.array(die.corners), np.array(other.corners)):
-            if low < gap_px / px_per_mm < high and share > limits.lean_gap_share:
+        gaps = _gaps(own, _top_mm(other, scene.die_mm))
+        for (gap_mm, share), floor_mm in zip(gaps, vote.floor_mm, strict=True):
+            is_seen = floor_mm < gap_mm - limits.bare_gap_mm
+            if low < gap_mm < high and share > limits.lean_gap_share and not is_seen:
                 return "a neighbour"
-    return "the wall" if _is_at_wall(die, scene, limits) else ""
+    return "the wall" if _rests_on_wall(vote, own, scene, limits) else ""
+
+
+def _top_mm(vote: SecondVote, die_mm: float) -> np.ndarray:
+    """(4, 2) corners of the top face."""
+    turn = np.radians(vote.turn_deg)
+    c, s = np.cos(turn), np.sin(turn)
+    return np.asarray(_SQUARE * die_mm @ np.array([(c, s), (-s, c)]) + (vote.x_mm, vote.y_mm))
 
 
 def _gaps(own: np.ndarray, other: np.ndarray) -> list[tuple[float, float]]:
-    """Per side of (4, 2) corners: how far outside of it the other quadrilateral begins, pixels, and
-    on what share of the side it is."""
+    """Per side of (4, 2) corners: how far outside of it the other quadrilateral begins, and on what
+    share of the side it is."""
     found = []
     for a, b in zip(own, np.roll(own, -1, axis=0), strict=True):
-        along = (b - a) / np.linalg.norm(b - a)
-        out = np.array((along[1], -along[0]))
-        out *= np.sign(out @ ((a + b) / 2 - own.mean(axis=0)))
-        at = (other - a) @ along / np.linalg.norm(b - a)
+        length = np.linalg.norm(b - a)
+        along = (b - a) / length
+        at = (other - a) @ along / length
         share = min(1.0, float(at.max())) - max(0.0, float(at.min()))
-        found.append((float(((other - a) @ out).min()), share))
+        found.append((float(((other - a) @ (along[1], -along[0])).min()), share))
     return found
 
 
-def _is_at_wall(die: DieEvidence, scene: Scene, limits: Limits) -> bool:
-    """True if a side of the die faces the wall from as far away as a lean leaves it."""
-    heading_deg = float(np.degrees(np.arctan2(die.y_mm, die.x_mm)))
-    if not scene.wall_mm or _apart_deg(heading_deg, die.turn_deg) > limits.lean_gap_deg:
+def _rests_on_wall(vote: SecondVote, own: np.ndarray, scene: Scene, limits: Limits) -> bool:
+    """True if a side of the die faces the wall from as far away as a lean leaves it, and the far
+    side does not show what an upright die's does."""
+    heading_deg = float(np.degrees(np.arctan2(vote.y_mm, vote.x_mm)))
+    if not scene.wall_mm or _apart_deg(heading_deg, vote.turn_deg) > limits.lean_gap_deg:
         return False
-    half = scene.die_mm / 2
-    middle = np.array((die.x_mm, die.y_mm))
-    turn = np.radians(die.turn_deg)
-    axes = half * np.array(((np.cos(turn), np.sin(turn)), (-np.sin(turn), np.cos(turn))))
-    reach = max(
-        float(np.hypot(*(middle + u * axes[0] + v * axes[1]))) for u in (-1, 1) for v in (-1, 1)
-    )
     low, high = limits.lean_wall_mm
-    return low < scene.wall_mm - reach < high
+    if not low < scene.wall_mm - float(np.hypot(*own.T).max()) < high:
+        return False
+    far = (round((heading_deg - vote.turn_deg) / 90.0) + 2) % 4
+    return vote.floor_mm[far] < min(vote.floor_mm) + limits.bare_far_mm
 
 
 def _apart_deg(a: float, b: float) -> float:

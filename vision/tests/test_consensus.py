@@ -28,7 +28,7 @@ PLACES = ((-20.0, 0.0), (0.0, 10.0), (22.0, -8.0))
 
 
 SCENE = Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0)
-FLAT, DOUBTFUL, LEANING = 3.0, 0.2, -5.0
+FLAT, DOUBTFUL, LEANING = 3.0, -0.8, -5.0
 """Odds of each side: clearly flat, short of the limit, clearly not."""
 
 

@@ -108,14 +108,35 @@ def test_contact_speaks_for_a_free_die_and_outvotes_no_witness():
         assert odds(against, CONTACT) == 0.0
 
 
-def test_contact_speaks_against_a_die_that_a_neighbour_or_the_wall_may_hold_up():
-    resting = die(at=75.0)  # a gap of 1.1 mm, in which a lean would hide
+def held(gap_mm: float, floor_mm: tuple[float, ...], turn_deg: float = 0.0) -> DieEvidence:
+    """A die whose right side stands so far from a neighbour's."""
+    vote = replace(VOTE, x_mm=16.0 + gap_mm, turn_deg=turn_deg)
+    other = replace(die(), second=vote, x_mm=50.0)
+    one = replace(die(), second=replace(VOTE, floor_mm=floor_mm))
+    return heard([one, other], replace(SCENE, wall_mm=60.0))[0]
+
+
+def test_contact_speaks_against_a_die_that_a_neighbour_may_hold_up():
+    resting = held(1.8, (9.9, 0.5, 0.5, 0.5))
     assert resting.may_rest_on == "a neighbour"
     assert odds(resting, CONTACT) == LIMITS.lean_gap
-    assert die(at=85.0).may_rest_on == ""
-    at_wall = 200.0 / 4.4 + 8.0 + 2.0
-    assert die(scene=replace(SCENE, wall_mm=at_wall)).may_rest_on == "the wall"
-    assert die(scene=replace(SCENE, wall_mm=at_wall + 3.0)).may_rest_on == ""
+    assert held(1.8, (1.3, 0.5, 0.5, 0.5)).may_rest_on == "a neighbour"
+    assert held(1.8, (0.5, 9.9, 9.9, 9.9)).may_rest_on == ""  # the floor is seen between them
+    assert held(0.5, (9.9, 0.5, 0.5, 0.5)).may_rest_on == ""  # a die that leans is farther away
+    assert held(4.0, (9.9, 0.5, 0.5, 0.5)).may_rest_on == ""
+    assert held(1.0, (9.9, 0.5, 0.5, 0.5), turn_deg=9.0).may_rest_on == ""
+    assert held(1.8, ()).may_rest_on == ""
+
+
+def test_contact_speaks_against_a_die_that_the_wall_may_hold_up():
+    def at_wall(gap_mm: float, far_mm: float) -> str:
+        vote = replace(VOTE, x_mm=30.0, floor_mm=(9.9, 0.5, far_mm, 0.5))
+        reach = float(np.hypot(38.0, 8.0))
+        return die(vote=vote, scene=replace(SCENE, wall_mm=reach + gap_mm)).may_rest_on
+
+    assert at_wall(2.0, 0.5) == "the wall"
+    assert at_wall(2.0, 1.0) == ""  # a side face is seen that a lean hides
+    assert at_wall(5.0, 0.5) == ""
 
 
 def test_an_outline_that_no_cube_fits_speaks_against_one():

@@ -1,7 +1,7 @@
 """Inside the emulation: readings, step by step. `python -m hil_tests.arm64.reading FOLDER`.
 
-Owns the names of the steps, and which function is which. The folder holds what `frames` writes; the
-names of the marks go into it as `names.json`.
+Owns the names of the steps, and the function of each step. FOLDER holds what `frames` writes; this
+module adds the names of the marks as `names.json`.
 """
 
 from __future__ import annotations

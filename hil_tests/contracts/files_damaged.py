@@ -1,9 +1,9 @@
 """Every file that a start reads, flipped, cut, emptied and exchanged, byte by byte.
 
 `python -m hil_tests.contracts.files_damaged` damages each byte of the small files and a seeded
-sample of the large ones, and starts the table as far as its first device. A start may go on as if
-nothing were wrong only where what it read is the same; else it ends with the status and the line
-that are promised. An exception of any other kind is a `traceback`, and never right.
+sample of the large ones, and starts the table as far as its first device. A start may succeed only
+if it read the same values as from the undamaged file. Otherwise it must end with the promised
+status and line. Any other exception counts as `traceback`, and is always an error.
 """
 
 from __future__ import annotations

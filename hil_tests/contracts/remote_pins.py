@@ -2,8 +2,8 @@
 
     python -m hil_tests.contracts.remote_pins ADDRESS PARAMETERS
 
-Owns carrying calls there and results, errors and news of contacts back. The process holds the
-shipped adapters on the real libgpiod; what stands in for the kernel is outside it.
+Owns the protocol: calls go to this process; results, errors and changes of contacts come back. The
+process holds the shipped adapters on the real libgpiod; the substitute for the kernel is outside.
 """
 
 from __future__ import annotations

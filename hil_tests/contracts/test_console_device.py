@@ -1,4 +1,4 @@
-"""What a console relies on in its line: bytes both ways, in order, at speed; and a plug.
+"""What a console needs of its line: bytes both ways, in order, at speed; and a plug that is pulled.
 
 On a virtual rig both ends are pseudo-terminals at their baud rate; on a bench they are the two
 devices that the rig file names, with a null-modem cable between them.

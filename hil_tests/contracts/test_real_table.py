@@ -1,4 +1,4 @@
-"""Product and rig, which do not know each other, agree on what marks a real table (O-16)."""
+"""Product and rig do not import each other, but agree on what marks a real table (O-16)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How dice look: colours, pips and the texture of each face, painted once per style.
 
-It owns styles and face textures, in linear light. It must not know where a die is or how it is lit.
+Owns styles and face textures, in linear light. Must not know where a die is or how it is lit.
 """
 
 from __future__ import annotations

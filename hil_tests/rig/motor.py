@@ -3,10 +3,10 @@
 A brushed 24 V gear motor turns a cam that lifts the plate. The driver sees duty and EN, limits its
 current, brakes into a resistor while EN is low, and reports an over-current by its fault line.
 While EN is high a solenoid holds a sprung lever off the shaft; when it drops, the lever falls onto
-a heart cam (as in a stopwatch), brakes the shaft and returns it to its lowest point, so that the
-floor under the dice always rests at the height that the camera is calibrated for. It must not know
-what drives it, nor what lies on the plate. Three dice weigh 15 g; the plate assembly weighs half a
-kilogram.
+a heart cam (as in a stopwatch), brakes the shaft and returns it to its lowest point. So the floor
+under the dice always rests at the height that the camera is calibrated for. Must not know who
+drives the motor, nor what lies on the plate. Three dice weigh 15 g; the plate assembly weighs half
+a kilogram.
 
 The figures are those of the gear motor and driver class on the wiring page. Each is an estimate for
 the virtual machine, so that the motor reaches 720 rpm, or stops from it, within 0.4 s.

@@ -1,7 +1,7 @@
-"""Are the simulated tosses fair? Tosses thousands of times, faster than real time, and tests them.
+"""Tosses dice thousands of times, faster than real time, and tests whether the tosses are fair.
 
-It owns the trial and its figures: faces, independence, how often dice end not flat. It must not
-know of pins, cameras or the service. Run it: `python -m hil_tests.rig.physics --help`.
+Owns the trial and its figures: faces, independence, how often dice end not flat. Must not know
+pins, cameras or the service. Run it: `python -m hil_tests.rig.physics --help`.
 """
 
 from __future__ import annotations

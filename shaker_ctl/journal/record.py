@@ -1,7 +1,7 @@
 """One record and the chain that binds it to all before it.
 
 Owns the layout: canonical JSON (sorted keys, no spaces, UTF-8), a sequence number from 1 without
-gaps, and SHA-256 over the hash before and the body. It must not know of files, nor of what events
+gaps, and SHA-256 over the previous hash and the body. It must not know files, nor what events
 mean.
 """
 

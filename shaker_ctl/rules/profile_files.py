@@ -1,7 +1,7 @@
-"""Profile files: found by name or path, read, laid over one another, and refused with the reason.
+"""Profile files: found by name or path, read, merged, and refused with the reason.
 
-Owns what a file may call itself: a shipped name is a text's own, and what loosens a text is the
-house's. Must not know what the table does with a value.
+Owns the names that a file may have: the names of shipped profiles are reserved, and a file that
+makes a text less strict needs a name of the house. Must not know what the table does with a value.
 """
 
 from __future__ import annotations

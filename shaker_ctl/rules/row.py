@@ -3,9 +3,9 @@
 Owns `Row`, `Context`, `Guard` and `Step`. Must not know any particular row.
 
 A row says: in these phases, on this event, when all these guards hold, go there, note this, do
-that, because of this clause. A comment above a row or a group of rows tells in half a line what the
-clause says; the key after the event leads to the clause of each text. Rows are data and not code,
-so that the same table is run, drawn, listed with its clauses, proved by exhaustion, and mutated.
+that, because of this clause. A comment above a row or a group of rows says in a few words what the
+clause says; the key after the event leads to the clause of each text. Rows are data and not code.
+So the same table can be run, drawn, listed with its clauses, explored in every state, and mutated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What happens at the table, told at every console, and the newest of it kept for screens.
+"""Announces at every console what happens at the table, and keeps the newest of it for screens.
 
-Owns the sentence that people hear, the last powered run, and the last rounds. What happens before
-there is a desk is kept as a fault, and told to nobody: nobody listens yet.
+Owns the sentence that people read, the last powered run, and the last rounds. Before the consoles'
+desk exists, a fault is kept and not announced: nobody listens yet.
 """
 
 from __future__ import annotations

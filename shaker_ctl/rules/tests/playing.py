@@ -1,4 +1,4 @@
-"""A table in a test: events go in by short calls, the last step stays to be looked at."""
+"""A table in a test: short calls send events, and a test can look at the last step."""
 
 from __future__ import annotations
 

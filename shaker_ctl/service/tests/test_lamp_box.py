@@ -1,4 +1,4 @@
-"""Which box is on record, and what a journal of real records says of a box's memory."""
+"""Which lamp box the journal names, and what the journal's records say about a box's memory."""
 
 from __future__ import annotations
 

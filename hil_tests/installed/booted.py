@@ -25,8 +25,7 @@ from hil_tests.installed.computer import Computer, hang
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
     PORT,
-    STICK,
-    BootedDebian,
+    Machine,
     booted,
     check_installed,
     enter_what_lies_there,
@@ -42,7 +41,7 @@ RECIPE = debian.Recipe(
     "bookworm",
     (
         *("systemd", "systemd-sysv", "dbus", "udev", "python3", "python3-venv"),
-        *("libgl1", "libglib2.0-0", "socat"),
+        *(*debian.LIBRARIES["bookworm"], "socat"),
     ),
 )
 
@@ -139,7 +138,7 @@ def _restarted(computer: Computer) -> None:
     computer.run("systemctl", "start", "shaker-ctl")
 
 
-def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
+def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
     """Killed while a technician jogs."""
     low_before = computer.pins_taken_low()
     tom = machine.as_("technician", "tom")
@@ -152,7 +151,7 @@ def check_kill(computer: Computer, machine: BootedDebian, say: Teller) -> None:
     back(computer, machine, say, restarts=1, low_before=low_before, code="controller-died")
 
 
-def check_hang(computer: Computer, machine: BootedDebian, say: Teller) -> None:
+def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
     """Hung in the toss of a round: it is void, and nothing plays before a new inspection."""
     pid = computer.main_pid()
     open_table(machine)
@@ -169,7 +168,7 @@ def check_hang(computer: Computer, machine: BootedDebian, say: Teller) -> None:
 
 def back(
     computer: Computer,
-    machine: BootedDebian,
+    machine: Machine,
     say: Teller,
     *,
     restarts: int,
@@ -198,7 +197,7 @@ def back(
     )
 
 
-def check_stop(computer: Computer, machine: BootedDebian, say: Teller) -> None:
+def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
@@ -342,7 +341,7 @@ def run(root: Path) -> bool:
             check_stop(computer, machine, say)
             beside.check_followed(computer, PROGRAM, say)
             check_doctor(computer, say, is_running=False)
-            Workshop(computer, machine, PROGRAM, STICK, say).change_all()
+            Workshop(computer, machine, PROGRAM, say).change_all()
             check_loops(computer, machine.settings(), say)
             check_without_python(computer, say)
             check_uninstallation(computer, say)

@@ -51,8 +51,8 @@ echo "$*" >> /run/pinctrl.log
 """
 
 
-class BootedDebian:
-    """The virtual rig, and the people at its consoles."""
+class Machine:
+    """The virtual rig of one table, outside the container, and the people at its consoles."""
 
     def __init__(self, folder: Path) -> None:
         self.session = Session(Plan(pace="brisk", seed=3), folder)
@@ -123,7 +123,7 @@ class BootedDebian:
         return text
 
 
-def open_table(machine: BootedDebian) -> None:
+def open_table(machine: Machine) -> None:
     """Have the technician clear what stands, and the floorperson inspect, sign and open."""
     console = machine.session.console("technician")
     people.bring_back(machine.session, console)
@@ -131,7 +131,7 @@ def open_table(machine: BootedDebian) -> None:
     console.close()
 
 
-def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
+def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
     """Do as a dealer does where the reader could not read: look, and enter."""
     status = dealer.status()
     if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
@@ -140,7 +140,7 @@ def enter_what_lies_there(dealer: Console, machine: BootedDebian) -> None:
         dealer.ask(people.entry(machine.session, status["round"]))
 
 
-def put_stand_ins(root: Path, machine: BootedDebian) -> None:
+def put_stand_ins(root: Path, machine: Machine) -> None:
     """The two programs of a Raspberry Pi that stand in for its pins."""
     rig = machine.session.rig
     ports = {"pins": rig["pigpiod"]["port"], "camera": urlsplit(rig["camera"]["url"]).port}
@@ -156,7 +156,7 @@ def put_stand_ins(root: Path, machine: BootedDebian) -> None:
         wanted.symlink_to(f"/{unit.relative_to(root)}")
 
 
-def furnish(computer: Computer, machine: BootedDebian) -> None:
+def furnish(computer: Computer, machine: Machine) -> None:
     """Give an installed table its settings, its people and the medium of its second journal."""
     folder = computer.root / "etc/shaker-ctl"
     (folder / "settings.toml").write_text(machine.settings())
@@ -164,6 +164,11 @@ def furnish(computer: Computer, machine: BootedDebian) -> None:
     shutil.copyfile(machine.session.folder / "users.toml", users)
     computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
     users.chmod(0o640)
+    plug_in_stick(computer)
+
+
+def plug_in_stick(computer: Computer) -> None:
+    """Mount an empty medium for the second journal, which the service may write."""
     owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
     computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
 
@@ -197,10 +202,10 @@ def last_line(text: str) -> str:
 
 
 @contextmanager
-def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, BootedDebian]]:
+def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, Machine]]:
     """The Debian in `root` booted beside a machine of its own; all of it ends again."""
     with tempfile.TemporaryDirectory(prefix="booted-") as folder:
-        machine = BootedDebian(Path(folder))
+        machine = Machine(Path(folder))
         with closing(machine.session):
             put_stand_ins(root, machine)
             with closing(Computer(root, machine.devices())) as computer:

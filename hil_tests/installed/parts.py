@@ -7,12 +7,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 from hil_tests.installed.debian import Teller
+from hil_tests.installed.machine import STICK, Machine, plug_in_stick
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
 if TYPE_CHECKING:
     from hil_tests.installed.computer import Computer
-    from hil_tests.installed.machine import BootedDebian
 
 HEIGHT_MM = "300"
 
@@ -20,14 +20,10 @@ HEIGHT_MM = "300"
 class Workshop:
     """A technician with the table's page in hand."""
 
-    def __init__(
-        self, computer: Computer, machine: BootedDebian, program: str, stick: str, say: Teller
-    ) -> None:
-        """`stick`: where the second journal's medium is mounted."""
+    def __init__(self, computer: Computer, machine: Machine, program: str, say: Teller) -> None:
         self._computer = computer
         self._machine = machine
         self._program = program
-        self._stick = stick
         self._say = say
 
     def change_all(self) -> None:
@@ -49,9 +45,8 @@ class Workshop:
             self._starts(f"{what} is adopted, and the table starts")
 
     def _change_stick(self) -> None:
-        self._computer.run("umount", self._stick)
-        owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-        self._computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {self._stick}")
+        self._computer.run("umount", STICK)
+        plug_in_stick(self._computer)
         self._starts("without its second copy it does not start", "second", is_refused=True)
         self._does("journal rebuild --second --yes")
         self._starts("with a new stick it starts")

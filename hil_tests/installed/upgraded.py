@@ -30,7 +30,7 @@ from hil_tests.installed import beside, debian
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
-    BootedDebian,
+    Machine,
     booted,
     check_installed,
     enter_what_lies_there,
@@ -184,7 +184,7 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
         say(f"no {module} is on this table", "ModuleNotFoundError" in extra.stdout)
 
 
-def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Teller) -> None:
+def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -> None:
     started = computer.try_("systemctl", "start", "shaker-ctl")
     say("started", started.returncode == 0)
     if started.returncode != 0:
@@ -196,7 +196,7 @@ def check_play(machine: BootedDebian, computer: Computer, rounds: int, say: Tell
     say(f"{len(ended)} rounds: {', '.join(ended)}", len(ended) >= rounds)
 
 
-def be_open(machine: BootedDebian, computer: Computer) -> bool:
+def be_open(machine: Machine, computer: Computer) -> bool:
     """Have people open the table where it is not, and come where it waits for them; a busy machine
     may be late, which is a fault."""
     with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
@@ -205,7 +205,7 @@ def be_open(machine: BootedDebian, computer: Computer) -> bool:
     return shown(computer).get("life") == "open"
 
 
-def attend(machine: BootedDebian, computer: Computer) -> bool:
+def attend(machine: Machine, computer: Computer) -> bool:
     """Have people come where an open table waits for them; False where it is not open."""
     seen = shown(computer)
     if seen.get("life") != "open":
@@ -231,7 +231,7 @@ COMES = {
 
 
 def check_open_table_refuses(
-    machine: BootedDebian, computer: Computer, packages: Packages, say: Teller
+    machine: Machine, computer: Computer, packages: Packages, say: Teller
 ) -> None:
     until(lambda: be_open(machine, computer), PLAYED_S, every_s=1.0)
     pid = computer.unit()["MainPID"]
@@ -241,7 +241,7 @@ def check_open_table_refuses(
     say("the table goes on, untouched", computer.unit()["MainPID"] == pid)
 
 
-def close_table(machine: BootedDebian, computer: Computer) -> None:
+def close_table(machine: Machine, computer: Computer) -> None:
     """Have the floorperson close it; a round that is under way is played to its end first. A fault
     of a busy machine has taken it out of play already."""
     with suppress(ConsoleRefusedError), closing(machine.as_("floorperson", "fay")) as fay:

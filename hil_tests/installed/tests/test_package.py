@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.installed.arm64_wheels import NEWEST_GLIBC, OLDEST_GLIBC, PYTHONS
+from hil_tests.installed.debian import LIBRARIES
 from shaker_ctl.view import standing
 
 LIFE_WORDS = frozenset(standing._LIFE.values())
+"""Of a table that is not in use."""
 HERE = Path(__file__).resolve().parents[3] / "systemd"
 SCRIPTS = [HERE / "debian" / name for name in ("preinst", "prerm", "postinst", "postrm")]
-SCRIPTS += [HERE / "table-is-closed", HERE / "build-deb"]
+SCRIPTS += [HERE / "table-is-closed", HERE / "motor-off", HERE / "build-deb"]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
@@ -27,6 +30,22 @@ def test_each_script_is_a_shell_script(script: Path) -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_shellcheck_finds_nothing(script: Path) -> None:
     subprocess.run(["shellcheck", "--shell=sh", str(script)], check=True)
+
+
+def test_the_package_is_built_for_the_systems_that_the_emulated_check_runs() -> None:
+    text = (HERE / "build-deb").read_text("utf-8")
+    found = re.findall(r"^(\w+)\) release=\d+ minor=(\d+) glibc=(\d+)", text, re.MULTILINE)
+    assert {suite: f"3.{minor}" for suite, minor, _ in found} == PYTHONS
+    assert {suite: int(glibc) for suite, _, glibc in found} == NEWEST_GLIBC
+    assert f'[ "$glibc" -ge {OLDEST_GLIBC} ]' in text
+
+
+@pytest.mark.parametrize("suite", LIBRARIES)
+def test_the_package_depends_on_the_libraries_that_no_wheel_brings(suite: str) -> None:
+    control = (HERE / "debian" / "control").read_text("utf-8")
+    (depends,) = re.findall(r"^Depends: (.*)$", control, re.MULTILINE)
+    named = {word.strip() for word in re.split(r"[,|]", depends)}
+    assert set(LIBRARIES[suite]) <= named
 
 
 @pytest.mark.parametrize(
@@ -54,7 +73,7 @@ def test_the_script_knows_the_words_for_a_tables_life() -> None:
     text = (HERE / "table-is-closed").read_text("utf-8")
     (permitted,) = [line.split(")")[0] for line in text.splitlines() if "exit 0" in line]
     words = {word.strip().strip('"') for word in permitted.split("|")}
-    assert words < set(LIFE_WORDS)
+    assert words < LIFE_WORDS
 
 
 def test_purge_never_takes_the_record_of_play() -> None:

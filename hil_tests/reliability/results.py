@@ -23,6 +23,7 @@ from hil_tests.reliability.trial import Result
 from hil_tests.report import files
 from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
+from hil_tests.report.story import FOUND
 
 Row = tuple[CatalogueFault, Moment]
 MATRIX_JSON = "matrix.json"
@@ -122,7 +123,7 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
         "title": f"{fault.name.replace('-', ' ')}, {moment.value}",
         "promise": f"Required: {what}.",
         "outcome": "passed" if result.is_as_required else "failed",
-        "reason": f"expected: {what} - but found: {found}" if found else "",
+        "reason": f"expected: {what}{FOUND}{found}" if found else "",
         "trace": "",
         "t0": time.monotonic(),
         "seconds": result.took_s,

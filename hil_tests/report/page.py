@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hil_tests.report import drawings
+from hil_tests.report.evidence import AFTER_S, BEFORE_S
 from hil_tests.report.html import filled
+from hil_tests.report.story import FOUND
 
 Test = Mapping[str, Any]
 
@@ -104,10 +106,6 @@ def _late(test: Test, t0: float = -math.inf, t1: float = math.inf) -> str:
     )
 
 
-FOUND = " - but found: "
-"""Between what was expected and what was found, as `Story.expect` joins them."""
-
-
 def _before_the_end(story: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """The lines before the last failed one, or all. A journal read afterwards explains, and is
     nothing that anybody saw."""
@@ -158,7 +156,7 @@ def _fault_marks(evidence: Mapping[str, Any]) -> list[tuple[float, str, str]]:
 def _toss(test: Test, toss: Mapping[str, Any]) -> dict[str, Any]:
     """A toss with what the page says of it."""
     evidence = test["evidence"]
-    t0, t1 = toss["t_start"] - 0.5, toss["t_rest"] + 1.5
+    t0, t1 = toss["t_start"] - BEFORE_S, toss["t_rest"] + AFTER_S
     lines = drawings.trace(
         toss["signals"],
         t0,

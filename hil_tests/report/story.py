@@ -11,6 +11,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+FOUND = " - but found: "
+"""Between what was expected and what was found."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -45,7 +48,7 @@ class Story:
         if is_so:
             self._add(Line(time.monotonic(), "expected", text, "held"))
             return
-        said = text if found is None else f"{text} - but found: {found}"
+        said = text if found is None else f"{text}{FOUND}{found}"
         self._add(Line(time.monotonic(), "expected", said, "failed"))
         raise AssertionError(f"expected: {said}")
 

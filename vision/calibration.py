@@ -28,6 +28,9 @@ from vision.errors import VisionError
 MAX_PIXELS = 65_535
 """Longest side of a picture; no camera makes a longer one, and JPEG has no room for it."""
 
+MIN_DICE_HIGH = 3.0
+"""Heights of a die that the lens is above the floor, at least."""
+
 MAX_TILT_DEG = 10.0
 """A camera that leans more is mounted wrongly: near walls would hide dice."""
 
@@ -115,7 +118,7 @@ class Calibration:
         for name in ("floor_px_per_mm", "height_mm", "compartment_radius_mm", "die_mm"):
             if not getattr(self, name) > 0:
                 raise CalibrationError(f"calibration: {name} must be above 0")
-        if not self.height_mm > 3 * self.die_mm:
+        if not self.height_mm > MIN_DICE_HIGH * self.die_mm:
             raise CalibrationError("calibration: height_mm must exceed three dice")
         if abs(self.k1) > 0.3:
             raise CalibrationError("calibration: k1 must lie within ±0.3")

@@ -24,7 +24,7 @@ from vision.calibrating.calibrate import Fit, View
 from vision.calibrating.calibrate import calibrate as measure
 from vision.calibrating.target import PRINT_SCALES, Target
 from vision.calibrating.target_paper import RULE_MM, pdf, png
-from vision.calibration import Calibration, CalibrationError
+from vision.calibration import MIN_DICE_HIGH, Calibration, CalibrationError
 from vision.pictures import PictureError, load_whole
 
 app = typer.Typer(
@@ -33,9 +33,6 @@ app = typer.Typer(
 
 CARD_MM = (0.0, 20.0)
 """A sheet of paper to a card glued onto a board."""
-
-MIN_DICE_HIGH = 3.0
-"""Dice below which no lens can be, as `vision.calibration` has it."""
 
 RAISED_MM = (1.0, 200.0)
 MAX_RAISED = 0.5

@@ -1,6 +1,7 @@
-"""The page of one table: its routes, and the two threads that know what they show.
+"""The page of one table: its parts put together, the wall, the live streams and the pictures.
 
-Owns which address shows what. Must not know how a figure comes about.
+Owns the addresses of these three, the menu, and the life of the two threads that follow the table.
+`history` and `technician` own their addresses. Must not know how a figure comes about.
 """
 
 from __future__ import annotations

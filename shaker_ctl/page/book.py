@@ -57,6 +57,10 @@ _SCHEMA = (
     f"PRAGMA user_version={VERSION}",
 )
 
+COMMANDS_OF_ONE = 16
+"""A fault's `sequence` is its record's number times this, plus its place among the commands of the
+record: one record can raise several faults."""
+
 COMPLAINTS = (sqlite3.Error, OSError)
 
 
@@ -448,7 +452,7 @@ def _command(
         db.execute(
             "INSERT OR REPLACE INTO fault VALUES (?, ?, ?, ?, ?)",
             (
-                plain["sequence"] * 16 + order,
+                plain["sequence"] * COMMANDS_OF_ONE + order,
                 plain["wall"],
                 number,
                 command["kind"],

@@ -28,6 +28,7 @@ from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
 from shaker_ctl.rules.machine import words
+from shaker_ctl.rules.vocabulary import Ending
 
 PER_PAGE = 50
 LARGEST = 2**53
@@ -36,8 +37,9 @@ LARGEST = 2**53
 ASKED = ("number", "from", "to", "ending", "cause", "person", "before")
 """What a person may look for."""
 
-ENDINGS = ("settled", "settled_by_hand", "no_roll", "void", "not_started")
-LIT_ROUNDS = 2000
+ENDINGS = tuple(ending.value for ending in Ending)
+
+HISTOGRAM_ROUNDS = 2000
 """Newest rounds in the histograms."""
 
 BINS = 24
@@ -217,7 +219,7 @@ class History:
             "reasons": self._book.counted("reason"),
             "causes": self._book.counted("cause"),
             "histograms": [
-                (name, *_histogram(self._book.figures(column, LIT_ROUNDS)))
+                (name, *_histogram(self._book.figures(column, HISTOGRAM_ROUNDS)))
                 for name, column in (
                     ("from rest to lamps read back lit", "lit_ms"),
                     ("from rest to the decision", "read_ms"),
@@ -236,7 +238,10 @@ def _totals(tosses: Any) -> list[tuple[int, int, float]]:
 
 
 def _histogram(values: list[float]) -> tuple[list[int], float, float, float, float]:
-    """Counts of `BINS` bins from 0 to the widest of 99 %, its end, median, p99, and how many."""
+    """Return the counts of `BINS` bins, where the last bin ends, median, p99, and how many values.
+
+    The bins begin at 0 and end 15 % above the p99; the last one holds all larger values, too.
+    """
     if not values:
         return [], 0.0, 0.0, 0.0, 0
     ordered = sorted(values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaker_ctl.page.book import Round
-from shaker_ctl.rules.outcome import AREAS
+from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
 
 ROAD = 20
 """Results in the road, the row of the newest ones."""
@@ -171,7 +171,7 @@ def _unknown(rounds: Sequence[Round], table: str) -> Wall:
         of_round=newest.number if newest else None,
         ended=(newest.ending or "") if newest else "",
         picture=(newest.picture or "") if newest else "",
-        areas=frozenset(AREAS) - {"even", "odd"},
+        areas=frozenset(AREAS) - {EVEN, ODD},  # most tables offer neither
         lit=None,
         commanded=frozenset(),
         broken=frozenset(),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.adapters.pins import gpiod_link, pigpio_link
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation.places import USER, shipped
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.main import EX_CONFIG, EX_DATAERR
@@ -145,7 +146,9 @@ def tools(tmp_path: Path) -> Tools:
 
 def test_the_stop_script_takes_motor_and_latch_low_by_pinctrl(tools: Tools):
     tools.add("pinctrl")
-    assert tools.run() == (0, ["pinctrl set 23,18,21 op dl"], "")
+    pins = PinParameters()
+    low = f"{pins.motor_enable},{pins.motor_pwm},{pins.latch_release}"
+    assert tools.run() == (0, [f"pinctrl set {low} op dl"], "")
 
 
 def test_the_stop_script_takes_the_pins_of_the_settings(tools: Tools):

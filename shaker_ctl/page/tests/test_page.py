@@ -218,9 +218,9 @@ class TestWall:
         assert "5 5 6" in browser.get("/").words
 
     def test_it_speaks_the_language_that_the_browser_asks_for(self, page):
-        answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, en;q=0.5")
+        answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, zh-TW;q=0.5")
 
-        assert '<html lang="en">' in answer.text
+        assert '<html lang="zh-Hant">' in answer.text
 
     def test_what_a_person_typed_cannot_become_a_script(self, page):
         page.watch.view = view(table="<script>alert(1)</script>")

@@ -21,7 +21,7 @@ from shaker_ctl.page.people import Session
 
 NAME = "looked.sqlite"
 
-DAY_RECORDS = 50_000
+VOLUME_RECORDS = 50_000
 """Records at which a volume ends."""
 
 
@@ -58,7 +58,7 @@ class LookedLog:
     def _write(self, entry: Entry) -> None:
         book, now = self._book, datetime.now(UTC)
         entries = [entry]
-        if book.in_open_volume() >= DAY_RECORDS:
+        if book.in_open_volume() >= VOLUME_RECORDS:
             entries.insert(0, book.next_volume(now.date().isoformat(), {}))
         head, records = book.head(), []
         for one in entries:

@@ -50,7 +50,8 @@ JOURNAL = "/var/lib/shaker-ctl/journal.sqlite"
 SETTINGS = "/etc/shaker-ctl/settings.toml"
 FORMER = "/usr/lib/shaker-ctl.former"
 OF_HOUSE = ("/etc/shaker-ctl", "/etc/shaker-page", "/etc/shaker-link")
-UP = "active"
+ACTIVE = "active"
+"""What systemd says of a unit that runs."""
 
 TRIES = 3
 """How often people install a package again. On a busy machine the doctor may find a device late."""
@@ -279,7 +280,7 @@ def check_refused(computer: Computer, package: Path, what: str, reason: str, say
     if not is_told:
         print(ran.stdout)  # noqa: T201 - the reason
     after = computer.run("/usr/bin/shaker-ctl", "--version")
-    say(f"the former version plays: {state(computer)}", state(computer) == "active")
+    say(f"the former version plays: {state(computer)}", state(computer) == ACTIVE)
     say(f"it is {after.strip()}", after == before)
 
 
@@ -292,7 +293,7 @@ def check_downgrade(computer: Computer, packages: Packages, say: Teller) -> None
     settings.write_text(before, "utf-8")
     ran = computer.try_("dpkg", "--install", f"/{packages.given.name}")
     say(f"downgrade: {last_line(ran.stdout)}", ran.returncode == 0)
-    say(f"version {installed(computer)}, {state(computer)}", state(computer) == "active")
+    say(f"version {installed(computer)}, {state(computer)}", state(computer) == ACTIVE)
     verified = computer.try_("shaker-ctl", "journal", "verify", "--config", SETTINGS)
     say(f"journal: {last_line(verified.stdout)}", verified.returncode == 0)
 
@@ -352,7 +353,7 @@ def seal_next(computer: Computer, package: Path, say: Teller) -> None:
 def check_seal(computer: Computer, say: Teller) -> None:
     checked = computer.try_("shaker-ctl", "seal", "check")
     say(f"seal check: {last_line(checked.stdout)}", checked.returncode == 0)
-    say(f"it plays sealed: {shown(computer).get('seal')}", state(computer) == "active")
+    say(f"it plays sealed: {shown(computer).get('seal')}", state(computer) == ACTIVE)
 
 
 def check_killed(computer: Computer, packages: Packages, moments: int, say: Teller) -> None:
@@ -375,7 +376,9 @@ def check_killed(computer: Computer, packages: Packages, moments: int, say: Tell
         computer.run("systemctl", "start", "shaker-ctl")
         say(
             f"killed after {moment_s:.1f} of {whole_s:.0f} s: {before}; again: {state(computer)}",
-            again.returncode == 0 and plays(computer, "100.0") and not (is_cut and before == UP),
+            again.returncode == 0
+            and plays(computer, "100.0")
+            and not (is_cut and before == ACTIVE),
         )
         if again.returncode != 0:
             print(again.stdout)  # noqa: T201 - the reason
@@ -422,7 +425,7 @@ def state(computer: Computer) -> str:
 
 def plays(computer: Computer, version: str) -> bool:
     """Return whether the table runs, and dpkg has that version in service."""
-    return installed(computer) == version and state(computer) == "active"
+    return installed(computer) == version and state(computer) == ACTIVE
 
 
 def journal_size(computer: Computer) -> int:

@@ -61,6 +61,12 @@ ANSWERS = frozenset({"DiceKept", "DiceChanged"})
 """What a named person says after an opening."""
 
 
+def _answers(step: Plain) -> bool:
+    """The first of two persons who name other dice has not answered for the opening."""
+    kind = step["event"]["type"]
+    return kind in ANSWERS and (kind != "DiceChanged" or are_other_dice(step))
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One thing that stands on the sheet by itself."""
@@ -111,21 +117,21 @@ class DaySheet:
         event = plain["event"]
         if (meter := meter_of(plain)) is not None:
             self.meters[meter] += 1
-        self._count(event, plain["wall"])
+        self._count(event, plain["wall"], answers=_answers(plain))
         for command in plain.get("decision", ()):
             if command["type"] == "RecordRound":
                 self._round(command, plain["wall"])
             elif command["type"] == "RaiseFault":
                 self.faults[command["code"]] += 1
 
-    def _count(self, event: Plain, wall: str) -> None:
+    def _count(self, event: Plain, wall: str, *, answers: bool) -> None:
         kind, who = event["type"], tuple(persons(event))
         if kind == "LidRequested":
             self._releasing = who
         if kind == "CompartmentOpened":
             self.openings.append(Line(wall, kind, self._releasing))
             self._releasing = ()
-        if kind in ANSWERS:
+        if answers:
             self.openings = [each if each.persons else replace(each, persons=who)
                              for each in self.openings]  # fmt: skip
         if who and kind not in ROUTINE:

@@ -119,6 +119,8 @@ class People:
         self._sessions: dict[str, Session] = {}
         self._lockouts: dict[str, Lockout] = {}
         """Client to its own, as a console has: wrong guesses elsewhere lock nobody out here."""
+        self._together = Lockout()
+        """Of all clients: its short delay for everybody slows who guesses at many computers."""
         self._stored: dict[Any, str] = {}
         self._looked_s = float("-inf")
 
@@ -173,7 +175,7 @@ class People:
         """
         with self._checking:  # one after the other: guesses at once do not share a delay
             with self._lock:
-                if wait := self._lockout(client).remaining_s(name, self._clock()):
+                if wait := self._wait_s(name, client):
                     return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in self._rights
@@ -182,6 +184,12 @@ class People:
             )
             with self._lock:
                 return self._judged(name, role, self._lockout(client), is_right=is_right)
+
+    def _wait_s(self, name: str, client: str) -> float:
+        now = self._clock()
+        # No name is the empty one: what is left of that lock-out is its delay for everybody.
+        together_s = self._together.remaining_s("", now)
+        return max(self._lockout(client).remaining_s(name, now), together_s)
 
     def _lockout(self, client: str) -> Lockout:
         found = self._lockouts.pop(client, None) or Lockout()
@@ -195,10 +203,12 @@ class People:
     ) -> tuple[str, Session] | str:
         now = self._clock()
         if not is_right:
+            self._together.wrong(name or "?", now)
             delay = lockout.wrong(name, now)
             wait = f"; wait {delay:.0f} s" if delay else ""
             return f"name, role and passphrase do not belong together{wait}"
         lockout.right(name)
+        self._together.right(name)
         secret = secrets.token_urlsafe(32)
         session = Session(name, role, _key(secret), now, now, self._stored_of(name, role))
         session.rights = self._rights[role]
@@ -220,9 +230,10 @@ class People:
             return False
 
     def is_locked(self, name: str, client: str) -> bool:
-        """Whether the wrong passphrases of this name at this client count as an attack."""
+        """Whether the wrong passphrases of this name, here or everywhere, count as an attack."""
         with self._lock:
-            return self._lockout(client).failures(name) >= LOCKED_AFTER
+            here, everywhere = self._lockout(client), self._together
+            return max(here.failures(name), everywhere.failures(name)) >= LOCKED_AFTER
 
     def log_out(self, session: Session) -> None:
         """End a session: its cookie opens nothing from now on, and its streams end."""

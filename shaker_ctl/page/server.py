@@ -94,8 +94,14 @@ LOOPBACK = "this computer"
 
 
 def client_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the /64 network of an IPv6 one."""
-    found = ip_address(address.partition("%")[0])
+    """Return what counts as one client: an IPv4 address, or the /64 network of an IPv6 one.
+
+    Another text, such as a test's name for a client, counts as it stands.
+    """
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
     if isinstance(found, IPv6Address):
         if found.ipv4_mapped is None:
             of = str(IPv6Network((found, 64), strict=False))

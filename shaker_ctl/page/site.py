@@ -31,6 +31,7 @@ from shaker_ctl.errors import ShakerError
 from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, People, Session
+from shaker_ctl.page.server import client_of
 from shaker_ctl.page.words import Words
 
 log = logging.getLogger(__name__)
@@ -143,11 +144,12 @@ class Site:
 
     def guarded(self, right: Enum, handler: Handler, *, is_page: bool = True) -> Handler:
         """Return a handler that only people with `right` reach. Others log in first, or are told
-        that it is not for them; what is no page is refused with a status alone.
+        that it is not for them. What is no page is refused with a status alone, and keeps nobody
+        logged in: a script may ask for it.
         """
 
         async def guard(request: Request) -> Response:
-            session = self.session(request)
+            session = self.session(request, keeps=is_page)
             if right in session.rights:
                 return await handler(request)
             if session is not NOBODY:
@@ -191,7 +193,7 @@ class Site:
             )
         form = await form_of(request)
         name, role, word = (form.get(key, "") for key in ("name", "role", "passphrase"))
-        client = request.client.host if request.client else ""
+        client = client_of(request.client.host) if request.client else ""
         got = await self._checked(name, role, word, client)
         if isinstance(got, str):
             is_locked = self.people.is_locked(name, client)
@@ -235,7 +237,8 @@ class Site:
 
     async def _alive(self, request: Request) -> Response:
         """For scripts of a page whose stream has ended: 204, or 401 where one must log in."""
-        return Response(status_code=401 if self.session(request) is NOBODY else 204)
+        session = self.session(request, keeps=False)
+        return Response(status_code=401 if session is NOBODY else 204)
 
     # ── What goes wrong ─────────────────────────────────────────────────────
 

@@ -49,7 +49,7 @@ UNDETERMINED = (
 
 CROOKED = "the target's corners do not lie as printed: take a new picture"
 
-_FINER = 2
+_FINER = 1.5
 """Times as large, the picture in which corners are found to a tenth of a pixel."""
 _UNTIL = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_MAX_ITER, 40, 1e-3)
 _STEPS = 30

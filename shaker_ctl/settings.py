@@ -81,7 +81,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}",
-            remedy="Give its path with --config, or write one: shaker-ctl settings new FILE",
+            remedy="Give the path of another, or write one: shaker-ctl settings new FILE",
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsError(

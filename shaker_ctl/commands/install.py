@@ -79,9 +79,10 @@ def install(
     _carry_out(to_install(wishes), check=check, yes=yes, done="installed")
     if not check:
         screen.print(
-            f"Next: fill in {places.settings}, then shaker-ctl settings check, "
-            "shaker-ctl console add-user, shaker-ctl doctor, the approver's shaker-ctl seal write, "
-            "systemctl start shaker-ctl."
+            f"Next: fill in {places.settings}, then shaker-ctl settings check {places.settings}, "
+            "shaker-ctl console add-user, systemctl start shaker-pigpiod where pigpio drives the "
+            f"pins, shaker-ctl calibrate camera --config {places.settings}, shaker-ctl doctor, the "
+            "approver's shaker-ctl seal write, systemctl start shaker-ctl."
         )
 
 

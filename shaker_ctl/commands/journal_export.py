@@ -47,9 +47,8 @@ def write_export(
     `before`: the head that the first of `records` follows. No record within is left out, also
     where the wall clock was put back: an export is one piece of the chain.
 
-    Raises RefusedError where the folder or its files cannot be written, or where nothing was found
-    and an earlier export would be lost; whatever `records` raises passes through. The folder then
-    holds what it held before.
+    Raises RefusedError where the folder or its files cannot be written, or where nothing was found;
+    whatever `records` raises passes through. The folder then holds what it held before.
     """
     targets = (folder / RECORDS, folder / CHAIN, folder / ROUNDS)
     try:
@@ -59,9 +58,9 @@ def write_export(
                 raise IsADirectoryError(errno.EISDIR, f"{target.name} is a folder")
         with _aside(targets) as files:
             counts = _fill(files, _links(before, records, since, until))
-            if counts == (0, 0) and any(target.exists() for target in targets):
+            if counts == (0, 0):
                 raise RefusedError(
-                    f"no record lies in that time; {folder} keeps its earlier export",
+                    f"no record lies in that time; nothing is written, {folder} stays as it was",
                     remedy="Give another time with --from and --to, or another folder",
                 )
     except OSError as error:

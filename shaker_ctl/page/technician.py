@@ -101,7 +101,8 @@ class Technician:
         try:
             file = self._places.journal.path.with_name(DOCTOR)
             lines = file.read_text("utf-8").splitlines()[:200]
-            return [json.loads(line) for line in lines]
+            told = [json.loads(line) for line in lines]
+            return [each for each in told if isinstance(each, dict)]
         except (OSError, ValueError):
             return []
 

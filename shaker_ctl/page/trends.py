@@ -72,7 +72,7 @@ class Trends:
 
     def _has(self, speeds: list[float]) -> bool:
         with self._lock, self._opened() as db:
-            row = db.execute("SELECT speeds FROM curve ORDER BY at_s DESC LIMIT 1").fetchone()
+            row = db.execute("SELECT speeds FROM curve ORDER BY rowid DESC LIMIT 1").fetchone()
         return row is not None and json.loads(row[0]) == list(speeds)
 
     def _keep_curve(self, now_s: float, number: int | None, motor: Mapping[str, Any]) -> None:
@@ -81,8 +81,8 @@ class Trends:
             row = (now_s, number, motor["last_toss_s"], speeds, motor["last_toss_verdict"])
             db.execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?, ?)", row)
             db.execute(
-                "DELETE FROM curve WHERE at_s NOT IN "
-                "(SELECT at_s FROM curve ORDER BY at_s DESC LIMIT ?)",
+                "DELETE FROM curve WHERE rowid NOT IN "
+                "(SELECT rowid FROM curve ORDER BY rowid DESC LIMIT ?)",
                 (CURVES,),
             )
 
@@ -99,7 +99,12 @@ class Trends:
         marks = ", ".join("?" * (len(COLUMNS) + 1))
         with self._lock, self._opened() as db:
             db.execute(f"INSERT OR REPLACE INTO figure VALUES ({marks})", (now_s, *told))
-            db.execute("DELETE FROM figure WHERE at_s < ?", (now_s - KEPT_S,))
+            # By number and not by age: a clock that was wrong once takes nothing away.
+            db.execute(
+                "DELETE FROM figure WHERE rowid NOT IN "
+                "(SELECT rowid FROM figure ORDER BY rowid DESC LIMIT ?)",
+                (int(KEPT_S / EVERY_S),),
+            )
 
     def _opened(self) -> _Closing:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +116,7 @@ class Trends:
 
     def curves(self) -> list[dict[str, Any]]:
         """The last tosses, oldest first: time, round, length in s, speeds in rpm evenly spaced."""
-        rows = self._asked("SELECT at_s, round, seconds, speeds, verdict FROM curve ORDER BY at_s")
+        rows = self._asked("SELECT at_s, round, seconds, speeds, verdict FROM curve ORDER BY rowid")
         names = ("at_s", "round", "seconds", "speeds", "verdict")
         return [
             {**dict(zip(names, row, strict=True)), "speeds": json.loads(row[3])} for row in rows

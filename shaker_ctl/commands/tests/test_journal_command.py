@@ -327,8 +327,11 @@ def test_an_export_that_fails_or_finds_nothing_leaves_the_earlier_one(
     out = tmp_path / "out"
     run("export", str(out), journal=journal)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(RefusedError, match="keeps its earlier export"):
+    with pytest.raises(RefusedError, match="stays as it was"):
         run("export", str(out), "--from", "2030-01-01", journal=journal)
+    with pytest.raises(RefusedError, match="no record lies in that time"):
+        run("export", str(tmp_path / "new"), "--from", "2030-01-01", journal=journal)
+    assert not list((tmp_path / "new").iterdir())
     with pytest.raises(RefusedError, match="is not before"):
         run("export", str(out), "--from", "2026-11-23", "--to", "2026-11-22", journal=journal)
     change(journal, "6,6,6", "6,6,5")

@@ -50,7 +50,8 @@ const refusal = document.getElementById("refusal");
 let showing = false;
 
 const picture = figure.querySelector("img");
-const again = () => setTimeout(show, 700);
+let next = 0;
+const again = () => { clearTimeout(next); next = setTimeout(show, 700); };
 picture.addEventListener("load", () => { figure.hidden = !showing; refusal.textContent = ""; again(); });
 picture.addEventListener("error", async () => {
   figure.hidden = true;

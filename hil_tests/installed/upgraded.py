@@ -295,7 +295,7 @@ def check_refused(computer: Computer, package: Path, what: str, reason: str, say
 
 
 def check_torn_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
-    """What cannot be unpacked leaves everything as it was: a table that stands, and one that runs."""
+    """What cannot be unpacked leaves all as it was: a table that stands, and one that runs."""
     for stands in (True, False):
         computer.run("systemctl", "stop" if stands else "start", "shaker-ctl")
         before = installed(computer), state(computer)

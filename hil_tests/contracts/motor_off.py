@@ -37,7 +37,7 @@ from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters

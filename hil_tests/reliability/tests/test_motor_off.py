@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hil_tests.contracts import motor_off
-from hil_tests.contracts.motor_off import LIMIT_S, Distribution, judged, main, measure
+from hil_tests.reliability import motor_off
+from hil_tests.reliability.motor_off import LIMIT_S, Distribution, judged, main, measure
 
 
 @pytest.mark.rig

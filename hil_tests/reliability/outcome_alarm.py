@@ -3,7 +3,7 @@
 Owns the streams of faces, drawn from shares of which one is too large, and the count. Must not know
 the physics: a loaded die of the rig is one more stream, by `--loaded`.
 
-`python -m hil_tests.contracts.outcome_alarm --help`
+`python -m hil_tests.reliability.outcome_alarm --help`
 """
 
 from __future__ import annotations

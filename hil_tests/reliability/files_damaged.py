@@ -1,6 +1,6 @@
 """Every file that a start reads, flipped, cut, emptied and exchanged, byte by byte.
 
-`python -m hil_tests.contracts.files_damaged` damages each byte of the small files and a seeded
+`python -m hil_tests.reliability.files_damaged` damages each byte of the small files and a seeded
 sample of the large ones, and starts the table as far as its first device. A start may succeed only
 if it read the same values as from the undamaged file. Otherwise it must end with the promised
 status and line. Any other exception counts as `traceback`, and is always an error.
@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from hil_tests.contracts.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.bytes_cut import fast_folder
-from hil_tests.contracts.files_damaged import CHANGED, TRACEBACK, TableFiles, made, trials
+from hil_tests.reliability.bytes_cut import fast_folder
+from hil_tests.reliability.files_damaged import CHANGED, TRACEBACK, TableFiles, made, trials
 
 PLACES = {"seal.json": 12, "seal.pub": 20, "settings.toml": 12}
 """Flipped places here, of files whose every trial examines the seal; 40 of all others. Every byte:
-`python -m hil_tests.contracts.files_damaged`."""
+`python -m hil_tests.reliability.files_damaged`."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """How soon the motor is off when its controller is killed, stopped, hung or cut off.
 
-    python -m hil_tests.contracts.motor_off --trials 50
-    python -m hil_tests.contracts.motor_off --trials 50 --backend gpiod
+    python -m hil_tests.reliability.motor_off --trials 50
+    python -m hil_tests.reliability.motor_off --trials 50 --backend gpiod
 
 Owns the experiment: a victim process drives the shaker through the real client and the shipped
 motion thread; this process holds the machine, ends the victim's control at a random moment of a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.contracts.outcome_alarm import count, promised, tosses_until_alarm, unfair
+from hil_tests.reliability.outcome_alarm import count, promised, tosses_until_alarm, unfair
 
 
 @pytest.mark.parametrize(

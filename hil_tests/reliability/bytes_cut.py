@@ -1,4 +1,4 @@
-"""Copies of a journal, cut and flipped byte by byte: `python -m hil_tests.contracts.bytes_cut`.
+"""Copies of a journal, cut and flipped byte by byte: `python -m hil_tests.reliability.bytes_cut`.
 
 Owns the damage and the verdict on it. A damaged journal must open whole, or be named as damaged;
 a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in

@@ -1,4 +1,4 @@
-"""Foreign pigpio programs at the virtual daemon: `python -m hil_tests.contracts.foreign_clients`.
+"""Foreign pigpio programs at the virtual daemon: `python -m hil_tests.electrical.foreign_clients`.
 
 Owns how each is fetched, built and run, and the count of what passed. A program that is missing
 here is named, and counts as not run. The sources of pigpio and of gpiozero are folders of theirs

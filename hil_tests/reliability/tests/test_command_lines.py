@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from hil_tests import bench, recorded
-from hil_tests.contracts import bytes_cut, motor_off
+from hil_tests.reliability import bytes_cut, motor_off
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
 

@@ -1,6 +1,6 @@
 """A table that starves: of processor, of memory, of its disk, at four moments of a round.
 
-`python -m hil_tests.contracts.starved` (root, a quiet machine) plays whole rounds on the rig and
+`python -m hil_tests.reliability.starved` (root, a quiet machine) plays whole rounds on the rig and
 starves the service at each moment of one. Four things hold, whatever becomes of that round. No lamp
 burns that its dice do not win. The motor is never driven longer than its toss is planned. What
 happened has the name of a fault, or the round ends as usual. The table plays on afterwards.

@@ -1,8 +1,9 @@
 """A journal of years, written by the product's own writer, and what a start costs with it.
 
-`python -m hil_tests.contracts.large_journal FOLDER --records 3000000` makes both copies in volumes
-of gaming days and measures them: CPU time of opening, of verifying a record, and peak memory. The
-rounds are made up, 13 records each, of 1,040 bytes on average as those of a played round.
+`python -m hil_tests.reliability.large_journal FOLDER --records 3000000` makes both copies in
+volumes of gaming days and measures them: CPU time of opening, of verifying a record, and peak
+memory. The rounds are made up, 13 records each, of 1,040 bytes on average as those of a played
+round.
 """
 
 from __future__ import annotations

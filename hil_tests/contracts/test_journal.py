@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts import bytes_cut
-from hil_tests.contracts.bytes_cut import records_after
+from hil_tests.reliability import bytes_cut
+from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -356,7 +356,7 @@ def test_a_cut_is_never_taken_for_a_shorter_journal(
 ) -> None:
     """Each boundary of page and log frame, and every 61st byte of the last records between.
 
-    Every byte: `python -m hil_tests.contracts.bytes_cut`.
+    Every byte: `python -m hil_tests.reliability.bytes_cut`.
     """
     places = bytes_cut.last_bytes(crashed, which, every=61)
     seen = Counter(bytes_cut.cut(crashed, which, at, fast_path / "trial") for at in places)

@@ -25,7 +25,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.rig import lifetime, main
-from hil_tests.rig.camera import Camera, CameraLostError, CameraPortError
+from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import Control, ask
 from hil_tests.rig.crossed import _serve
 from hil_tests.rig.faults import (

@@ -522,7 +522,8 @@ class TestOthers:
 
     def test_statistics_never_say_that_dice_are_fair(self, page, scribe):
         tables = RecordTables(place(scribe.book.path), scribe.book.identity)
-        for number, values in enumerate(product(range(1, 7), repeat=3)):
+        faces = range(1, 7)
+        for number, values in enumerate(product(faces, faces, faces)):
             tables._tally.add(Outcome(number, "settled", "verified", values))
         tables.fold(list(scribe.book.read()))
         tables.close()

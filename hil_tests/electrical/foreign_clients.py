@@ -31,8 +31,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hil_tests.rig.pigpiod.attached import attach
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.buses.attached import attach
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 
 PORT = 8888

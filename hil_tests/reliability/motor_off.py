@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.progress import track
 
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap

@@ -19,8 +19,8 @@ from hil_tests.rig.faults import BreakableDaemon, DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
-from hil_tests.rig.pigpiod.attached import attach
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.buses.attached import attach
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, host_and_port

@@ -30,7 +30,7 @@ from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.machine import PlantThread
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.plant.geometry import MAX_DICE

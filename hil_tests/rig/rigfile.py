@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from hil_tests.rig.pigpiod.attached import attach
+from hil_tests.rig.pigpiod.buses.attached import attach
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.wires.uart import Parity
 from hil_tests.rig.wires.wiring import PinMap

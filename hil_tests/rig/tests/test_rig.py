@@ -33,7 +33,7 @@ from hil_tests.rig.faults import (
     CameraPart,
 )
 from hil_tests.rig.main import app
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import ConfigDict
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 
 DRIVER_FILTER_S = 0.0002

@@ -15,7 +15,7 @@ import pigpio
 import pytest
 
 from hil_tests.rig.crossed import RIGS, cross
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.joint import PlantOutputs
 from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchError, BenchWires, PwmLine, duty_of

@@ -50,7 +50,7 @@ mutations: $(VENV)/.rig  ## protections taken away one by one: each story must n
 	$(BIN)/python -m hil_tests.reliability mutations $(MUTATIONS)
 
 crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min); ALL=1: hours
-	$(if $(ALL),,$(BIN)/python -m hil_tests.contracts.bytes_cut)
+	$(if $(ALL),,$(BIN)/python -m hil_tests.reliability.bytes_cut)
 	$(BIN)/python -m hil_tests.reliability crash $(if $(ALL),$(CRASH_ALL)) $(CRASH)
 
 # On both sides of each append, and 300 at random; goes on where it was.
@@ -63,13 +63,13 @@ replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided 
 
 foreign: $(VENV)/.test  ## other people's pigpio programs at the virtual daemon: FOREIGN="--pigpio DIR --gpiozero DIR"
 	@sh hil_tests/system-libraries gcc:bin/cc pigpio-tools:bin/pigs
-	$(BIN)/python -m hil_tests.contracts.foreign_clients $(FOREIGN)
+	$(BIN)/python -m hil_tests.electrical.foreign_clients $(FOREIGN)
 
 soak: $(VENV)/.rig  ## play with random faults, MINUTES=30: wrong lamps, lost rounds, growth
 	$(BIN)/python -m hil_tests.reliability soak --minutes $(or $(MINUTES),30)
 
 motor-off: $(VENV)/.rig  ## how soon the motor is off without its controller: 50 trials each way
-	$(BIN)/python -m hil_tests.contracts.motor_off --trials $(or $(TRIALS),50) $(MOTOR_OFF)
+	$(BIN)/python -m hil_tests.reliability.motor_off --trials $(or $(TRIALS),50) $(MOTOR_OFF)
 
 bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
 	$(BIN)/python -m hil_tests.bench $(BENCH)

@@ -23,7 +23,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.tosses import RigCamera, tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.camera.dice_reader import in_the_rules_words
 from shaker_ctl.adapters.clock import SystemClock

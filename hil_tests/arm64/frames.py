@@ -13,7 +13,7 @@ from pathlib import Path
 import cv2
 
 from hil_tests.reader.tosses import RigCamera, Toss, tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 
 FRAMES = 2
 """Of each scene: the same dice, other grain."""

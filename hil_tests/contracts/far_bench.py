@@ -18,14 +18,14 @@ import pigpio
 import pytest
 
 from hil_tests.contracts.gpio_bench import GpioBench, LocalPins
-from hil_tests.rig.bench import WINDOW_S, PwmListener, duty_of
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.bench import WINDOW_S, PwmListener, duty_of
+from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 

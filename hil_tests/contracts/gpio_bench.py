@@ -20,7 +20,7 @@ from hil_tests.contracts.remote_pins import RemotePins, keep_driving
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.waiting import until
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins

@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.reader import by_card
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import FITTED, Lens
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.camera.optics import FITTED, Lens
+from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.scene import Scene
-from hil_tests.rig.snapshot import SAMPLE, TableView
+from hil_tests.rig.plant.geometry import GEOMETRIES
+from hil_tests.rig.plant.snapshot import SAMPLE, TableView
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError
 from shaker_ctl.settings import load

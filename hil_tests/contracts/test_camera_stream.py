@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from hil_tests.report.measurement import Measure
-from hil_tests.rig.camera import Camera
-from hil_tests.rig.joint import PlantInputs
-from hil_tests.rig.optics import FITTED
-from hil_tests.rig.plant import Plant
+from hil_tests.rig.camera.optics import FITTED
+from hil_tests.rig.camera.stream import Camera
+from hil_tests.rig.plant.joint import PlantInputs
+from hil_tests.rig.plant.plant import Plant
+from hil_tests.rig.plant.snapshot import SceneBoard
 from hil_tests.rig.rigfile import Part, RigFile
-from hil_tests.rig.snapshot import SceneBoard
 
 FRAMES = 45
 DIFFERS = 12.0

@@ -14,9 +14,9 @@ import pytest
 import serial
 
 from hil_tests.report.measurement import Measure
-from hil_tests.rig.line import Line, Terminal
 from hil_tests.rig.rigfile import Part, RigFile
-from hil_tests.rig.uart import Framing
+from hil_tests.rig.wires.line import Line, Terminal
+from hil_tests.rig.wires.uart import Framing
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.errors import ConsoleLineError
 

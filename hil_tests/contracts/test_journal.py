@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts import bytes_cut
-from hil_tests.contracts.bytes_cut import records_after
+from hil_tests.reliability import bytes_cut
+from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.recovery import Trouble
 
 
@@ -356,7 +356,7 @@ def test_a_cut_is_never_taken_for_a_shorter_journal(
 ) -> None:
     """Each boundary of page and log frame, and every 61st byte of the last records between.
 
-    Every byte: `python -m hil_tests.contracts.bytes_cut`.
+    Every byte: `python -m hil_tests.reliability.bytes_cut`.
     """
     places = bytes_cut.last_bytes(crashed, which, every=61)
     seen = Counter(bytes_cut.cut(crashed, which, at, fast_path / "trial") for at in places)
@@ -416,6 +416,31 @@ def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None
     _, findings = survey(parameters)
     assert findings[0].trouble is Trouble.MAIN_DAMAGED
     assert "record 28" in findings[0].text
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 60, 6.5, "6", b"6", "six", b"\xff"])
+@pytest.mark.parametrize("text", ["in words", "a brace } asks for decoding"])
+def test_a_record_filed_under_another_round_is_named(
+    parameters: JournalParameters, text: str, wrong: object
+) -> None:
+    opened = open_copies(parameters)
+    entries = [Entry("step", {"event": {"round": 60}, "text": text}, round=n) for n in range(1, 9)]
+    head = opened.main.head()
+    for entry in entries:
+        record = link(head, entry, monotonic_s=1.0, wall="2026-11-21T00:00:00+00:00", digests={})
+        opened.main.write([record])
+        head = Head(record.sequence, record.hash)
+    opened.close()
+    assert SqliteJournal(parameters.path, read_only=True).verify() == (head, None)
+    with contextlib.closing(sqlite3.connect(parameters.path)) as db, db:
+        db.execute("DROP TRIGGER record_stays")
+        db.execute("UPDATE record SET round = ? WHERE sequence = 6", (wrong,))
+    _, damage = SqliteJournal(parameters.path, read_only=True).verify()
+    if wrong == "6":  # SQLite itself makes a number of it again
+        assert damage is None
+        return
+    assert damage is not None
+    assert (damage.sequence, "filed under round" in damage.what) == (6, True)
 
 
 def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(

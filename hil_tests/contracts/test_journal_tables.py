@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.bytes_cut import fast_folder, records_after, volume_after
-from hil_tests.contracts.large_journal import a_round, batches
+from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.reliability.large_journal import a_round, batches
 from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader

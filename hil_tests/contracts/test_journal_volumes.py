@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.bytes_cut import records_after, volume_after
+from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl.adapters.disk import (
     records_watch,
     sqlite_journal,
@@ -258,7 +258,7 @@ def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
     program = (
         "import sys; from pathlib import Path\n"
         "from hil_tests.contracts.test_journal_volumes import turn\n"
-        "from hil_tests.contracts.bytes_cut import records_after\n"
+        "from hil_tests.reliability.bytes_cut import records_after\n"
         "from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal\n"
         "store = SqliteJournal(Path(sys.argv[1]))\n"
         "while True:\n"

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox
-from hil_tests.rig.line import BoxEnd, Line, Terminal
-from hil_tests.rig.modbus_unit import ModbusUnit
-from hil_tests.rig.uart import Framing
+from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
+from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
+from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
+from hil_tests.rig.wires.uart import Framing
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 import serial
 
-from hil_tests.rig.lamp import MAP_1_0, MAP_1_1, LampBox
-from hil_tests.rig.line import BoxEnd, Line, Terminal
-from hil_tests.rig.modbus_unit import ModbusUnit
-from hil_tests.rig.uart import Framing, Parity
+from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
+from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
+from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
+from hil_tests.rig.wires.uart import Framing, Parity
 from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError

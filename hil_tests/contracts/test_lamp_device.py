@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from hil_tests.report.measurement import Measure
-from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.line import BoxEnd, Line, Terminal
-from hil_tests.rig.modbus_unit import ModbusUnit
+from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.rigfile import LampTable, Part, RigFile
-from hil_tests.rig.uart import Framing
+from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
+from hil_tests.rig.wires.uart import Framing
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.record import Anchor, Head
@@ -72,7 +72,7 @@ def started_box(table: LampTable, folder: Path) -> Iterator[str]:
 PROGRAM = LampTable(
     is_=Part.DEVICE,
     device="{folder}/lamp-controller",
-    start=("{python}", "-m", "hil_tests.rig.lamp_controller", "{folder}/lamp-controller"),
+    start=("{python}", "-m", "hil_tests.rig.lamp_box.program", "{folder}/lamp-controller"),
 )
 """The rig's other address of a box: a program of its own, known by its device alone."""
 

@@ -14,7 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.recorded import RecordedTable
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
+from shaker_ctl.journal.record import names_round
 from shaker_ctl.rules import effects, machine
 from vision.faces_by_pips import pips
 
@@ -42,6 +44,18 @@ def test_the_same_program_decides_and_reads_every_round_again_as_it_did(
     assert status == 0
     frames = int(said.split(" frames,")[0].rsplit(" ", 1)[1])
     assert frames >= played.rounds
+
+
+def test_rounds_that_are_seen_without_decoding_are_the_records_own(played: RecordedTable) -> None:
+    store = SqliteJournal(played.folder / "journal.sqlite", read_only=True)
+    records = list(store.read())
+    numbers = {record.plain["round"] for record in records}
+    for record in records:
+        own = record.plain["round"]
+        assert not any(names_round(record.body, other) for other in numbers - {own})
+    seen = sum(names_round(record.body, record.plain["round"]) for record in records)
+    assert seen > 0.8 * len(records)
+    assert store.verify() == (store.head(), None)
 
 
 def test_a_changed_pip_threshold_lists_the_frames_that_would_read_otherwise(

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hil_tests.rig.motor import MotorDrive
-from hil_tests.rig.tach_player import FORESIGHT_S, TachPlayer
-from hil_tests.rig.tests.wave_daemon import GPIO, TURN_S, Daemon, Driven
+from hil_tests.rig.plant.motor import MotorDrive
+from hil_tests.rig.wires.tach_player import FORESIGHT_S, TachPlayer
+from hil_tests.rig.wires.tests.wave_daemon import GPIO, TURN_S, Daemon, Driven
 from shaker_ctl.motion import controller, profile
 from shaker_ctl.motion.controller import ControlState
 from shaker_ctl.motion.parameters import MotionParameters

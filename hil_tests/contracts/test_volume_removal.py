@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hil_tests.contracts.bytes_cut import records_after
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
+from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch

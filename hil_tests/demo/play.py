@@ -28,7 +28,7 @@ from hil_tests.demo.people import People
 from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.processes import DemoError
 from hil_tests.report.evidence import lines_of
-from hil_tests.rig.looks import STYLES
+from hil_tests.rig.plant.looks import STYLES
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
 

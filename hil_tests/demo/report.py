@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.report.evidence import lines_of
-from hil_tests.rig.lamp_layout import names_of, winning_lamps
+from hil_tests.rig.lamp_box.layout import names_of, winning_lamps
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 
 Truth = dict[str, Any]

@@ -16,7 +16,7 @@ import pigpio
 import pytest
 
 from hil_tests.rig.crossed import CrossedPair
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, RigFile, host_and_port

@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from hil_tests.contracts.large_journal import a_round
 from hil_tests.floor.house import House
 from hil_tests.floor.journals import DIGESTS
+from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.journal.record import Entry, Head, Record, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import packing, topics

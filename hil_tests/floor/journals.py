@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tomlkit
 
-from hil_tests.contracts.large_journal import a_round
+from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.journal.record import link as chained

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -85,6 +86,8 @@ class Packages:
     """Its settings cannot be read."""
     newer: Path
     """It writes records that the given version does not know."""
+    torn: Path
+    """dpkg cannot unpack it: another package owns one of its files."""
 
 
 def packages(given: Path, folder: Path) -> Packages:
@@ -94,6 +97,7 @@ def packages(given: Path, folder: Path) -> Packages:
         _variant(given, folder / "better.deb", "100.0", _with_other_weights_and_setting),
         _variant(given, folder / "worse.deb", "101.0", _with_broken_settings),
         _variant(given, folder / "newer.deb", "102.0", _with_newer_records),
+        _variant(given, folder / "torn.deb", "103.0", _with_a_file_of_another_package),
     )
 
 
@@ -163,6 +167,11 @@ def _with_broken_settings(site: Path) -> None:
 
 def _with_newer_records(site: Path) -> None:
     _replaced(site / "shaker_ctl" / "journal" / "record.py", "\nSCHEMA = 2\n", "\nSCHEMA = 3\n")
+
+
+def _with_a_file_of_another_package(site: Path) -> None:
+    (tree,) = (folder for folder in site.parents if (folder / "DEBIAN").is_dir())
+    (tree / "usr/bin/socat").write_text("", "utf-8")
 
 
 def _replaced(file: Path, old: str, new: str) -> None:
@@ -251,14 +260,15 @@ def close_table(machine: Machine, computer: Computer) -> None:
 
 
 def check_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
-    head, before = journal_size(computer), computer.run("cat", SETTINGS)
+    head, before = journal_head(computer), computer.run("cat", SETTINGS)
     ran = computer.try_("dpkg", "--install", f"/{packages.better.name}")
     say(f"upgrade: {last_line(ran.stdout)}", ran.returncode == 0)
     if ran.returncode != 0:
         print(ran.stdout)  # noqa: T201 - the reason
     say(f"version {installed(computer)}, {state(computer)}", plays(computer, "100.0"))
     say("settings are as they were", computer.run("cat", SETTINGS) == before)
-    say("the journal goes on", journal_size(computer) >= head)
+    after = journal_head(computer, head[0])
+    say(f"the journal goes on at record {head[0]}", after == head and journal_head(computer) > head)
     say("nothing is left aside", not (computer.root / FORMER.lstrip("/")).exists())
 
 
@@ -282,6 +292,22 @@ def check_refused(computer: Computer, package: Path, what: str, reason: str, say
     after = computer.run("/usr/bin/shaker-ctl", "--version")
     say(f"the former version plays: {state(computer)}", state(computer) == ACTIVE)
     say(f"it is {after.strip()}", after == before)
+
+
+def check_torn_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
+    """What cannot be unpacked leaves all as it was: a table that stands, and one that runs."""
+    for stands in (True, False):
+        computer.run("systemctl", "stop" if stands else "start", "shaker-ctl")
+        before = installed(computer), state(computer)
+        ran = computer.try_("dpkg", "--install", f"/{packages.torn.name}")
+        after = installed(computer), state(computer)
+        refused = ran.returncode != 0 and "socat" in ran.stdout
+        say(
+            f"torn upgrade of a table that was {before[1]}: {after[1]}", refused and after == before
+        )
+        aside = [path.name for path in computer.root.glob("usr/lib/shaker-ctl?*")]
+        aside += [path.name for path in computer.root.glob("run/shaker-ctl.was-active")]
+        say(f"nothing is left aside {', '.join(aside)}", not aside)
 
 
 def check_downgrade(computer: Computer, packages: Packages, say: Teller) -> None:
@@ -389,8 +415,9 @@ def check_removal(computer: Computer, say: Teller) -> None:
     gone = computer.try_("dpkg", "--remove", "shaker-ctl")
     kept = [name for name in (SETTINGS, JOURNAL) if (computer.root / name.lstrip("/")).exists()]
     say(f"remove keeps {', '.join(kept)}", gone.returncode == 0 and kept == [SETTINGS, JOURNAL])
-    program = computer.root / "usr/lib/shaker-ctl"
-    say("the program is gone", not program.exists())
+    left = [path.name for path in computer.root.glob("usr/lib/shaker-ctl*")]
+    left += [path.name for path in computer.root.glob("run/shaker-ctl.was-active")]
+    say(f"the program is gone {', '.join(left)}", not left)
     computer.run("dpkg", "--purge", "shaker-ctl")
     of_house = (*OF_HOUSE, SETTINGS, JOURNAL)
     kept = [name for name in of_house if (computer.root / name.lstrip("/")).exists()]
@@ -428,9 +455,13 @@ def plays(computer: Computer, version: str) -> bool:
     return installed(computer) == version and state(computer) == ACTIVE
 
 
-def journal_size(computer: Computer) -> int:
-    """Return the size of the journal, which only grows."""
-    return (computer.root / JOURNAL.lstrip("/")).stat().st_size
+def journal_head(computer: Computer, upto: int = 2**62) -> tuple[int, str]:
+    """Return number and hash of the journal's last record, or of its last one up to a number."""
+    file = f"file:{computer.root / JOURNAL.lstrip('/')}?mode=ro"
+    asked = "SELECT sequence, hex(hash) FROM record WHERE sequence <= ? ORDER BY 1 DESC LIMIT 1"
+    with closing(sqlite3.connect(file, uri=True, timeout=10.0)) as db:
+        number, digest = db.execute(asked, (upto,)).fetchone()
+    return int(number), str(digest)
 
 
 # ── Order ───────────────────────────────────────────────────────────────────
@@ -453,6 +484,7 @@ def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
             beside.check_still_there(computer, "the upgrade", say)
             check_bad_upgrade(computer, made, say)
             beside.check_still_there(computer, "the bad upgrade", say)
+            check_torn_upgrade(computer, made, say)
             check_downgrade(computer, made, say)
             check_killed(computer, made, moments, say)
             check_sealed_upgrade(computer, made, say)

@@ -12,10 +12,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from hil_tests.rig.card import Card
-from hil_tests.rig.geometry import Geometry
-from hil_tests.rig.scene import Scene
-from hil_tests.rig.snapshot import SAMPLE, TableView
+from hil_tests.rig.camera.card import Card
+from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.plant.geometry import Geometry
+from hil_tests.rig.plant.snapshot import SAMPLE, TableView
 from vision.calibrating.calibrate import Fit, View, calibrate
 from vision.calibrating.target import Target
 from vision.calibration import Calibration

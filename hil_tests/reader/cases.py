@@ -18,7 +18,7 @@ import numpy as np
 
 from hil_tests.reader.samples import RIG, Sample
 from hil_tests.reader.tosses import FLAT_DEG, NOT_FLAT_DEG, RigCamera, Toss, tosses
-from hil_tests.rig.dice import Lie
+from hil_tests.rig.plant.dice import Lie
 from vision.calibration import Calibration
 
 _VISIBLE = 0.97

@@ -23,9 +23,9 @@ from hil_tests.reader.outcomes import bounds
 from hil_tests.reader.picture_damage import disc, lay_thing
 from hil_tests.reader.refusals import STYLES, Stage
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.dice import DieAtRest, Lie, top_face
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.looks import pip_places
+from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
+from hil_tests.rig.plant.geometry import GEOMETRIES
+from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import Unreadable, Verified

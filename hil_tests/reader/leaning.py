@@ -23,7 +23,7 @@ from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, bounds, said
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.dice import DieAtRest, Lie, top_face
+from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS, Limits

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from hil_tests.rig.dice import FACE_NORMALS
-from hil_tests.rig.looks import STYLES
+from hil_tests.rig.plant.dice import FACE_NORMALS
+from hil_tests.rig.plant.looks import STYLES
 
 if TYPE_CHECKING:
     from hil_tests.reader.tosses import RigCamera, Toss

@@ -32,7 +32,7 @@ from hil_tests.reader.picture_damage import (
     with_grain,
 )
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES, Geometry
+from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
 from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verdict, Verified

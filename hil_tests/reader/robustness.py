@@ -25,8 +25,8 @@ from hil_tests.reader.options import Model, Out, Seed
 from hil_tests.reader.outcomes import examine
 from hil_tests.reader.picture_damage import with_grain
 from hil_tests.reader.tosses import NOT_FLAT_DEG, RigCamera, Toss, flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import Lens
+from hil_tests.rig.camera.optics import Lens
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hil_tests.reader.tosses import RigCamera
-from hil_tests.rig.geometry import GEOMETRIES, Geometry
-from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.looks import STYLES, DiceStyle
-from hil_tests.rig.optics import Lens
+from hil_tests.rig.camera.lighting import LightRig
+from hil_tests.rig.camera.optics import Lens
+from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
+from hil_tests.rig.plant.looks import STYLES, DiceStyle
 
 
 @dataclass(frozen=True, slots=True)

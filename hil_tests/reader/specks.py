@@ -22,7 +22,7 @@ from hil_tests.reader.outcomes import bounds, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.looks import pip_places
+from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES, agree, refuse

@@ -23,7 +23,7 @@ import typer
 
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.tosses import RigCamera, flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.cube_outlines.reader import SecondReader
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder

@@ -16,13 +16,13 @@ import cv2
 import numpy as np
 
 from hil_tests.reader.by_card import measured
-from hil_tests.rig.dice import Dice, DieAtRest, Lie, top_face
-from hil_tests.rig.geometry import Geometry
-from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.looks import STYLES, DiceStyle
-from hil_tests.rig.optics import Lens
-from hil_tests.rig.scene import Scene
-from hil_tests.rig.snapshot import SAMPLE, TableView
+from hil_tests.rig.camera.lighting import LightRig
+from hil_tests.rig.camera.optics import Lens
+from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.plant.dice import Dice, DieAtRest, Lie, top_face
+from hil_tests.rig.plant.geometry import Geometry
+from hil_tests.rig.plant.looks import STYLES, DiceStyle
+from hil_tests.rig.plant.snapshot import SAMPLE, TableView
 from vision.calibration import Calibration
 
 SHAKE_HZ = 12.0

@@ -20,7 +20,7 @@ import typer
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import bounds
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.calibration import Calibration
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie

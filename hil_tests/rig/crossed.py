@@ -24,13 +24,13 @@ import typer
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import Control, ask
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.chip import Chip
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
 from hil_tests.rig.timely import answer_in_time, go_first
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.wiring import PinMap
 
 RIGS = Chip(sample_us=1)
 """The rig's daemon looks at its pins every microsecond."""

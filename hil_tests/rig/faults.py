@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from hil_tests.rig.camera import Camera, CameraLostError
-from hil_tests.rig.camera_faults import CAMERA_FAULTS
+from hil_tests.rig.camera.faults import CAMERA_FAULTS
+from hil_tests.rig.camera.stream import Camera, CameraLostError
 from hil_tests.rig.fault_set import Active, Fault, FaultPart, FaultSet, Order, Value, checked
-from hil_tests.rig.lamp_faults import LAMP_EVENTS
-from hil_tests.rig.line import LINE_FAULTS, Line
+from hil_tests.rig.lamp_box.faults import LAMP_EVENTS
+from hil_tests.rig.wires.line import LINE_FAULTS, Line
 
 log = logging.getLogger(__name__)
 

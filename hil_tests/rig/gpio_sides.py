@@ -13,20 +13,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from hil_tests.rig.bench import BenchWires
 from hil_tests.rig.crossed import CrossedPair
 from hil_tests.rig.fault_set import Fault, FaultPart, Order
 from hil_tests.rig.faults import BreakableDaemon, DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
-from hil_tests.rig.pigpiod.attached import attach
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.buses.attached import attach
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, host_and_port
-from hil_tests.rig.wires import Wires
-from hil_tests.rig.wiring import Wiring
+from hil_tests.rig.wires.bench import BenchWires
+from hil_tests.rig.wires.port import Wires
+from hil_tests.rig.wires.wiring import Wiring
 
 CANNOT = "this rig cannot do that"
 """Start of a refusal whose only reason is that a part is real. A test is then skipped, not

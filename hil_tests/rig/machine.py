@@ -11,10 +11,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from hil_tests.rig.joint import PlantInputs, PlantOutputs
-from hil_tests.rig.plant import Plant
+from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.timely import go_first
-from hil_tests.rig.wires import Wires
+from hil_tests.rig.wires.port import Wires
 
 log = logging.getLogger(__name__)
 

@@ -96,11 +96,11 @@ def run(
     """
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
-    from hil_tests.rig.bench import BenchError
-    from hil_tests.rig.camera import CameraLostError, CameraPortError
-    from hil_tests.rig.plant import Cover
+    from hil_tests.rig.camera.stream import CameraLostError, CameraPortError
+    from hil_tests.rig.plant.plant import Cover
     from hil_tests.rig.reservation import ReservedError
     from hil_tests.rig.rig import LOCK, Rig, RigPlan
+    from hil_tests.rig.wires.bench import BenchError
 
     is_new = not folder.exists()
     try:

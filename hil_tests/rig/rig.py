@@ -18,32 +18,32 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hil_tests.rig import lifetime
-from hil_tests.rig.camera import Camera, CameraLostError, CameraStatus
-from hil_tests.rig.card import Card
+from hil_tests.rig.camera.card import Card
+from hil_tests.rig.camera.lighting import LightRig
+from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import FaultPart
 from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, SetPart, parse, rows
-from hil_tests.rig.geometry import MAX_DICE
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
-from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.lamp_faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
-from hil_tests.rig.lighting import LightRig
-from hil_tests.rig.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
+from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
+from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.logbook import Logbook
-from hil_tests.rig.looks import STYLES
 from hil_tests.rig.machine import PlantThread
-from hil_tests.rig.modbus_unit import ModbusUnit
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.plant import Cover, Plant
-from hil_tests.rig.plant_faults import PlantFaults
+from hil_tests.rig.plant.faults import PlantFaults
+from hil_tests.rig.plant.geometry import MAX_DICE
+from hil_tests.rig.plant.looks import STYLES
+from hil_tests.rig.plant.plant import Cover, Plant
+from hil_tests.rig.plant.snapshot import SceneBoard
+from hil_tests.rig.plant.truth import TossRecord, TruthLog
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Part, RigFile, fitted_lens
-from hil_tests.rig.signals import SignalLog
-from hil_tests.rig.snapshot import SceneBoard
-from hil_tests.rig.truth import TossRecord, TruthLog
-from hil_tests.rig.uart import Framing
+from hil_tests.rig.wires.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
+from hil_tests.rig.wires.signals import SignalLog
+from hil_tests.rig.wires.uart import Framing
 
 CONSOLE_FRAMING = Framing(115200)
 MONOSTABLE_S = 0.1

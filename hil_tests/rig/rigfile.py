@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from hil_tests.rig.pigpiod.attached import attach
+from hil_tests.rig.pigpiod.buses.attached import attach
 from hil_tests.rig.pigpiod.server import LAST_PORT
-from hil_tests.rig.uart import Parity
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.uart import Parity
+from hil_tests.rig.wires.wiring import PinMap
 
 if TYPE_CHECKING:
-    from hil_tests.rig.optics import Lens
+    from hil_tests.rig.camera.optics import Lens
 
 
 class RigFileError(Exception):
@@ -225,10 +225,10 @@ def _check(rig: RigFile) -> None:
 
 def _check_machine(machine: MachineTable) -> None:
     # Imported here: the looks load OpenCV, which commands without a rig file need not wait for.
-    from hil_tests.rig.geometry import GEOMETRIES
-    from hil_tests.rig.interlocks import Cover
-    from hil_tests.rig.lighting import LightRig
-    from hil_tests.rig.looks import STYLES
+    from hil_tests.rig.camera.lighting import LightRig
+    from hil_tests.rig.plant.geometry import GEOMETRIES
+    from hil_tests.rig.plant.interlocks import Cover
+    from hil_tests.rig.plant.looks import STYLES
 
     for key, given, there_are in (
         ("geometry", machine.geometry, tuple(GEOMETRIES)),
@@ -243,7 +243,7 @@ def _check_machine(machine: MachineTable) -> None:
 
 def fitted_lens(camera: CameraTable) -> Lens:
     """The lens of the virtual camera. Raises ValueError for a key or a number that none has."""
-    from hil_tests.rig.optics import FITTED, Lens
+    from hil_tests.rig.camera.optics import FITTED, Lens
 
     given = json.dumps({**asdict(FITTED), **camera.lens}, default=str)
     try:

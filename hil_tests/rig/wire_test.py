@@ -18,7 +18,7 @@ import pigpio
 import typer
 
 from hil_tests.rig.rigfile import Gpio, RigFileError, host_and_port, load
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.wiring import PinMap
 
 SETTLE_S = 0.02
 """Time, in seconds, from a change of a pin to the check at the other end. 1 kOhm and a pull-up need

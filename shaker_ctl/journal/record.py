@@ -126,6 +126,19 @@ def round_of(body: Mapping[str, Plain]) -> int | None:
     return None
 
 
+def names_round(body: bytes, number: Plain) -> bool:
+    """Whether a body is seen, without being decoded, to name this round (None: no round) as its
+    own. False says nothing: then decode it.
+
+    `body`: what `link` wrote, as its hash shows. In a string, a quotation mark follows a backslash
+    and no comma, so what is found is a key with its value. No object but the body ends after it,
+    so it is the body's own.
+    """
+    spelled = b"null" if number is None else ascii(number).encode()
+    at = body.rfind(b',"round":%b,' % spelled)
+    return at >= 0 and body.find(b"}", at) == len(body) - 1
+
+
 def are_other_dice(step: Mapping[str, Plain]) -> bool:
     """True where an accepted step's record says that other dice are in the compartment now: not
     where the first of two persons has named them.

@@ -20,7 +20,6 @@ import jinja2
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -89,16 +88,14 @@ class Site:
 
     def application(
         self, routes: Sequence[BaseRoute], life: Lifespan[Starlette], p: PageParameters
-    ) -> Starlette:
+    ) -> Guard:
         """Return the ASGI application of these routes and the site's own, behind its guard."""
-        guard = Middleware(
-            Guard, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
+        pages = Starlette(
+            routes=[*routes, *self.routes()], exception_handlers=self.errors(), lifespan=life
         )
-        return Starlette(
-            routes=[*routes, *self.routes()],
-            exception_handlers=self.errors(),
-            lifespan=life,
-            middleware=[guard],
+        # Starlette answers a broken page in front of all its middleware: so the guard is none.
+        return Guard(
+            pages, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
         )
 
     # ── Drawing ─────────────────────────────────────────────────────────────

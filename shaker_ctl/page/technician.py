@@ -94,6 +94,7 @@ class Technician:
             "faults": self._book.faults(FAULTS),
             "doctor": self._doctor(),
             "last": next(iter(reversed(self._book.last(1))), None),
+            "trends": self._trends,
             "wiring_of": wiring_of,
         }
 

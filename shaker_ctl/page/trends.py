@@ -1,7 +1,8 @@
 """How the table does over weeks: figures of its view now and then, and the curve of each toss.
 
 Owns one SQLite file in the page's folder. What happened while the page did not run
-is missing. The figures are no evidence.
+is missing. The figures are no evidence: where the file is damaged or of another version, it is made
+anew, and the technician's page says so.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from shaker_ctl.adapters.disk.volume_file import COMPLAINTS, translated
+from shaker_ctl.errors import JournalCorruptError
 
 log = logging.getLogger(__name__)
 
 EVERY_S = 300.0
 """Between two samples: a year of them is 8 MB."""
+
+VERSION = 1
+"""Of the tables; other ones are made anew."""
 
 KEPT_S = 400 * 86_400.0
 CURVES = 100
@@ -30,10 +38,14 @@ COLUMNS = (
 )
 
 _SCHEMA = (
-    f"CREATE TABLE IF NOT EXISTS figure (at_s REAL PRIMARY KEY, {', '.join(COLUMNS)})",
-    "CREATE TABLE IF NOT EXISTS curve (at_s REAL PRIMARY KEY, round INTEGER, seconds REAL, "
+    f"CREATE TABLE figure (at_s REAL PRIMARY KEY, {', '.join(COLUMNS)})",
+    "CREATE TABLE curve (at_s REAL PRIMARY KEY, round INTEGER, seconds REAL, "
     "speeds TEXT NOT NULL, verdict TEXT)",
+    f"PRAGMA user_version={VERSION}",
 )
+
+_UNKEPT = (*COMPLAINTS, ValueError, TypeError)
+"""A medium that refuses, or a file that cannot be understood."""
 
 
 class Trends:
@@ -47,6 +59,8 @@ class Trends:
         self._curve: tuple[Any, ...] = ()
         self.trouble = ""
         """Why nothing is kept now; empty while it is."""
+        self.lost = ""
+        """Why what was kept was thrown away since the page started; empty where nothing was."""
 
     def hear(self, view: Mapping[str, Any]) -> None:
         """Take what is worth keeping from a view. Never raises: play is not concerned."""
@@ -61,23 +75,24 @@ class Trends:
                 # The first one of a view may be an old toss that was kept before a restart.
                 if not (is_first and self._has(motor["last_toss_rpm"])):
                     self._keep_curve(now_s, view["round_id"], motor)
+                self.trouble = ""
             if is_due:
                 self._sampled_s = now_s
                 self._keep_sample(now_s, view)
-            self.trouble = ""
-        except (sqlite3.Error, OSError) as error:
+                self.trouble = ""
+        except _UNKEPT as error:
             if str(error) != self.trouble:
                 log.warning("trends are not kept: %s", error)
             self.trouble = str(error)
 
     def _has(self, speeds: list[float]) -> bool:
-        with self._lock, self._opened() as db:
+        with self._opened() as db:
             row = db.execute("SELECT speeds FROM curve ORDER BY rowid DESC LIMIT 1").fetchone()
         return row is not None and json.loads(row[0]) == list(speeds)
 
     def _keep_curve(self, now_s: float, number: int | None, motor: Mapping[str, Any]) -> None:
         speeds = json.dumps(list(motor["last_toss_rpm"]))
-        with self._lock, self._opened() as db:
+        with self._opened() as db:
             row = (now_s, number, motor["last_toss_s"], speeds, motor["last_toss_verdict"])
             db.execute("INSERT OR REPLACE INTO curve VALUES (?, ?, ?, ?, ?)", row)
             db.execute(
@@ -97,7 +112,7 @@ class Trends:
             int(behind) if behind.isdigit() else 0,
         )
         marks = ", ".join("?" * (len(COLUMNS) + 1))
-        with self._lock, self._opened() as db:
+        with self._opened() as db:
             db.execute(f"INSERT OR REPLACE INTO figure VALUES ({marks})", (now_s, *told))
             # By number and not by age: a clock that was wrong once takes nothing away.
             db.execute(
@@ -106,45 +121,62 @@ class Trends:
                 (int(KEPT_S / EVERY_S),),
             )
 
-    def _opened(self) -> _Closing:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(self._path, timeout=1.0)
-        db.execute("PRAGMA synchronous=OFF")
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The file, for one thread at a time. One that cannot be understood is thrown away: the
+        next one who asks makes it anew.
+        """
+        with self._lock:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with closing(sqlite3.connect(self._path, timeout=1.0)) as db, db:
+                    db.execute("PRAGMA synchronous=OFF")
+                    self._take_up(db)
+                    yield db
+            except _UNKEPT as error:
+                said = translated(error, self._path)
+                if isinstance(error, ValueError | TypeError) or isinstance(
+                    said, JournalCorruptError
+                ):
+                    self._throw_away(str(error))
+                raise
+
+    def _take_up(self, db: sqlite3.Connection) -> None:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version == VERSION:
+            return
+        if db.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None:
+            raise ValueError(f"its tables have version {version}, and this page knows {VERSION}")
         for statement in _SCHEMA:
             db.execute(statement)
-        return _Closing(db)
+
+    def _throw_away(self, why: str) -> None:
+        for suffix in ("", "-journal"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        self.lost = why
+        self._sampled_s = float("-inf")
 
     def curves(self) -> list[dict[str, Any]]:
         """The last tosses, oldest first: time, round, length in s, speeds in rpm evenly spaced."""
-        rows = self._asked("SELECT at_s, round, seconds, speeds, verdict FROM curve ORDER BY rowid")
         names = ("at_s", "round", "seconds", "speeds", "verdict")
-        return [
-            {**dict(zip(names, row, strict=True)), "speeds": json.loads(row[3])} for row in rows
-        ]
+        return self._asked(
+            f"SELECT {', '.join(names)} FROM curve ORDER BY rowid",
+            lambda row: {**dict(zip(names, row, strict=True)), "speeds": json.loads(row[3])},
+        )
 
     def samples(self, since_s: float) -> dict[str, list[Any]]:
         """Each figure's series from `since_s` on, with their times as `at_s`."""
-        rows = self._asked("SELECT * FROM figure WHERE at_s >= ? ORDER BY at_s", since_s)
         names = ("at_s", *COLUMNS)
+        sql = f"SELECT {', '.join(names)} FROM figure WHERE at_s >= ? ORDER BY at_s"
+        rows = self._asked(sql, list, since_s)
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
-    def _asked(self, sql: str, *values: object) -> list[Any]:
+    def _asked(self, sql: str, told: Callable[[Any], Any], *values: object) -> list[Any]:
+        """Empty where nothing is kept that can be told."""
         try:
-            with self._lock, self._opened() as db:
-                return db.execute(sql, values).fetchall()
-        except (sqlite3.Error, OSError):
+            with self._opened() as db:
+                rows = [told(row) for row in db.execute(sql, values)]
+                json.dumps(rows, allow_nan=False)  # a damaged cell may hold anything
+                return rows
+        except _UNKEPT:
             return []
-
-
-class _Closing:
-    """A connection that commits and closes at the end of its block."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> sqlite3.Connection:
-        return self._db
-
-    def __exit__(self, *_: object) -> None:
-        self._db.commit()
-        self._db.close()

@@ -24,7 +24,7 @@ from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
-from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Barrier
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.lamp_thread import LampThread
@@ -116,7 +116,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
-        last_ended=_last_ended(c.last_round(), state.round),
+        last_ended=_last_ended(c.last_round(), state),
         pending=standing.pending(state, rules.entry),
         next_step=standing.next_step(
             state,
@@ -173,8 +173,10 @@ def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
 # ── Pieces ──────────────────────────────────────────────────────────────────
 
 
-def _last_ended(record: RecordRound | None, number: int) -> str:
-    return wording.ended(record) if record is not None and record.round == number else ""
+def _last_ended(record: RecordRound | None, state: TableState) -> str:
+    if state.phase is Phase.WITHOUT_RESULT and state.ending is not None:  # on record when settled
+        return wording.without_result(state.ending, state.cause)
+    return wording.ended(record) if record is not None and record.round == state.round else ""
 
 
 def _profile(c: TableFacts) -> console.ProfileView:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from shaker_ctl.motion import reports
 from shaker_ctl.rules import events
 from shaker_ctl.rules.commands import Announce, RecordRound
-from shaker_ctl.rules.vocabulary import Cause, Multiplied, Notice, Purpose, WagersDo
+from shaker_ctl.rules.vocabulary import Cause, Ending, Multiplied, Notice, Purpose, WagersDo
 
 _NOTICES = {
     Notice.BETS_OPEN: "Place your bets.",
@@ -128,16 +128,20 @@ def odds(multipliers: Iterable[Multiplied]) -> str:
 
 def ended(record: RecordRound) -> str:
     """How a round ended: `settled by hand: 1 5 5`, `void, because the compartment was opened`."""
-    words = record.ending.value.replace("_", " ")
-    if record.values is not None:
-        words += f": {' '.join(map(str, record.values))}"
-    elif record.cause is not None:
-        words += f", because {cause(record.cause)}"
+    if record.values is None:
+        words = without_result(record.ending, record.cause)
+    else:
+        words = f"{record.ending.value.replace('_', ' ')}: {' '.join(map(str, record.values))}"
     if (corrected := record.correction) is not None:
         first = " ".join(map(str, corrected.first)) if corrected.first else "no roll"
         by = f"{corrected.named_by.name} and {corrected.agreed_by.name}"
         words += f"; corrected from {first} by {by}"
     return words
+
+
+def without_result(ending: Ending, why: Cause | None) -> str:
+    """How a round without values ends: `no roll`, `void, because the compartment was opened`."""
+    return ending.value.replace("_", " ") + (f", because {cause(why)}" if why is not None else "")
 
 
 def cause(why: Cause) -> str:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.contracts.large_journal import a_round
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.floor.show import page_part
 from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
+from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained

@@ -7,7 +7,7 @@ import pytest
 from hil_tests.reader.leaning import SUPPORTS, lean
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 
 
 @pytest.fixture(scope="module")

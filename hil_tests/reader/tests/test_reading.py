@@ -15,8 +15,8 @@ import pytest
 from hil_tests.reader.cases import toss_case
 from hil_tests.reader.outcomes import examine
 from hil_tests.reader.tosses import RigCamera, tosses
-from hil_tests.rig.geometry import GEOMETRIES
-from hil_tests.rig.optics import FITTED
+from hil_tests.rig.camera.optics import FITTED
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.cube_outlines.reader import SecondReader
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES

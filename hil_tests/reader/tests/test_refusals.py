@@ -7,7 +7,7 @@ import pytest
 
 from hil_tests.reader.refusals import KINDS, STYLES, cases, judge
 from hil_tests.reader.tosses import RigCamera, flat_tosses
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verified
 from vision.table.reader import TableReader

@@ -2,7 +2,7 @@
 
 from hil_tests.reader.cases import rig_cases
 from hil_tests.reader.samples import BLIND, RIG
-from hil_tests.rig.looks import STYLES
+from hil_tests.rig.plant.looks import STYLES
 
 
 def test_the_blind_sample_has_other_compartments_lenses_dice_and_lights():

@@ -8,7 +8,7 @@ from hil_tests.reader.picture_damage import disc
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.specks import PLACES, place_mm
 from hil_tests.reader.tosses import flat_tosses
-from hil_tests.rig.looks import pip_places
+from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import Verified

@@ -11,7 +11,7 @@ import pytest
 
 from hil_tests.reader.tosses import RigCamera, flat_tosses
 from hil_tests.reader.wrong_model import LIES, Deceived, lean, says_flat
-from hil_tests.rig.geometry import GEOMETRIES
+from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
 
 

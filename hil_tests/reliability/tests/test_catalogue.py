@@ -12,11 +12,11 @@ from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, PROFILE, CatalogueFault, rows
 from hil_tests.reliability.moments import TRIGGERS, Moment
 from hil_tests.reliability.required import Ending, Life, Motor, Wagers
-from hil_tests.rig.camera_faults import CAMERA_FAULTS
+from hil_tests.rig.camera.faults import CAMERA_FAULTS
 from hil_tests.rig.faults import DaemonPart, parse
-from hil_tests.rig.lamp_faults import LAMP_FAULTS
-from hil_tests.rig.line import LINE_FAULTS
-from hil_tests.rig.plant_faults import PLANT_FAULTS
+from hil_tests.rig.lamp_box.faults import LAMP_FAULTS
+from hil_tests.rig.plant.faults import PLANT_FAULTS
+from hil_tests.rig.wires.line import LINE_FAULTS
 from shaker_ctl.rules.profile_files import load
 
 LEAST = 60

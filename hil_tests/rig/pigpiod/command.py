@@ -16,14 +16,14 @@ from typing import Annotated
 
 import typer
 
-from ..timely import answer_in_time
-from .attached import attach
-from .board import Board
-from .chip import LAST_USER_GPIO, PI_4B, Chip
-from .process import VirtualPigpiod
-from .server import LAST_PORT
-from .trace import Trace
-from .trace_vcd import write_vcd
+from hil_tests.rig.pigpiod.buses.attached import attach
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.chip import LAST_USER_GPIO, PI_4B, Chip
+from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.pigpiod.server import LAST_PORT
+from hil_tests.rig.pigpiod.traces.recorder import Trace
+from hil_tests.rig.pigpiod.traces.vcd import write_vcd
+from hil_tests.rig.timely import answer_in_time
 
 Writer = Callable[[Trace, Path], None]
 MODELS = {"3b": Chip(), "4b": PI_4B}
@@ -118,7 +118,10 @@ def _writers(vcd: Path | None, png: Path | None) -> list[tuple[Path, Writer]]:
     if vcd is not None:
         writers.append((_writable(vcd), write_vcd))
     if png is not None:
-        from .trace_png import is_drawn, write_png  # OpenCV takes its time to load
+        from hil_tests.rig.pigpiod.traces.png import (  # OpenCV takes its time to load
+            is_drawn,
+            write_png,
+        )
 
         if not is_drawn(png):
             raise typer.BadParameter(

@@ -7,28 +7,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .alerts import Alerts
-from .attached import Attached
-from .board import Board, now_us
-from .chip import Chip
-from .delays import DELAYS
-from .handles import Handles
-from .hardware_pwm import HardwarePwm
-from .i2c import I2c
-from .levels import Levels
-from .loop import Loop
-from .pwm_queries import PwmQueries
-from .refusals import Reason, RefusedError
-from .results import Handlers, Result
-from .scripts import Scripts
-from .serial_ports import SerialPorts
-from .serial_read import SerialRead
-from .soft_pwm import SoftPwm
-from .spi import Spi
-from .transmitter import Transmitter
-from .uses import Uses
-from .waves import Waves
-from .wire import Command, Request
+from hil_tests.rig.pigpiod.buses.attached import Attached
+from hil_tests.rig.pigpiod.buses.i2c import I2c
+from hil_tests.rig.pigpiod.buses.serial_ports import SerialPorts
+from hil_tests.rig.pigpiod.buses.serial_read import SerialRead
+from hil_tests.rig.pigpiod.buses.spi import Spi
+from hil_tests.rig.pigpiod.delays import DELAYS
+from hil_tests.rig.pigpiod.loop import Loop
+from hil_tests.rig.pigpiod.pins.board import Board, now_us
+from hil_tests.rig.pigpiod.pins.chip import Chip
+from hil_tests.rig.pigpiod.pins.hardware_pwm import HardwarePwm
+from hil_tests.rig.pigpiod.pins.levels import Levels
+from hil_tests.rig.pigpiod.pins.pwm_queries import PwmQueries
+from hil_tests.rig.pigpiod.pins.soft_pwm import SoftPwm
+from hil_tests.rig.pigpiod.pins.uses import Uses
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.reports.alerts import Alerts
+from hil_tests.rig.pigpiod.reports.handles import Handles
+from hil_tests.rig.pigpiod.results import Handlers, Result
+from hil_tests.rig.pigpiod.scripts.commands import Scripts
+from hil_tests.rig.pigpiod.waves.commands import Waves
+from hil_tests.rig.pigpiod.waves.transmitter import Transmitter
+from hil_tests.rig.pigpiod.wire import Command, Request
 
 VERSION = 79
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .board import now_us
-from .refusals import Reason, RefusedError
-from .results import Handlers, Later
-from .wire import Command, Request
+from hil_tests.rig.pigpiod.pins.board import now_us
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.results import Handlers, Later
+from hil_tests.rig.pigpiod.wire import Command, Request
 
 MAX_MICS = 1_000_000
 MAX_MILS = 60_000

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from .board import now_us
+from hil_tests.rig.pigpiod.pins.board import now_us
 
 Action = Callable[[], None]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 
-from .attached import Attached
-from .board import Board
-from .chip import Chip
-from .daemon import Daemon
-from .loop import Loop
-from .server import Manners, Server, listen
+from hil_tests.rig.pigpiod.buses.attached import Attached
+from hil_tests.rig.pigpiod.daemon import Daemon
+from hil_tests.rig.pigpiod.loop import Loop
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.chip import Chip
+from hil_tests.rig.pigpiod.server import Manners, Server, listen
 
 
 class VirtualPigpiod:

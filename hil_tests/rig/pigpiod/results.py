@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .wire import Request
+from hil_tests.rig.pigpiod.wire import Request
 
 
 @dataclass(slots=True, frozen=True)

@@ -9,11 +9,11 @@ import contextlib
 import socket
 from enum import Enum, auto
 
-from .daemon import Daemon
-from .loop import Loop
-from .refusals import RefusedError
-from .results import Later, Result
-from .wire import Command, Request, reply, take_request
+from hil_tests.rig.pigpiod.daemon import Daemon
+from hil_tests.rig.pigpiod.loop import Loop
+from hil_tests.rig.pigpiod.refusals import RefusedError
+from hil_tests.rig.pigpiod.results import Later, Result
+from hil_tests.rig.pigpiod.wire import Command, Request, reply, take_request
 
 LAST_PORT = 65535
 

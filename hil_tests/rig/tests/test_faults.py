@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from hil_tests.rig.camera import Camera
-from hil_tests.rig.camera_faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.camera.faults import CAMERA_FAULTS, CameraFaults
+from hil_tests.rig.camera.stream import Camera
 from hil_tests.rig.fault_set import Fault, FaultSet, checked
 from hil_tests.rig.faults import EVENTS, CameraPart, Faults, LinesPart, SetPart, parse
-from hil_tests.rig.lamp_faults import LAMP_FAULTS, LampFaults
-from hil_tests.rig.line import LINE_FAULTS, LineFaults
-from hil_tests.rig.plant_faults import PLANT_FAULTS, PlantFaults
+from hil_tests.rig.lamp_box.faults import LAMP_FAULTS, LampFaults
+from hil_tests.rig.plant.faults import PLANT_FAULTS, PlantFaults
+from hil_tests.rig.wires.line import LINE_FAULTS, LineFaults
 from hil_tests.waiting import until
 
 

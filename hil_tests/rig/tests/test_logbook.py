@@ -16,10 +16,10 @@ import pytest
 
 from hil_tests.rig.fault_set import Order
 from hil_tests.rig.faults import Faults, SetPart
-from hil_tests.rig.lamp import LampBox
-from hil_tests.rig.lamp_faults import LampFaults
+from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.faults import LampFaults
 from hil_tests.rig.logbook import Logbook
-from hil_tests.rig.plant_faults import PlantFaults
+from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.process_faults import ProcessPart
 
 

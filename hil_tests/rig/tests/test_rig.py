@@ -25,7 +25,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.rig import lifetime, main
-from hil_tests.rig.camera import Camera, CameraLostError, CameraPortError
+from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import Control, ask
 from hil_tests.rig.crossed import _serve
 from hil_tests.rig.faults import (
@@ -33,7 +33,7 @@ from hil_tests.rig.faults import (
     CameraPart,
 )
 from hil_tests.rig.main import app
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.line import BoxEnd, Line, Port
 from hil_tests.rig.link_test import judged
-from hil_tests.rig.uart import Framing
+from hil_tests.rig.wires.line import BoxEnd, Line, Port
+from hil_tests.rig.wires.uart import Framing
 from hil_tests.waiting import until
 
 pytestmark = pytest.mark.rig

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from hil_tests.rig.crossed import cross
 from hil_tests.rig.main import app
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.wire_test import Wire, examine
-from hil_tests.rig.wiring import PinMap
+from hil_tests.rig.wires.wiring import PinMap
 
 CONTROLLER = PinMap()
 RIG = PinMap()

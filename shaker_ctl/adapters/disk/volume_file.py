@@ -27,7 +27,15 @@ from typing import Any
 from urllib.parse import quote
 
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
-from shaker_ctl.journal.record import Damage, Head, Record, genesis, newer, walk
+from shaker_ctl.journal.record import (
+    Damage,
+    Head,
+    Record,
+    genesis,
+    names_round,
+    newer,
+    walk,
+)
 from shaker_ctl.journal.volume import Volume, broken_list, misfit
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
@@ -354,24 +362,28 @@ class VolumeFile:
     def _fits(self, db: sqlite3.Connection) -> tuple[Head, bool]:
         """The whole walk in one pass: chain, and that each record is filed under its round.
 
-        Twice as fast as `record.walk`, and says only whether all is well. 100 ns a record count:
-        ten million of them are read each week.
+        Says only whether all is well. 100 ns a record count: ten million of them are read each
+        week. Rows are taken one by one, so that each stays in the processor's cache; a body is
+        decoded only where its round is not seen without. It is what was written, as its hash shows.
         """
-        sha256 = hashlib.sha256
-        sequence, before = self.start.sequence, self.start.hash
+        fresh = hashlib.sha256().copy  # cheaper than to look the algorithm up each time
         query = (
-            "SELECT sequence, hash, body, round IS json_extract(CAST(body AS TEXT), '$.round') "
-            "FROM record WHERE sequence > ? ORDER BY sequence LIMIT 4096"
+            "SELECT sequence, hash, body, round FROM record WHERE sequence > ? ORDER BY sequence"
         )
-        while rows := db.execute(query, (sequence,)).fetchall():
-            for number, chain, body, is_filed in rows:
-                sequence += 1
-                try:
-                    before = sha256(before + body).digest()
-                except TypeError:  # a damaged file can give another type
-                    return self.start, False
-                if number != sequence or chain != before or not is_filed:
-                    return self.start, False
+        sequence, before = self.start.sequence, self.start.hash
+        for number, chain, body, filed in db.execute(query, (sequence,)):
+            sequence += 1
+            link = fresh()
+            try:
+                link.update(before)
+                link.update(body)
+            except TypeError:  # a damaged file can give another type
+                return self.start, False
+            if number != sequence or chain != link.digest():
+                return self.start, False
+            if not (names_round(body, filed) or _is_filed(db, sequence)):
+                return self.start, False
+            before = chain
         return Head(sequence, before), True
 
     def _walk_slowly(self) -> tuple[Head, Damage | None]:
@@ -394,8 +406,7 @@ class VolumeFile:
                 return Damage(str(self.path), head.sequence, None, f"file: {problems[0][0]}")
             misfiled = self._guard(
                 lambda: db.execute(
-                    "SELECT sequence, round FROM record "
-                    "WHERE round IS NOT json_extract(CAST(body AS TEXT), '$.round') LIMIT 1"
+                    f"SELECT sequence, round FROM record WHERE NOT ({_IS_FILED}) LIMIT 1"
                 ).fetchone()
             )
         if misfiled is None:
@@ -421,6 +432,16 @@ def reader(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing of it can change. Raises sqlite3.Error."""
     where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
     return sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
+
+
+_IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"
+"""True of a record whose column says what its body says; an error where the body is not JSON."""
+
+
+def _is_filed(db: sqlite3.Connection, sequence: int) -> bool:
+    """Decode one body for its round."""
+    query = f"SELECT {_IS_FILED} FROM record WHERE sequence = ?"
+    return db.execute(query, (sequence,)).fetchone() == (1,)
 
 
 def read(path: Path, first: int, last: int) -> Iterator[Record]:

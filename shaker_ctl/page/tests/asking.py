@@ -34,6 +34,8 @@ class Browser:
     def __init__(self, app: Any, host: str = "127.0.0.1") -> None:
         self.app, self.host = app, host
         self.cookies: dict[str, str] = {}
+        self.answer = Answer()
+        """The newest one; of a broken page, too, whose error goes on to the server."""
 
     def get(self, path: str, **headers: str) -> Answer:
         return asyncio.run(self._ask("GET", path, b"", headers))
@@ -65,7 +67,7 @@ class Browser:
             "client": ("127.0.0.1", 50000),
             "server": ("127.0.0.1", 80),
         }
-        answer = Answer()
+        answer = self.answer = Answer()
 
         told = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -12,16 +12,20 @@ import subprocess
 import sys
 import time
 import zipfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hil_tests.waiting import until
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.tally import Outcome
 from shaker_ctl.page.app import Page
+from shaker_ctl.page.guard import HEADERS
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import NOBODY
 from shaker_ctl.page.places import TablePlaces
@@ -221,6 +225,18 @@ class TestWall:
         answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, zh-TW;q=0.5")
 
         assert '<html lang="zh-Hant">' in answer.text
+
+    @pytest.mark.parametrize(
+        ("measured", "said"),
+        [(None, "What is lit is not known."), ([], "Lit: nothing."), (["big"], "Lit: big.")],
+    )
+    def test_a_screen_reader_says_what_is_lit_or_that_nobody_knows(self, page, measured, said):
+        page.watch.view = view(lamps={"measured": measured, "commanded": [], "broken": []})
+
+        words = _logged_in(page, "vic", "viewer").get("/").words
+
+        sayings = ("What is lit is not known.", "Lit: nothing.", "Lit: big.")
+        assert [one for one in sayings if one in words] == [said]
 
     def test_what_a_person_typed_cannot_become_a_script(self, page):
         page.watch.view = view(table="<script>alert(1)</script>")
@@ -503,7 +519,33 @@ class TestOthers:
         words = _logged_in(page, "sam", "surveillance").get("/statistics").words
 
         assert "still being counted" in words
+
+    def test_statistics_never_say_that_dice_are_fair(self, page, scribe):
+        tables = RecordTables(place(scribe.book.path), scribe.book.identity)
+        faces = range(1, 7)
+        for number, values in enumerate(product(faces, faces, faces)):
+            tables._tally.add(Outcome(number, "settled", "verified", values))
+        tables.fold(list(scribe.book.read()))
+        tables.close()
+
+        words = _logged_in(page, "sam", "surveillance").get("/statistics").words.lower()
+
+        assert "219 rounds" in words
+        assert "tests of the outcomes" in words
+        assert "shows no deviation larger" in words
         assert "fair" not in words
+
+    def test_the_technician_is_told_where_figures_are_not_kept_or_begin_anew(self, page):
+        tom = _logged_in(page, "tom", "technician")
+        assert "begin anew" not in tom.get("/technician").words
+
+        page.trends.lost = "file is not a database"
+        assert (
+            "begin anew; what was kept could not be read: file is not"
+            in tom.get("/technician").words
+        )
+        page.trends.trouble = "disk is full"
+        assert "Speeds and figures are not kept: disk is full" in tom.get("/technician").words
 
     @pytest.mark.parametrize("path", ["/technician", "/technician/wiring"])
     def test_the_technician_has_pages_that_surveillance_has_not(self, page, path):
@@ -519,6 +561,22 @@ class TestOthers:
 
         assert "sam, surveillance round 2" in sam.get("/looked").words
         assert _logged_in(page, "tom", "technician").get("/looked").status == 403
+
+    @pytest.mark.parametrize("accept", ["text/html", "*/*"])
+    def test_a_broken_page_bears_the_headers_of_every_other(self, page, monkeypatch, accept):
+        def broken(_count):
+            raise RuntimeError("a mistake of ours")
+
+        browser = _logged_in(page, "sam", "surveillance")
+        monkeypatch.setattr(page.book, "last", broken)
+
+        with pytest.raises(RuntimeError, match="a mistake of ours"):  # the server logs it
+            browser.get("/", accept=accept)
+
+        assert browser.answer.status == 500
+        told = {name: browser.answer.headers.get(name.lower()) for name in HEADERS}
+        assert told == HEADERS
+        assert browser.answer.headers["cache-control"] == "no-store"
 
     def test_what_cannot_be_recorded_is_not_shown(self, page, monkeypatch):
         browser = _logged_in(page, "sam", "surveillance")

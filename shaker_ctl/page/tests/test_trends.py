@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +86,59 @@ def test_a_folder_that_takes_nothing_is_a_trouble_and_no_error(tmp_path: Path) -
     trends.hear(view([0.0, 400.0, 0.0]))
     assert trends.trouble
     assert trends.curves() == []
+
+
+def _flipped(data: bytes) -> Iterator[bytes]:
+    """The file with each of many bytes changed, and cut at each of its pages."""
+    for at in range(0, len(data), 37):
+        yield data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+    for size in range(1, len(data), 4096):
+        yield data[:size]
+
+
+def test_a_damaged_file_is_never_an_error_and_figures_are_kept_again(tmp_path: Path) -> None:
+    path, clock = tmp_path / "trends.sqlite", Clock()
+    for number in range(3):
+        clock.now_s += EVERY_S
+        Trends(path, clock).hear(view([0.0, 400.0 + number, 0.0], number=number))
+    whole, lost = path.read_bytes(), 0
+    for data in _flipped(whole):
+        path.write_bytes(data)
+        trends = Trends(path, clock)
+        clock.now_s += EVERY_S
+        trends.curves(), trends.samples(0.0)
+        for _ in range(2):  # what is damaged may first be seen by who keeps more
+            trends.hear(view([0.0, 500.0, 0.0], number=9))
+        clock.now_s += EVERY_S
+        trends.hear(view([0.0, 600.0, 0.0], number=10))
+        assert trends.trouble == ""
+        assert trends.curves()[-1]["round"] == 10
+        lost += bool(trends.lost)
+    assert lost > 10
+
+
+def test_a_file_of_another_version_is_made_anew_and_said(tmp_path: Path) -> None:
+    path, clock = tmp_path / "trends.sqlite", Clock()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE figure (at_s REAL PRIMARY KEY, sharpness)")
+        db.execute("INSERT INTO figure VALUES (1.0, 2.0)")
+    trends = Trends(path, clock)
+    trends.hear(view([]))
+    assert "version 0" in trends.lost
+    clock.now_s += 1.0
+    trends.hear(view([]))
+    assert (trends.trouble, len(trends.samples(0.0)["at_s"])) == ("", 1)
+    assert Trends(path, clock).lost == ""
+
+
+def test_a_trouble_stays_until_something_is_kept_again(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("")
+    clock = Clock()
+    trends = Trends(tmp_path / "folder" / "trends", clock)
+    for _ in range(3):
+        trends.hear(view([]))
+        assert trends.trouble
+    (tmp_path / "folder").unlink()
+    clock.now_s += EVERY_S
+    trends.hear(view([]))
+    assert (trends.trouble, trends.lost) == ("", "")

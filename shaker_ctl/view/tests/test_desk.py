@@ -271,6 +271,14 @@ def test_a_round_that_is_over_is_told_as_what_it_was(
     assert room.desk.view().last_ended == ""
 
 
+def test_a_round_without_result_is_told_as_such_before_it_is_settled(room: Room) -> None:
+    phase = Phase.WITHOUT_RESULT
+    room.state.state = TableState(phase, round=3, ending=Ending.VOID, cause=Cause.COMPARTMENT)
+    assert room.desk.view().last_ended == "void, because the compartment was opened"
+    room.state.state = TableState(phase, round=3, ending=Ending.NO_ROLL)
+    assert room.desk.view().last_ended == "no roll"
+
+
 def test_a_corrected_round_is_told_with_the_result_that_stood_before(room: Room) -> None:
     room.state.state = TableState(Phase.READY, round=3)
     correction = Correction((1, 4, 5), Person("dan", Role.DEALER), Person("fay", Role.FLOORPERSON))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 
 

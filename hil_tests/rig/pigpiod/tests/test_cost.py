@@ -6,11 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
 from hil_tests.waiting import until
-
-from .conftest import RawClient
 
 LIMIT = 0.15
 """Share of one core. Measured: 0.07 on a 2-core x86 machine; the rest is for slower ones."""

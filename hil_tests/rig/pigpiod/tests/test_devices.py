@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.attached import attach
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.pin import Mode
+from hil_tests.rig.pigpiod.buses.attached import attach
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.waiting import until
 

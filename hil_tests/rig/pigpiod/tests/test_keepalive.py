@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.pigpiod import alerts
-from hil_tests.rig.pigpiod.alerts import Alerts
-from hil_tests.rig.pigpiod.board import Board, now_us
-from hil_tests.rig.pigpiod.handles import Handles
 from hil_tests.rig.pigpiod.loop import Loop, Timer
+from hil_tests.rig.pigpiod.pins.board import Board, now_us
+from hil_tests.rig.pigpiod.reports import alerts
+from hil_tests.rig.pigpiod.reports.alerts import Alerts
+from hil_tests.rig.pigpiod.reports.handles import Handles
 
 
 class Sent:

@@ -7,10 +7,9 @@ import time
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.pin import Mode
-
-from .conftest import RawClient
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.pin import Mode
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
 
 
 def test_an_input_follows_what_drives_it_and_else_its_pull(board: Board, pi: pigpio.pi) -> None:

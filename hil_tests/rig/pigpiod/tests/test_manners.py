@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.pin import Mode
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
+from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.waiting import until
-
-from .conftest import RawClient
 
 PIGPV = 26
 

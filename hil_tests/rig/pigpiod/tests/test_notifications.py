@@ -11,11 +11,10 @@ from itertools import pairwise
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
 from hil_tests.waiting import until
-
-from .conftest import RawClient
 
 SAMPLE_US = 5
 

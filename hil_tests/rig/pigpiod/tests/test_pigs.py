@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.waiting import until
 

@@ -8,13 +8,12 @@ from itertools import pairwise
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.chip import PI_4B, Chip
-from hil_tests.rig.pigpiod.pin import Mode
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.chip import PI_4B, Chip
+from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.trace import Trace
-
-from .conftest import RawClient
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
+from hil_tests.rig.pigpiod.traces.recorder import Trace
 
 FREQUENCIES = [8000, 4000, 2000, 1600, 1000, 800, 500, 400, 320, 250, 200, 160, 100, 80, 50, 40]
 FREQUENCIES += [20, 10]

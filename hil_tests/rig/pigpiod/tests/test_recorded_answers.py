@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .conftest import RawClient
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
 
 RECORDED = json.loads((Path(__file__).parent / "golden_responses.json").read_text())
 PROCP = 45

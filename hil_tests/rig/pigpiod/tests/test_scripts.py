@@ -10,11 +10,10 @@ from collections.abc import Callable
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
+from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.waiting import until
-
-from .conftest import RawClient
 
 INITIALISING, HALTED, RUNNING, WAITING, FAILED = range(5)
 

@@ -7,11 +7,11 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hil_tests.rig.pigpiod.patterns import Gap, Loop, Pattern, Sequence, Wave
-from hil_tests.rig.pigpiod.sources import Once, PulseTrain, Several
-from hil_tests.rig.pigpiod.timeline import Source, Timeline
-from hil_tests.rig.pigpiod.transmitter import Track, TrackOnPin
-from hil_tests.rig.pigpiod.waveform import Pulse
+from hil_tests.rig.pigpiod.pins.sources import Once, PulseTrain, Several
+from hil_tests.rig.pigpiod.pins.timeline import Source, Timeline
+from hil_tests.rig.pigpiod.waves.patterns import Gap, Loop, Pattern, Sequence, Wave
+from hil_tests.rig.pigpiod.waves.transmitter import Track, TrackOnPin
+from hil_tests.rig.pigpiod.waves.waveform import Pulse
 
 times = st.integers(0, 5000)
 

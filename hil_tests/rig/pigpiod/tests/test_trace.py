@@ -14,12 +14,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hil_tests.rig.pigpiod.board import Board
 from hil_tests.rig.pigpiod.command import _write, pigpiod
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.trace import Trace
-from hil_tests.rig.pigpiod.trace_png import write_png
-from hil_tests.rig.pigpiod.trace_vcd import write_vcd
+from hil_tests.rig.pigpiod.traces.png import write_png
+from hil_tests.rig.pigpiod.traces.recorder import Trace
+from hil_tests.rig.pigpiod.traces.vcd import write_vcd
 
 SERVE = "import typer; from hil_tests.rig.pigpiod.command import pigpiod; typer.run(pigpiod)"
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
+from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.waiting import until
 
 

@@ -9,11 +9,10 @@ from itertools import pairwise
 import pigpio
 import pytest
 
-from hil_tests.rig.pigpiod.board import Board
-from hil_tests.rig.pigpiod.trace import Trace
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
+from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.waiting import until
-
-from .conftest import RawClient
 
 BIT = 1 << 17
 WAVE_ADD_GENERIC = 28

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hil_tests.rig.pigpiod.tests.conftest import RawClient
 from hil_tests.rig.pigpiod.wire import HEADER, Command, Request, reply, take_request
-
-from .conftest import RawClient
 
 PIGPV = 26
 

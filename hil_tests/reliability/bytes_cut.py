@@ -1,0 +1,289 @@
+"""Copies of a journal, cut and flipped byte by byte: `python -m hil_tests.reliability.bytes_cut`.
+
+Owns the damage and the verdict on it. A damaged journal must open whole, or be named as damaged;
+a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in
+memory where the machine has a disk there, without any table.
+
+What is damaged is what a killed service leaves: the open volume, its write-ahead log with the
+newest records, and a closed volume, beside a whole second copy. Damage to the closed volume may be
+named by the start, or by the proving that comes before play.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, Head, Record, link
+
+PAGE = 4096
+FRAME = PAGE + 24
+"""One page in SQLite's write-ahead log, with its header."""
+
+FILES = ("main", "log", "closed")
+LAST_BYTES = {"main": 2 * PAGE, "log": 3 * FRAME, "closed": 2 * PAGE}
+"""Where the newest records lie: in the last pages of a file, in the last commits of the log."""
+
+CLOSED = 20
+"""Records of the closed volume of a made-up journal."""
+
+PROVED_BROKEN = "broken-volume"
+"""Verdict on a closed volume that the start lets pass and the proving before play does not."""
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """Both copies as a killed service leaves them, and every record that was synced."""
+
+    parameters: JournalParameters
+    records: list[Record]
+
+    def file(self, which: str) -> Path:
+        """The file to damage; the oldest volume is closed where there is more than one."""
+        return file_of(self.parameters, which)
+
+
+def file_of(parameters: JournalParameters, which: str) -> Path:
+    """The open volume, its log, or the first volume, of the main copy."""
+    newest = volume_path(parameters.path, volume_numbers(parameters.path)[-1])
+    if which == "closed":
+        return parameters.path if newest != parameters.path else newest.with_name("none")
+    return newest.with_name(newest.name + "-wal") if which == "log" else newest
+
+
+def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
+    """Forge so many records of different lengths, five a round."""
+    records = []
+    for n in range(count):
+        body = {"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}}
+        record = link(
+            head,
+            Entry("step", body, round=round_of_first + n // 5),
+            monotonic_s=float(n),
+            wall="2026-11-21T00:00:00.000+00:00",
+            digests={"model": "ab" * 16},
+        )
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    return records
+
+
+def volume_after(store: SqliteJournal, day: str = "2026-11-22") -> Record:
+    """Forge the record with which the next volume of a journal begins."""
+    return link(
+        store.head(),
+        store.next_volume(day, {"seal": "unsealed", "boot": "a boot"}),
+        monotonic_s=0.0,
+        wall=f"{day}T06:00:00.000+00:00",
+        digests={},
+    )
+
+
+def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
+    """Copy all volumes and the log while they are open: what a killed process leaves behind."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in volume_numbers(path):
+        file = volume_path(path, number)
+        for source in (file, file.with_name(file.name + "-wal")):
+            if source.exists():
+                shutil.copy(source, folder / source.name)
+    return folder / path.name
+
+
+def made(folder: Path) -> Crashed:
+    """A journal of 60 records in two volumes, the newest 20 in the log, one commit each."""
+    (folder / "open" / "second").mkdir(parents=True)
+    opened = open_copies(
+        JournalParameters(
+            path=folder / "open" / "journal.sqlite",
+            second=folder / "open" / "second" / "journal.sqlite",
+        )
+    )
+    assert opened.second is not None
+    records = records_after(opened.main.head(), CLOSED)
+    opened.main.write(records)
+    records.append(volume_after(opened.main))
+    records += records_after(Head(records[-1].sequence, records[-1].hash), 60 - CLOSED - 1)
+    opened.main.write(records[CLOSED:40])
+    opened.main._file._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for n in range(40, 60):
+        opened.main.write(records[n : n + 1])
+    opened.second.write(records)
+    main = as_a_crash_leaves_it(opened.main.path, folder / "crashed")
+    second = as_a_crash_leaves_it(opened.second.path, folder / "crashed" / "second")
+    opened.close()
+    return Crashed(JournalParameters(path=main, second=second), records)
+
+
+class NoJournalError(Exception):
+    """What was given is no whole journal; the text names the file and what to give instead."""
+
+
+def copied(main: Path, second: Path, folder: Path) -> Crashed:
+    """Copies of a real table's journal, which must be whole. Raises NoJournalError."""
+    for path in (main, second):
+        if not path.is_file():
+            raise NoJournalError(f"{path} is no file; give both copies of a table's journal")
+    crashed = None
+    try:
+        parameters = JournalParameters(
+            path=as_a_crash_leaves_it(main, folder / "crashed"),
+            second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
+        )
+        store = SqliteJournal(parameters.path, read_only=True)
+        try:
+            crashed = Crashed(parameters, list(store.read()))
+        finally:
+            store.close()
+        said = verdict(trial(crashed, folder / "undamaged"), crashed.records)
+    except JournalError as error:
+        said = error.code
+    except OSError as error:
+        raise NoJournalError(f"{main} and {second} cannot be copied: {error}") from error
+    if crashed is None or said != "sound":  # any damage to it would be named, whoever did it
+        raise NoJournalError(
+            f"{main}, with {second} as its second copy, does not open whole: {said}. Give both "
+            "copies of a journal that `shaker-ctl journal verify` finds whole"
+        )
+    return crashed
+
+
+def trial(crashed: Crashed, folder: Path) -> JournalParameters:
+    """A fresh copy of both, to be damaged."""
+    shutil.rmtree(folder, ignore_errors=True)
+    assert crashed.parameters.second is not None
+    return JournalParameters(
+        path=as_a_crash_leaves_it(crashed.parameters.path, folder),
+        second=as_a_crash_leaves_it(crashed.parameters.second, folder / "second"),
+    )
+
+
+def verdict(parameters: JournalParameters, records: list[Record]) -> str:
+    """`sound` where every record is there unchanged, else the code of the fault that is named.
+
+    Anything in between, a shorter or other story without a fault, is `silent`.
+    """
+    try:
+        opened = open_copies(parameters)
+    except JournalError as error:
+        return error.code
+    try:
+        for one in opened.main.closed:
+            if opened.main.verify_closed(one)[1] is not None:
+                return PROVED_BROKEN
+        return "sound" if list(opened.main.read()) == records else "silent"
+    finally:
+        opened.close()
+
+
+def cut(crashed: Crashed, which: str, at: int, folder: Path) -> str:
+    """Cut a copy's file at this byte and open it."""
+    damaged = trial(crashed, folder)
+    with file_of(damaged, which).open("r+b") as file:
+        file.truncate(at)
+    return verdict(damaged, crashed.records)
+
+
+def flip(crashed: Crashed, which: str, at: int, bit: int, folder: Path) -> str:
+    """Flip one bit of a copy's file and open it."""
+    damaged = trial(crashed, folder)
+    target = file_of(damaged, which)
+    content = bytearray(target.read_bytes())
+    content[at] ^= 1 << bit
+    target.write_bytes(content)
+    return verdict(damaged, crashed.records)
+
+
+def last_bytes(crashed: Crashed, which: str, *, every: int = 1) -> list[int]:
+    """Where to cut: so many bytes apart over the newest records, and around each boundary."""
+    size = crashed.file(which).stat().st_size
+    first = max(0, size - LAST_BYTES[which])
+    block = FRAME if which == "log" else PAGE
+    near = {n * block + d for n in range(size // block + 2) for d in (-1, 0, 1)}
+    return sorted({*range(first, size, every), *(at for at in near if 0 <= at < size)})
+
+
+def flips(crashed: Crashed, which: str, count: int, seed: int) -> Iterator[tuple[int, int]]:
+    """So many random (byte, bit) of a file."""
+    chance = random.Random(seed)
+    size = crashed.file(which).stat().st_size
+    for _ in range(count):
+        yield chance.randrange(size), chance.randrange(8)
+
+
+@contextmanager
+def fast_folder() -> Iterator[Path]:
+    """A folder in memory where the machine has one: thousands of copies need no disk."""
+    memory = Path("/dev/shm")
+    where = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        yield Path(folder)
+
+
+def count(verdicts: Iterable[str]) -> Counter[str]:
+    """How often each verdict came."""
+    return Counter(verdicts)
+
+
+def main(
+    journal: Annotated[
+        Path | None, typer.Option(help="Copy this journal instead of a made-up one.")
+    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Its second copy.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Cut each so many bytes.")] = 1,
+    flip_bits: Annotated[
+        int, typer.Option("--flips", min=1, help="Bits to flip in each file.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(help="Of the bits that are flipped.")] = 1,
+) -> None:
+    """Damage copies of a journal; status 1 where any damage passed in silence."""
+    silent = 0
+    with fast_folder() as folder:
+        try:
+            if journal is not None and second is not None:
+                crashed = copied(journal, second, folder)
+            elif journal is None and second is None:
+                crashed = made(folder)
+            else:
+                raise NoJournalError("give both copies or none")
+        except NoJournalError as error:
+            raise typer.BadParameter(str(error)) from error
+        work = folder / "trial"
+        typer.echo(f"{len(crashed.records)} records; seed {seed}")
+        for which in FILES:
+            if not crashed.file(which).exists():
+                why = "one volume only" if which == "closed" else "the journal was closed in order"
+                typer.echo(f"{which:<6} no such file: {why}")
+                continue
+            if crashed.file(which).stat().st_size == 0:
+                typer.echo(f"{which:<6} is empty: nothing in it could be damaged")
+                continue
+            places = last_bytes(crashed, which, every=every)
+            cuts = count(cut(crashed, which, at, work) for at in places)
+            chosen = flips(crashed, which, flip_bits, seed)
+            flipped = count(flip(crashed, which, at, bit, work) for at, bit in chosen)
+            for what, seen in (("cut", cuts), ("flipped", flipped)):
+                told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
+                typer.echo(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}")
+                silent += seen["silent"]
+    typer.echo(f"silently accepted: {silent}")
+    if silent:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

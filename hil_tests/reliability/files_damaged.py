@@ -1,0 +1,250 @@
+"""Every file that a start reads, flipped, cut, emptied and exchanged, byte by byte.
+
+`python -m hil_tests.reliability.files_damaged` damages each byte of the small files and a seeded
+sample of the large ones, and starts the table as far as its first device. A start may succeed only
+if it read the same values as from the undamaged file. Otherwise it must end with the promised
+status and line. Any other exception counts as `traceback`, and is always an error.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.testing import CliRunner
+
+from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
+from shaker_ctl import sealed_start, settings
+from shaker_ctl.adapters.disk import record_tables, volume_proofs
+from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.commands.seal import app as seal
+from shaker_ctl.console import accounts
+from shaker_ctl.errors import JournalCorruptError, ShakerError
+from shaker_ctl.journal.proofs import Proof, Proofs
+from shaker_ctl.journal.record import Head
+from shaker_ctl.main import exit_status
+from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal.examine import NOTHING
+
+STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
+
+SMALL_B = 8192
+"""Files up to this size are damaged at each byte."""
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """One table in a folder: sealed, with people, a journal of two volumes, a dispute, tables."""
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "settings.toml"
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "packages"
+
+    def files(self) -> list[Path]:
+        """Every file that a start reads, but the program's own, which the seal's tests damage."""
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        return sorted(
+            path.relative_to(self.folder)
+            for path in found
+            if self.packages not in path.parents and path.suffix != ".lock"
+        )
+
+    def facts(self, *, is_seal_looked_at: bool = True) -> tuple[object, ...]:
+        """Start as far as the first device; return what was read. Raises as a start does.
+
+        Without a look at the seal's files, which takes most of the time: for damage elsewhere.
+        """
+        found = NOTHING
+        if is_seal_looked_at:
+            found = sealed_start.check_files(self.config, self.packages)
+        chosen = settings.load(self.config)
+        sealed_start.check_required(found, chosen.seal, self.config)
+        opened = open_copies(chosen.journal)
+        try:
+            copies = [opened.main] if opened.second is None else [opened.main, opened.second]
+            RecordsWatch(copies).refuse_a_broken_one()
+            sealed_start.check_journal(found, opened)
+            for copy in copies:  # as the proving does before the table opens
+                for one in copy.closed:
+                    if (damage := copy.verify_closed(one)[1]) is not None:
+                        raise JournalCorruptError(damage.line(), remedy="journal verify")
+            records = list(opened.main.newest_first())
+        finally:
+            opened.close()
+        people = accounts.load(chosen.console.users_file)
+        disputes = DisputeList(chosen.journal.pictures).acts()
+        # What these say is never believed without the chain: it is enough that they answer.
+        TablesReader(record_tables.place(chosen.journal.path)).counted()
+        volume_proofs.load(volume_proofs.place(chosen.journal.path))
+        return found.seal, found.manifest, chosen, records, people, disputes
+
+    def outcome(self, sound: tuple[object, ...], *, is_guarded: bool) -> str:
+        """How a start ends. `sound`: what it read before anything was damaged; `is_guarded`: a
+        change of this file must be noticed."""
+        try:
+            facts = self.facts(is_seal_looked_at=sound[0] != NOTHING.seal)
+        except ShakerError as error:
+            return f"status {exit_status(error)}: {error.code}"
+        except Exception as error:  # noqa: BLE001 - whatever a start lets through is the finding
+            return f"{TRACEBACK}: {type(error).__name__}"
+        return CHANGED if is_guarded and facts != sound else STARTS
+
+
+def made(folder: Path) -> TableFiles:
+    """Make a whole table in an empty folder."""
+    table = TableFiles(folder)
+    for package in ("shaker_ctl", "vision", "models"):
+        (table.packages / package).mkdir(parents=True)
+        (table.packages / package / "program.py").write_text(f"NAME = {package!r}\n")
+    (folder / "stick").mkdir()
+    (folder / "approver").mkdir()
+    table.config.write_text(
+        f'[console]\nusers_file = "{folder / "users.toml"}"\n'
+        f'[journal]\npath = "{folder / "journal.sqlite"}"\n'
+        f'second = "{folder / "stick" / "journal.sqlite"}"\npictures = "{folder / "pictures"}"\n'
+    )
+    accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words")
+    _run("keys", str(folder / "approver" / "seal.key"), str(folder / "seal.pub"), "--no-passphrase")
+    _run(
+        *("write", "--key", str(folder / "approver" / "seal.key"), "--by", "Ann"),
+        *("--config", str(table.config), "--packages", str(table.packages)),
+    )
+    shutil.rmtree(folder / "approver")
+    parameters = settings.load(table.config).journal
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    records = records_after(opened.main.head(), 10)
+    opened.main.write(records)
+    records.append(volume_after(opened.main))
+    records += records_after(Head(records[-1].sequence, records[-1].hash), 10)
+    opened.main.write(records[10:])
+    opened.second.write(records)
+    proof = Proof(volume_proofs.mark_of(parameters.path), 1.0)
+    proofs = Proofs().proved(str(parameters.path), proof)
+    volume_proofs.save(volume_proofs.place(parameters.path), proofs)
+    tables = RecordTables(record_tables.place(parameters.path), opened.main.identity)
+    tables.fold(records)
+    tables.close()
+    opened.close()
+    DisputeList(parameters.pictures).add(Dispute(1, True, "fay", "a five", "2026-11-23"))
+    return table
+
+
+def _run(*words: str) -> None:
+    done = CliRunner().invoke(seal, list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+
+
+def is_guarded(file: Path) -> bool:
+    """Whether a change of this file must be noticed, and not only be survived."""
+    return file.name.startswith(("seal.", "settings")) or "journal" in file.name
+
+
+Damage = Callable[[bytes], bytes]
+
+
+def _flipped(at: int, bit: int, content: bytes) -> bytes:
+    return content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :]
+
+
+def _cut(at: int, content: bytes) -> bytes:
+    return content[:at]
+
+
+def _replaced(by: bytes, _content: bytes) -> bytes:
+    return by
+
+
+def flips(size: int, most: int | None, seed: int) -> Iterator[tuple[str, Damage]]:
+    """One bit of each byte, or of so many; and cuts, nothing, and something else."""
+    chance = random.Random(seed)
+    at_all = range(size) if most is None or size <= most else chance.sample(range(size), most)
+    for at in at_all:
+        yield f"flip {at}", partial(_flipped, at, 1 << chance.randrange(8))
+        if at % 8 == 0:
+            yield f"high bit {at}", partial(_flipped, at, 0x80)
+            yield f"cut {at}", partial(_cut, at)
+    for name, content in REPLACED.items():
+        yield name, partial(_replaced, content)
+
+
+REPLACED = {
+    "emptied": b"",
+    "zeros": bytes(4096),
+    "not UTF-8": b"\xff\xfe\x80" * 100,
+    "deep": b"[" * 100_000,
+    "huge number": b'{"a": 1e999, "b": ' + b"9" * 5000 + b"}",
+    "deep TOML": b"a = " + b"[" * 5000 + b"]" * 5000 + b"\n",
+    "huge TOML number": b"a = " + b"9" * 5000 + b"\n",
+    "another file": Path(__file__).read_bytes(),
+}
+
+
+def trials(
+    table: TableFiles, file: Path, most: int | None, seed: int, work: Path
+) -> Iterator[tuple[str, str]]:
+    """Damage one file in every way; yield what was done, and how the start ended."""
+    sound = table.facts(is_seal_looked_at=file.name.startswith(("seal.", "settings")))
+    backup = work.with_name(work.name + ".sound")
+    shutil.rmtree(backup, ignore_errors=True)
+    shutil.copytree(table.folder, backup)
+    content = (table.folder / file).read_bytes()
+    size = len(content)
+    for name, damage in flips(size, None if size <= SMALL_B and most is None else most, seed):
+        (table.folder / file).write_bytes(damage(content))
+        yield name, table.outcome(sound, is_guarded=is_guarded(file))
+        _put_back(backup, table.folder)
+
+
+def _put_back(backup: Path, folder: Path) -> None:
+    """Restore every file, and take away what a start has left (evidence, locks)."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if not (backup / path.relative_to(folder)).exists():
+            path.rmdir() if path.is_dir() else path.unlink()
+    for path in backup.rglob("*"):
+        here = folder / path.relative_to(backup)
+        if path.is_file() and (not here.exists() or here.read_bytes() != path.read_bytes()):
+            shutil.copy2(path, here)
+
+
+def main(
+    most: Annotated[int, typer.Option(min=1, help="Places in a large file.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Of the places.")] = 1,
+) -> None:
+    """Damage a table's files; status 1 where a change passed or a start ended in a traceback."""
+    wrong = 0
+    with fast_folder() as folder:
+        (folder / "table").mkdir()
+        table = made(folder / "table")
+        for file in table.files():
+            counted: Counter[str] = Counter()
+            for done, outcome in trials(table, file, most, seed, folder / "work"):
+                counted[outcome] += 1
+                if outcome.startswith((TRACEBACK, CHANGED)):
+                    wrong += 1
+                    typer.echo(f"  {file}, {done}: {outcome}")
+            told = ", ".join(f"{name} {n}" for name, n in counted.most_common())
+            typer.echo(f"{file}: {counted.total()}: {told}")
+    typer.echo(f"tracebacks and accepted changes: {wrong}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,166 @@
+"""A journal of years, written by the product's own writer, and what a start costs with it.
+
+`python -m hil_tests.reliability.large_journal FOLDER --records 3000000` makes both copies in
+volumes of gaming days and measures them: CPU time of opening, of verifying a record, and peak
+memory. The rounds are made up, 13 records each, of 1,040 bytes on average as those of a played
+round.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, Head, Record, link
+
+ROUNDS_A_DAY = 960
+"""One a minute, sixteen hours."""
+
+_DIGESTS = dict.fromkeys(("software", "model", "settings", "profile", "seal"), "ab" * 32)
+_BEGAN = datetime(2026, 1, 1, 6, tzinfo=UTC)
+
+
+def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
+    """The 13 records of one round that settles."""
+    occasion = {"number": number, "purpose": "play", "type": "Occasion"}
+    values = [chance.randint(1, 6) for _ in range(3)]
+    padding = "x" * 340
+
+    def step(event: dict[str, Any], *decision: dict[str, Any]) -> Entry:
+        body = {
+            "event": event,
+            "at_s": 60.0 * number,
+            "rows": [f"a row of {event['type']}"],
+            "decision": list(decision),
+            "padding": padding,
+        }
+        return Entry("step", body, round=number)
+
+    yield step({"type": "BetsRequested", "occasion": occasion})
+    yield step({"type": "TimeChecked", "occasion": occasion})
+    yield step({"type": "NoMoreBets", "occasion": occasion})
+    yield step({"type": "TossPlanDrawn", "occasion": occasion})
+    yield step({"type": "LampsDark", "occasion": occasion})
+    yield step({"type": "TossStarted", "occasion": occasion})
+    proof = {"turns": 24.0 + chance.random(), "in_band_s": 4.0 + chance.random(), "type": "Proof"}
+    yield step({"type": "TossSettled", "occasion": occasion, "proof": proof})
+    verdict = {"type": "Verified", "values": values}
+    yield step({"type": "ReadingMade", "occasion": occasion, "verdict": verdict})
+    push = {"type": "PushLamps", "occasion": occasion, "values": values, "areas": []}
+    yield step({"type": "ValuesConfirmed", "round": number, "values": values}, push)
+    yield step({"type": "LampsShown", "occasion": occasion, "values": values})
+    yield step({"type": "WagersSettled", "round": number})
+    yield step({"type": "LampsOffRequested", "round": number})
+    closing = {
+        "type": "RecordRound",
+        "round": number,
+        "ending": "settled",
+        "wagers": "settled",
+        "cause": None,
+        "values": values,
+        "source": "verified",
+    }
+    yield step({"type": "LampsDark", "occasion": occasion}, closing)
+
+
+def batches(store: SqliteJournal, count: int, seed: int) -> Iterator[list[Record]]:
+    """Forge records behind what `store` holds, a hundred rounds or the end of a day at a time.
+
+    The caller writes each batch before it asks for the next.
+    """
+    chance = random.Random(seed)
+    number, until = 0, store.head().sequence + count
+    while store.head().sequence < until:
+        number += 1
+        batch: list[Record] = []
+        head = store.head()
+        at = _BEGAN + timedelta(days=(number - 1) // ROUNDS_A_DAY)
+        is_other_day = number > 1 and (number - 1) % ROUNDS_A_DAY == 0
+        entries = [store.next_volume(at.date().isoformat(), {})] if is_other_day else []
+        for each in range(number, number + 96):
+            entries += a_round(each, chance)
+        for entry in entries:
+            record = link(
+                head,
+                entry,
+                monotonic_s=float(head.sequence),
+                wall=(at + timedelta(seconds=head.sequence % 57600)).isoformat(
+                    timespec="milliseconds"
+                ),
+                digests=_DIGESTS,
+            )
+            batch.append(record)
+            head = Head(record.sequence, record.hash)
+        number += 95
+        yield batch
+
+
+def make(parameters: JournalParameters, count: int, seed: int) -> None:
+    """Write so many records, and up to a hundred rounds more, into both copies."""
+    opened = open_copies(parameters)
+    try:
+        for batch in batches(opened.main, count, seed):
+            opened.main.write(batch)
+            if opened.second is not None:
+                opened.second.write(batch)
+    finally:
+        opened.close()
+
+
+def measured(parameters: JournalParameters) -> Iterator[str]:
+    """Measure what the service, and the proving beside it, have to do with a journal."""
+    began_s = time.process_time()
+    opened = open_copies(parameters)
+    opening_s = time.process_time() - began_s
+    try:
+        head, volumes = opened.main.head(), len(opened.main.closed) + 1
+        held = opened.main.in_open_volume()
+        yield f"{head.sequence} records in {volumes} volumes, {held} of them in the open one"
+        yield f"a start opens both copies in {opening_s:.3f} s of CPU"
+        began_s = time.process_time()
+        _, damage = opened.main.verify()
+        verifying_s = time.process_time() - began_s
+        assert damage is None, damage
+        yield f"verified: {head.sequence / verifying_s:,.0f} records a second and core"
+        began_s = time.process_time()
+        rounds = opened.main.last_rounds(10)
+        for number in rounds:
+            opened.main.read_round(number)
+        yield f"the last ten rounds take {1000 * (time.process_time() - began_s):.1f} ms of CPU"
+        began_s = time.process_time()
+        opened.main.read_round(rounds[0] // 2)
+        yield f"a round of the middle takes {1000 * (time.process_time() - began_s):.1f} ms of CPU"
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        yield f"peak memory {peak_mb:.0f} MB"
+    finally:
+        opened.close()
+
+
+def main(
+    folder: Annotated[Path, typer.Argument(help="Empty, or made by this before.")],
+    records: Annotated[int, typer.Option(min=1, help="At least so many.")] = 3_000_000,
+    seed: Annotated[int, typer.Option(help="Of the values.")] = 1,
+    measure_only: Annotated[bool, typer.Option("--measure-only", help="Make nothing.")] = False,
+) -> None:
+    """Make both copies of a journal of years, and measure what a start has to do with them."""
+    second = folder / "second" / "journal.sqlite"
+    parameters = JournalParameters(path=folder / "journal.sqlite", second=second)
+    if not measure_only:
+        second.parent.mkdir(parents=True, exist_ok=True)
+        make(parameters, records, seed)
+    for line in measured(parameters):
+        typer.echo(line)
+
+
+if __name__ == "__main__":
+    typer.run(main)

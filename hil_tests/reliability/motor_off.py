@@ -1,0 +1,438 @@
+"""How soon the motor is off when its controller is killed, stopped, hung or cut off.
+
+    python -m hil_tests.reliability.motor_off --trials 50
+    python -m hil_tests.reliability.motor_off --trials 50 --backend gpiod
+
+Owns the experiment: a victim process drives the shaker through the real client and the shipped
+motion thread; this process holds the machine, ends the victim's control at a random moment of a
+toss, and measures at the pins when the motor was no longer driven: EN low, behind the hardware
+monostable, or no duty. The monostable bridges the microseconds for which EN is pulsed low; a level
+low for `SETTLED_S` is the end. With gpiod the victim runs on the real libgpiod behind the rig's
+gpiochip, and its dead-man is a process that can be killed and stopped as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.rig import Rig, RigPlan
+from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
+from hil_tests.rig.wires.wiring import PinMap
+from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Entry, Head, Record, genesis
+from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
+from shaker_ctl.rules.events import Event, ShakerFault
+from shaker_ctl.rules.vocabulary import play
+from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.journal_thread import JournalThread
+from shaker_ctl.service.motion_thread import MotionThread
+
+LIMIT_S = 0.150
+"""Longest drive of a motor whose controller is gone."""
+
+SETTLED_S = 0.03
+"""Low for this long is low for good: three turns of the dead-man."""
+
+HEARTBEAT_S = 0.05
+"""Longest turn of the state thread, as in the service's settings."""
+
+ATTEMPTS = 4
+"""Tosses begun for one trial, before it counts as not measured."""
+
+HUNG_SYNC_S = 2.0
+"""A journal sync that must neither stop a motor nor delay a stop."""
+
+GOES_ON_S = 0.3
+"""Long enough for many turns of a state thread that nothing holds, and far less than the sync."""
+
+WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
+
+LONG_SHAKE = ShakeParameters(shortest_s=6.0, max_s=6.0)
+
+
+# ── The victim ──────────────────────────────────────────────────────────────
+
+
+class HangingMedium:
+    """A journal's medium that takes two seconds for its next sync once it was told to."""
+
+    def __init__(self) -> None:
+        self.hangs = False
+        self._head = genesis("a victim")
+
+    def head(self) -> Head:
+        return self._head
+
+    def write(self, records: Sequence[Record]) -> None:
+        if self.hangs:
+            time.sleep(HUNG_SYNC_S)
+        self._head = Head(records[-1].sequence, records[-1].hash)
+
+    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
+        """Nobody begins a volume here."""
+        raise AssertionError(day, run)
+
+    def check_tail(self) -> None:
+        """Nothing is kept that could be damaged."""
+
+
+def victim(parameters: str) -> None:
+    """Toss for ever; obey one word on standard input that breaks something."""
+    pins = make_pins(GpioParameters.model_validate_json(parameters), model="")
+    heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
+    hung = {"state": False, "motion": False}
+    medium = HangingMedium()
+    journal = JournalThread(
+        main=medium,
+        second=None,
+        pictures=None,
+        clock=SystemClock(),
+        parameters=JournalParameters(),
+        digests={},
+        on_fault=lambda error: None,
+    )
+
+    def alive() -> None:
+        while hung["motion"]:
+            time.sleep(1.0)
+
+    turns = 0
+
+    def beat() -> None:
+        """The state thread's turns: each hands a record over and goes on."""
+        nonlocal turns
+        while not hung["state"]:
+            journal.append("turn", {})
+            turns += 1
+            heartbeat.beat()
+            time.sleep(0.02)
+
+    def say(line: str) -> None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    def post(event: Event) -> None:
+        said = getattr(event, "reason", "") or getattr(event, "code", "")
+        say(f"{type(event).__name__} {said}")
+        if medium.hangs and isinstance(event, ShakerFault):
+            threading.Thread(target=tell_whether_it_goes_on, args=(turns,), daemon=True).start()
+
+    def tell_whether_it_goes_on(before: int) -> None:
+        """A state thread that waits for the sync stands still; one that was only late does not."""
+        time.sleep(GOES_ON_S)
+        say(WENT_ON if turns > before + 1 else STOOD_STILL)
+
+    motion = MotionThread(
+        motor=pins.motor,
+        tach=pins.tach,
+        lines=pins.lines,
+        link=pins.link,
+        clock=SystemClock(),
+        parameters=MotionParameters(shake=LONG_SHAKE),
+        state_is_alive=heartbeat.is_fresh,
+        post=post,
+        alive=alive,
+    )
+    pins.link.open()
+    journal.start()
+    threading.Thread(target=beat, daemon=True).start()
+    motion.start()
+    motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
+    word = sys.stdin.readline().strip()
+    if word == "stop":
+        motion.stop("asked to")
+    elif word == "hang-interpreter":
+        ctypes.PyDLL(None).sleep(10)  # Holds the interpreter's lock: every thread stands still.
+    elif word == "hang-journal":
+        medium.hangs = True
+    elif word:
+        hung[word.removeprefix("hang-")] = True
+    time.sleep(10.0)
+
+
+# ── The observer ────────────────────────────────────────────────────────────
+
+
+class EnableLine:
+    """When the motor was driven and no longer driven, from the board itself."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._pins = PinMap()
+        self._fell_s: float | None = None
+        self._board.on_output(self._note)
+
+    def _note(self, gpio: int) -> None:
+        pins = self._pins
+        if gpio in (pins.motor_enable, pins.motor_pwm):
+            is_high = bool(self._board.level(pins.motor_enable))
+            is_driven = is_high and self._board.duty(pins.motor_pwm) > 0.0
+            self._fell_s = None if is_driven else self._fell_s or time.monotonic()
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether EN has been high within the last turns of the dead-man."""
+        fell_s = self._fell_s
+        return fell_s is None or time.monotonic() - fell_s < SETTLED_S
+
+    def off_since(self, limit_s: float) -> float:
+        """Wait until EN has been low for good; return when it fell. Raises TimeoutError."""
+        until_s = time.monotonic() + limit_s
+        while time.monotonic() < until_s:
+            fell_s = self._fell_s
+            if fell_s is not None and time.monotonic() - fell_s > SETTLED_S:
+                return fell_s
+            time.sleep(0.002)
+        raise TimeoutError(f"EN was still high after {limit_s} s")
+
+
+Act = Callable[[Rig, "subprocess.Popen[str]"], None]
+"""Takes control away; the time until EN is low counts from its end, or from its begin where it
+returns at once."""
+
+
+def _tell(word: str) -> Act:
+    def act(_: Rig, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        process.stdin.write(word + "\n")
+        process.stdin.flush()
+
+    return act
+
+
+def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
+    rig.plant.hands.press_estop()
+    rig.machine.wake()
+
+
+class ComputerLateError(Exception):
+    """The victim's toss ended because this computer was late: nothing is known."""
+
+
+def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
+    """The motor must go on through the sync, and the e-stop must not wait for its end."""
+    _tell("hang-journal")(rig, process)
+    time.sleep(HUNG_SYNC_S / 2)
+    if not rig.machine.inputs.motor_enabled:
+        assert process.stdout is not None
+        why = process.stdout.readline().strip()
+        if why == "ShakerFault controller-late" and process.stdout.readline().strip() == WENT_ON:
+            raise ComputerLateError(why)
+        raise RuntimeError(f"the motor stopped while the journal hung: {why or 'nobody said why'}")
+    _estop(rig, process)
+
+
+_STOPPED: list[int] = []
+"""Dead-men that were stopped: one whose victim is killed before it was replaced stays so."""
+
+
+def _dead_man(how: signal.Signals) -> Act:
+    """The process that holds EN, a child of the victim."""
+
+    def act(_: Rig, process: subprocess.Popen[str]) -> None:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        for pid in children:
+            if b"gpiod_dead_man" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(int(pid), how)
+                _STOPPED.append(int(pid))
+                return
+        raise RuntimeError("the victim has no dead-man process")
+
+    return act
+
+
+COMMON: dict[str, Act] = {
+    "killed (SIGKILL)": lambda _, p: os.kill(p.pid, signal.SIGKILL),
+    "stopped (SIGSTOP)": lambda _, p: os.kill(p.pid, signal.SIGSTOP),
+    "state thread hung": _tell("hang-state"),
+    "motion thread hung": _tell("hang-motion"),
+    "interpreter hung": _tell("hang-interpreter"),
+    "e-stop pressed": _estop,
+    "e-stop, journal hung": _estop_in_a_hung_sync,
+    "stop commanded": _tell("stop"),
+}
+WAYS: dict[str, dict[str, Act]] = {
+    "pigpio": {
+        **COMMON,
+        "link cut": lambda rig, _: rig.pigpiod.vanish(),
+        "daemon hung": lambda rig, _: rig.pigpiod.hang(),
+    },
+    "gpiod": {
+        **COMMON,
+        "dead-man killed": _dead_man(signal.SIGKILL),
+        "dead-man stopped": _dead_man(signal.SIGSTOP),
+    },
+}
+
+
+@dataclass
+class Distribution:
+    """Times from the act to EN low, in seconds."""
+
+    way: str
+    times_s: list[float] = field(default_factory=list)
+    ended_before: int = 0
+    """Trials whose toss ended before the act: the machine was too busy."""
+
+    def line(self) -> str:
+        ms = sorted(1000 * t for t in self.times_s)
+        if not ms:
+            return f"{self.way:20} nothing measured: the machine is too busy"
+        p95 = ms[round(0.95 * (len(ms) - 1))]
+        before = f"   ({self.ended_before} ended before)" if self.ended_before else ""
+        return (
+            f"{self.way:20} n {len(ms):3}   min {ms[0]:6.1f}   median "
+            f"{statistics.median(ms):6.1f}   p95 {p95:6.1f}   worst {ms[-1]:6.1f} ms{before}"
+        )
+
+    @property
+    def worst_s(self) -> float | None:
+        """None where nothing was measured: that is no good time."""
+        return max(self.times_s, default=None)
+
+
+def judged(found: Sequence[Distribution]) -> tuple[list[str], bool]:
+    """The verdict over all ways in words, and whether each was measured and within the limit."""
+    worst = [one.worst_s for one in found if one.worst_s is not None]
+    unknown = [one.way for one in found if one.worst_s is None]
+    said = []
+    if worst:
+        said.append(f"worst {1000 * max(worst):.1f} ms, limit {1000 * LIMIT_S:.0f} ms")
+    if unknown:
+        said.append(f"never measured: {', '.join(unknown)}; repeat it on a quieter machine")
+    return said, not unknown and max(worst) <= LIMIT_S
+
+
+def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float | None:
+    """Start a victim, let it shake, act, and return the seconds until EN was low.
+
+    None where the toss had ended by itself before the act: a machine so busy that a thread of the
+    victim was late stops rightly, and measures nothing.
+    """
+    command = [sys.executable, "-m", __spec__.name, "--victim", _pins_of(rig).model_dump_json()]
+    if isinstance(rig.gpio, KernelGpio):
+        entry = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", rig.gpio.address["door"]]
+        command = [*entry, *command]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline().strip()
+        if said != "TossStarted":
+            raise RuntimeError(f"the victim did not start its toss: {said}")
+        time.sleep(chance.uniform(0.5, 1.0))
+        if not line.is_granted:
+            return None
+        began_s = time.monotonic()
+        try:
+            act(rig, process)
+        except ComputerLateError:
+            return None
+        ended_s = time.monotonic()
+        return line.off_since(2.0) - (ended_s if ended_s - began_s > SETTLED_S else began_s)
+    finally:
+        process.kill()
+        process.communicate()
+        while _STOPPED:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(_STOPPED.pop(), signal.SIGKILL)
+        if isinstance(rig.gpio, VirtualGpio):
+            rig.pigpiod.resume()
+        rig.plant.hands.release_estop()
+        rig.machine.wake()
+        until_s = time.monotonic() + 5.0
+        while rig.machine.outputs.speed_rpm > 0.0 and time.monotonic() < until_s:
+            time.sleep(0.1)  # The next victim would rightly not start a cam that still turns.
+
+
+def _pins_of(rig: Rig) -> GpioParameters:
+    if isinstance(rig.gpio, KernelGpio):
+        where = rig.gpio.address
+        return GpioParameters(backend="gpiod", chip=where["chip"], pwm_chip=where["pwm_chip"])
+    return GpioParameters(backend="pigpio", port=rig.pigpiod.port)
+
+
+def measure(
+    trials: int, ways: list[str], seed: int = 0, backend: str = "pigpio"
+) -> list[Distribution]:
+    """Run every way `trials` times, in turn, on one rig."""
+    wires = Gpio.GPIOCHIP if backend == "gpiod" else Gpio.VIRTUAL
+    chance = random.Random(seed)
+    found = [Distribution(way) for way in ways]
+    with tempfile.TemporaryDirectory() as folder:
+        plan = RigPlan(Path(folder), seed=seed, file=RigFile(gpio=GpioTable(wires=wires)))
+        _measure_on(plan, WAYS[backend], found, trials, chance)
+    return found
+
+
+def _measure_on(
+    plan: RigPlan,
+    acts: dict[str, Act],
+    found: list[Distribution],
+    trials: int,
+    chance: random.Random,
+) -> None:
+    with Rig(plan) as rig:
+        assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
+        line = EnableLine(rig.gpio.board)
+        for _ in track(range(trials), "trials of each way", console=Console(stderr=True)):
+            for distribution in found:
+                for _ in range(ATTEMPTS):
+                    took_s = trial(rig, line, acts[distribution.way], chance)
+                    if took_s is not None:
+                        distribution.times_s.append(took_s)
+                        break
+                    distribution.ended_before += 1
+
+
+def main(
+    trials: Annotated[int, typer.Option(min=1, help="Of each way.")] = 50,
+    backend: Annotated[
+        Literal["pigpio", "gpiod"], typer.Option(help="How the pins are reached.")
+    ] = "pigpio",
+    way: Annotated[
+        list[str] | None, typer.Option(help="One of: " + ", ".join(sorted(COMMON)) + ".")
+    ] = None,
+    parameters: Annotated[str, typer.Option("--victim", hidden=True)] = "",
+) -> None:
+    """Measure; status 1 where a way was too slow, or was never measured."""
+    if parameters:
+        victim(parameters)
+        return
+    ways = way or list(WAYS[backend])
+    if unknown := set(ways) - set(WAYS[backend]):
+        raise typer.BadParameter(f"{backend} knows no way {sorted(unknown)[0]!r}")
+    found = measure(trials, ways, backend=backend)
+    said, is_good = judged(found)
+    for line in [*(distribution.line() for distribution in found), *said]:
+        typer.echo(line)
+    if not is_good:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,281 @@
+"""A table that starves: of processor, of memory, of its disk, at four moments of a round.
+
+`python -m hil_tests.reliability.starved` (root, a quiet machine) plays whole rounds on the rig and
+starves the service at each moment of one. Four things hold, whatever becomes of that round. No lamp
+burns that its dice do not win. The motor is never driven longer than its toss is planned. What
+happened has the name of a fault, or the round ends as usual. The table plays on afterwards.
+
+The processes of the table alone have the quota and the limit of memory (cgroups, version 1). The
+hogs run on every core. The journal's disk is a file system in a file, which fsfreeze(8) stops.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hil_tests.demo.report import winning_areas
+from hil_tests.demo.session import Plan
+from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
+from hil_tests.reliability.witness import BRIDGED_S
+from hil_tests.scenarios.table import Table
+from hil_tests.waiting import until
+from shaker_ctl.errors import ShakerError
+
+PLANNED_S = 1.8
+"""Every toss: the shortest shake that is approved by default."""
+
+MOTOR_LATE_S = 0.2
+"""Longest that EN may be high beyond the plan: the dead-man's time on the rig, and braking."""
+
+BACK_S = 120.0
+"""Longest until a starved round has ended, with a restart of the service in it."""
+
+CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
+PERIOD_US, QUOTA_US = 100_000, 30_000
+
+Starving = Callable[[], AbstractContextManager[None]]
+
+
+class Group:
+    """The processes of one table, in a group of the processor's and of the memory's controller."""
+
+    def __init__(self) -> None:
+        self._folders = [one / f"starved-{os.getpid()}" for one in (CPU, MEMORY)]
+        for folder in self._folders:
+            folder.mkdir()
+
+    @contextmanager
+    def joined(self) -> Iterator[None]:
+        """What is started meanwhile belongs to it; this program and the rig do not."""
+        _move_into(self._folders)
+        try:
+            yield
+        finally:
+            _move_into([CPU, MEMORY])
+
+    def close(self) -> None:
+        """Take it away; nothing of it may run any more."""
+        for folder in self._folders:
+            folder.rmdir()
+
+    @contextmanager
+    def quota(self) -> Iterator[None]:
+        """Less than a third of one core for all of them."""
+        file = self._folders[0] / "cpu.cfs_quota_us"
+        file.write_text(str(QUOTA_US))
+        try:
+            yield
+        finally:
+            file.write_text("-1")
+
+    @contextmanager
+    def little_memory(self) -> Iterator[None]:
+        """As little as the kernel can press them into; what they touch next is read anew."""
+        used = int((self._folders[1] / "memory.usage_in_bytes").read_text())
+        file = self._folders[1] / "memory.limit_in_bytes"
+        for share in range(50, 100, 2):
+            with suppress(OSError):
+                file.write_text(str(used * share // 100))
+                break
+        try:
+            yield
+        finally:
+            file.write_text("-1")
+
+
+def _move_into(folders: list[Path]) -> None:
+    for folder in folders:
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+
+class GroupedTable(Table):
+    """A table whose service lives in a group of its own; the rig does not."""
+
+    def __init__(self, plan: Plan, folder: Path, group: Group) -> None:
+        super().__init__(plan, folder, None, attended=False)
+        self._group = group
+
+    def __enter__(self) -> GroupedTable:
+        super().__enter__()
+        self.leave_consoles()
+        self.session.stop_service()
+        self.give_power()
+        return self
+
+    def give_power(self) -> None:
+        with self._group.joined():
+            super().give_power()
+
+
+@contextmanager
+def hogs() -> Iterator[None]:
+    """On every core a program that goes before everything else."""
+    hog = ["nice", "-n", "-20", sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(hog) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+class Disk:
+    """A file system of its own for the journal, which can be made to stand still."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = folder / "disk"
+        self._file = folder / "disk.ext4"
+
+    def __enter__(self) -> Disk:
+        self.place.mkdir()
+        with self._file.open("wb") as file:
+            file.truncate(256 << 20)
+        subprocess.run(["mkfs.ext4", "-q", str(self._file)], check=True)
+        subprocess.run(["mount", "-o", "loop", str(self._file), str(self.place)], check=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run(["umount", str(self.place)], check=True)
+
+    @contextmanager
+    def stalled(self) -> Iterator[None]:
+        """Every write waits until the end."""
+        subprocess.run(["fsfreeze", "-f", str(self.place)], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["fsfreeze", "-u", str(self.place)], check=True)
+
+
+# ── One round ───────────────────────────────────────────────────────────────
+
+MOMENTS: Mapping[str, tuple[str, str, float]] = {
+    "betting": ("", "", 0.0),
+    "toss": ("events", "enable", FIVE_TURNS_S),
+    "reading": ("truth", "", 0.0),
+    "push": ("events", "stage", 0.0),
+}
+"""In which log of the rig a moment shows, by which note, and how long after it."""
+
+
+def starved_round(
+    table: Table, moment: str, starving: Starving, for_s: float
+) -> tuple[str, set[str], float, float]:
+    """Play a round, starved from `moment` on; return its ending, the codes of the faults, how long
+    EN was high at most, and the seconds from the end of hunger to the end of the round."""
+    number = table.betting()
+    began_s = time.monotonic()
+    log, what, after_s = MOMENTS[moment]
+    if log:
+        tail = Tail(Path(table.rig[log]))
+        until(lambda: any(not what or note["what"] == what for note in tail.take()), 60.0)
+        tail.close()
+        time.sleep(after_s)
+    with starving():
+        time.sleep(for_s)
+    fed_s = time.monotonic()
+    codes = _until_over(table, number)
+    took_s = time.monotonic() - fed_s
+    played = table.round(number)
+    if lit := table.lit_for(number):
+        values = sorted(die["value"] for die in table.toss_of(played)["dice"])
+        right = winning_areas(values, even_odd=False)
+        table.story.expect(f"round {number}: no other lamp burns", lit <= right, lit - right)
+    return str(played["verdict"]), codes, _driven_s(table, began_s), took_s
+
+
+def _until_over(table: Table, number: int) -> set[str]:
+    """Wait until the round is over or the table out of service; return the faults that stood."""
+    codes: set[str] = set()
+
+    def is_over() -> bool:
+        if not table.session.is_serving:
+            codes.add("killed")
+            table.leave_consoles()
+            table.give_power()
+        try:
+            status = table.status()
+            codes.update(status["faults"])
+            return status["life"] != "open" or table.has_ended(number)
+        except (ShakerError, OSError):
+            table.leave_consoles()
+            return False
+
+    until(is_over, BACK_S, every_s=0.1)
+    return codes
+
+
+def _driven_s(table: Table, since_s: float) -> float:
+    """The longest that EN was high without a gap."""
+    worst_s, rose_s, fell_s = 0.0, None, 0.0
+    for line in table.signals():
+        if line["t"] < since_s or "enable" not in line:
+            continue
+        if line["enable"]:
+            rose_s = line["t"] if rose_s is None or line["t"] - fell_s > BRIDGED_S else rose_s
+        elif rose_s is not None:
+            fell_s = line["t"]
+            worst_s = max(worst_s, fell_s - rose_s)
+    return worst_s
+
+
+def play(folder: Path, names: list[str]) -> bool:
+    """Starve one table in every way at every moment; say what came of it."""
+    is_fine = True
+    with ExitStack() as ended:
+        disk = ended.enter_context(Disk(folder))
+        group = Group()
+        ended.callback(group.close)
+        changes = {
+            "motion": {"shake": {"shortest_s": PLANNED_S, "max_s": PLANNED_S}},
+            "journal": {"path": str(disk.place / "journal.sqlite")},
+        }
+        plan = Plan(pace="brisk", seed=6, changes=changes)
+        table = ended.enter_context(GroupedTable(plan, folder / "table", group))
+        ways: dict[str, tuple[Starving, float]] = {
+            "processor 30 %": (group.quota, 10.0),
+            "memory pressed": (group.little_memory, 10.0),
+            "hogs at nice -20": (hogs, 5.0),
+            "disk stalls": (disk.stalled, 5.0),
+        }
+        for name, (starving, for_s) in ways.items():
+            for moment in MOMENTS if not names or name in names else ():
+                table.be_open()
+                ending, codes, driven_s, took_s = starved_round(table, moment, starving, for_s)
+                is_off = driven_s <= PLANNED_S + MOTOR_LATE_S
+                is_named = bool(codes) or ending in ("settled", "no_roll", "settled_by_hand")
+                table.be_open()
+                table.ended_round(table.betting())
+                is_fine &= is_off and is_named
+                word = "ok  " if is_off and is_named else "FAIL"
+                told = ", ".join(sorted(codes)) or "none"
+                print(  # noqa: T201
+                    f"{word} {name}, {moment}: {ending}, faults: {told}; motor driven "
+                    f"{driven_s:.2f} s; over {took_s:.1f} s later; played on",
+                    flush=True,
+                )
+    return is_fine
+
+
+def main(
+    only: Annotated[list[str] | None, typer.Option(help="A way to starve.")] = None,
+) -> None:
+    """Starve a table; status 1 where a round did not end as it must."""
+    with tempfile.TemporaryDirectory(prefix="starved-") as folder:
+        if not play(Path(folder), only or []):
+            raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

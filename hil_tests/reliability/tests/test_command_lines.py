@@ -1,0 +1,139 @@
+"""What a person may type at the tools that measure: what means nothing is refused before anything
+is made or measured, in one line that says what to give instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from hil_tests import bench, recorded
+from hil_tests.reliability import bytes_cut, motor_off
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.journal.parameters import JournalParameters
+
+Program = Callable[..., None]
+
+
+def ran(program: Program, *words: str) -> Result:
+    """What came of these words on the program's command line."""
+    app = typer.Typer()
+    app.command()(program)
+    return CliRunner(env={"COLUMNS": "1000"}).invoke(app, words)
+
+
+def refused(program: Program, *words: str) -> str:
+    """What the program says with which it ends, status 2."""
+    done = ran(program, *words)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    return done.stderr
+
+
+# ── Numbers ─────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("program", "option", "least", "given"),
+    [
+        (motor_off.main, "--trials", 1, 0),
+        (bytes_cut.main, "--every", 1, 0),
+        (bytes_cut.main, "--flips", 1, 0),
+    ],
+)
+def test_numbers_that_measure_nothing_are_refused(
+    program: Program, option: str, least: int, given: int
+) -> None:
+    said = refused(program, option, str(given))
+    assert f"'{option}'" in said
+    assert f"greater than or equal to {least}" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "least", "given"), [("--rounds", 1, 0), ("--rounds", 1, -3), ("--seed", 0, -1)]
+)
+def test_no_rounds_are_recorded_for_numbers_out_of_bounds(
+    option: str, least: int, given: int, tmp_path: Path
+) -> None:
+    said = refused(recorded.main, str(tmp_path / "new"), option, str(given))
+    assert f"'{option}'" in said
+    assert f"greater than or equal to {least}" in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_no_number_is_refused() -> None:
+    assert "valid integer" in refused(motor_off.main, "--trials", "many")
+
+
+def test_the_bench_refuses_a_seed_below_zero() -> None:
+    assert "'--seed'" in refused(bench.main, "--seed", "-1")
+
+
+# ── Files ───────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("folder", ["/proc/nowhere", "a file"])
+def test_rounds_are_not_recorded_where_no_folder_can_be(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("")
+    said = refused(recorded.main, str(tmp_path / folder))
+    assert f"{tmp_path / folder} cannot be used" in said
+    assert "name a new folder" in said
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> JournalParameters:
+    """Both copies of a small journal, closed in order."""
+    (tmp_path / "second").mkdir()
+    parameters = JournalParameters(
+        path=tmp_path / "journal.sqlite", second=tmp_path / "second" / "journal.sqlite"
+    )
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    records = bytes_cut.records_after(opened.main.head(), 12)
+    opened.main.write(records)
+    opened.second.write(records)
+    opened.close()
+    return parameters
+
+
+def cut_words(journal: JournalParameters) -> list[str]:
+    words = ["--journal", str(journal.path), "--second", str(journal.second)]
+    return [*words, "--every", "1000", "--flips", "20"]
+
+
+def test_a_tables_own_journal_is_cut_in_copies(
+    journal: JournalParameters,
+) -> None:
+    journal.path.with_name(journal.path.name + "-wal").write_bytes(b"")  # as a checkpoint leaves it
+    before = journal.path.read_bytes()
+    done = ran(bytes_cut.main, *cut_words(journal))
+    assert done.exit_code == 0
+    said = done.stdout
+    assert "12 records" in said
+    assert re.search(r"main +flipped +20: ", said)
+    assert re.search(r"log +is empty", said)
+    assert journal.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("which", ["path", "second"])
+def test_a_journal_that_is_not_there_is_named_as_it_was_given(
+    journal: JournalParameters, which: str
+) -> None:
+    lacking: Path = getattr(journal, which)
+    lacking.unlink()
+    said = refused(bytes_cut.main, *cut_words(journal))
+    assert f"{lacking} is no file" in said
+
+
+@pytest.mark.parametrize("which", ["path", "second"])
+def test_a_file_that_is_no_whole_journal_is_named_as_it_was_given(
+    journal: JournalParameters, which: str
+) -> None:
+    """Otherwise any damage to it would be called noticed."""
+    getattr(journal, which).write_text("my diary\n" * 1000)
+    said = refused(bytes_cut.main, *cut_words(journal))
+    assert f"{journal.path}, with {journal.second} as its second copy, does not open whole" in said

@@ -1,0 +1,61 @@
+"""Whatever lies damaged on the disk, a start ends with a status and a line, or read the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.reliability.bytes_cut import fast_folder
+from hil_tests.reliability.files_damaged import CHANGED, TRACEBACK, TableFiles, made, trials
+
+PLACES = {"seal.json": 12, "seal.pub": 20, "settings.toml": 12}
+"""Flipped places here, of files whose every trial examines the seal; 40 of all others. Every byte:
+`python -m hil_tests.reliability.files_damaged`."""
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[TableFiles]:
+    with fast_folder() as folder:
+        (folder / "table").mkdir()
+        yield made(folder / "table")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("journal.sqlite", "journal-000002.sqlite", "stick/journal.sqlite", "journal.proved.json"),
+        *("journal.tables.sqlite", "pictures/disputes.jsonl", "users.toml"),
+        *("settings.toml", "seal.json", "seal.pub"),
+    ],
+)
+def test_damage_is_named_or_changes_nothing(table: TableFiles, tmp_path: Path, name: str) -> None:
+    file = Path(name)
+    assert file in table.files()
+    seen = Counter(
+        outcome
+        for _, outcome in trials(table, file, PLACES.get(name, 40), seed=3, work=tmp_path / "work")
+    )
+    wrong = {outcome: n for outcome, n in seen.items() if outcome.startswith((TRACEBACK, CHANGED))}
+    assert not wrong, seen
+    if name.startswith(("seal", "settings")):
+        assert seen["status 65: seal"] > 20, seen
+
+
+def test_the_schema_page_of_a_journal_is_read_byte_by_byte_without_a_traceback(
+    table: TableFiles, tmp_path: Path
+) -> None:
+    """A high bit in the text of the schema is an error of SQLite's module, not of SQLite."""
+    file = table.folder / "journal.sqlite"
+    content = file.read_bytes()
+    sound = table.facts(is_seal_looked_at=False)
+    seen = Counter[str]()
+    for at in range(100, 4096, 61):
+        if content[at]:
+            file.write_bytes(content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :])
+            seen[table.outcome(sound, is_guarded=True)] += 1
+    file.write_bytes(content)
+    assert not [outcome for outcome in seen if outcome.startswith((TRACEBACK, CHANGED))], seen
+    assert seen.total() > 20

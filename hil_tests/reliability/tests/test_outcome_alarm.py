@@ -1,0 +1,31 @@
+"""The statistics over outcomes ring as often as the power that they state."""
+
+from __future__ import annotations
+
+import pytest
+
+from hil_tests.reliability.outcome_alarm import count, promised, tosses_until_alarm, unfair
+
+
+@pytest.mark.parametrize(
+    ("excess", "dice", "tosses"),
+    [(0.20, 3, 300), (0.20, 3, 1000), (0.20, 1, 3000), (0.05, 3, 3000)],
+)
+def test_the_alarm_rings_at_the_rate_that_its_power_states(
+    excess: float, dice: int, tosses: int
+) -> None:
+    repeats = 60
+    power = promised(excess, dice, tosses)
+    spread = (max(power * (1 - power), 0.01) / repeats) ** 0.5
+    assert count(excess, dice, tosses, repeats, seed=5) == pytest.approx(power, abs=4.0 * spread)
+
+
+def test_fair_dice_ring_one_time_in_a_hundred() -> None:
+    assert count(0.0, 3, 300, 200, seed=5) <= 0.05
+
+
+def test_a_die_that_always_shows_one_face_takes_the_table_out_of_service_within_a_few_tosses() -> (
+    None
+):
+    assert (tosses_until_alarm(unfair(5.0, 3, seed=1), 100) or 100) <= 3
+    assert tosses_until_alarm(unfair(0.0, 3, seed=1), 3000) is None

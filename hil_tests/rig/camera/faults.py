@@ -1,0 +1,303 @@
+"""What can go wrong between lens and wire: named faults of the camera and what each does.
+
+It owns the names, their parameters and their effect on a picture or on the stream of pictures. It
+must not know how pictures are made, nor of HTTP.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+import cv2
+import numpy as np
+
+from hil_tests.rig.camera.optics import Image
+from hil_tests.rig.camera.weather import WEATHER
+from hil_tests.rig.fault_set import Bounds, Fault, numbers
+
+MEMORY_S = 10.5
+"""Time, in seconds, for which pictures are kept for late and looped streams."""
+TORN_S = 1.0
+"""How much of it is kept as pictures, for torn ones."""
+PAST: Bounds = (0.0, 10.0)
+MOVE: Bounds = (-2000.0, 2000.0)
+SIDE: Bounds = (1.0, 4096.0)
+
+CAMERA_FAULTS: dict[str, Fault] = {
+    fault.name: fault
+    for fault in (
+        Fault(
+            "frozen",
+            "the last picture is sent again and again",
+            "identical pictures, no dip, no motion in a toss",
+        ),
+        Fault("black", "the sensor is dark: grain on black", "grain on black"),
+        Fault.taking(
+            "over_exposed",
+            "exposure is this many times too long",
+            "faces and floor white",
+            times=(6.0, 0.0, 1000.0),
+        ),
+        Fault.taking(
+            "defocused",
+            "blur of this many pixels",
+            "soft edges, pips run together",
+            sigma_px=(5.0, 0.1, 50.0),
+        ),
+        Fault.taking(
+            "shifted",
+            "the camera was knocked",
+            "the compartment is not where the calibration has it",
+            x_px=(34.0, *MOVE),
+            y_px=(-21.0, *MOVE),
+        ),
+        Fault.taking(
+            "blocked",
+            "something dark covers this share from the left",
+            "dark from the left",
+            share=(0.6, 0.0, 1.0),
+        ),
+        Fault.taking("slow", "frames a second", "too few pictures a second", fps=(4.0, 0.1, 30.0)),
+        Fault.taking(
+            "wrong_size",
+            "pictures of another size",
+            "pictures of another size",
+            width=(320.0, *SIDE),
+            height=(240.0, *SIDE),
+        ),
+        Fault.taking(
+            "torn",
+            "upper part new, lower part from this long ago",
+            "upper and lower part of different moments",
+            seconds=(0.5, 0.0, TORN_S),
+        ),
+        Fault(
+            "garbled",
+            "a stretch of each JPEG is overwritten",
+            "JPEGs with damage, undecodable or with wrong blocks",
+        ),
+        Fault.taking(
+            "late",
+            "every picture arrives this much later",
+            "the dip and the rest are seen late",
+            seconds=(2.0, *PAST),
+        ),
+        Fault.taking(
+            "looped",
+            "the last seconds are replayed for ever",
+            "an old stretch again and again, its dips not ours",
+            seconds=(2.0, *PAST),
+        ),
+        Fault.taking(
+            "breathing",
+            "each picture differs: it sways by so many pixels, its light by such a share (sigmas)",
+            "no two pictures alike, at rest neither",
+            px=(0.12, 0.0, 5.0),
+            light=(0.006, 0.0, 0.2),
+        ),
+        Fault.taking(
+            "auto_exposure",
+            "the mean of the picture is held at this level, so many seconds behind",
+            "brightness follows a hand or the ring light, half a second behind",
+            level=(75.0, 10.0, 240.0),
+            seconds=(0.4, 0.01, 10.0),
+        ),
+        Fault.taking(
+            "white_balance",
+            "colours are pulled towards a grey mean by this share",
+            "white dice rosy over a green floor",
+            share=(0.5, 0.0, 1.0),
+        ),
+        Fault.taking(
+            "flicker",
+            "room light of this frequency and depth, as bands",
+            "faint dark bands that wander through the picture",
+            hz=(100.2, 10.0, 1000.0),
+            depth=(0.2, 0.0, 1.0),
+        ),
+        Fault.taking(
+            "focus_drift",
+            "focus comes and goes, up to this blur, in this time",
+            "edges soft for some seconds in each minute",
+            sigma_px=(1.2, 0.0, 20.0),
+            period_s=(60.0, 0.1, 3600.0),
+        ),
+        Fault.taking(
+            "reflections",
+            "lights of this level wander over the dome in this time",
+            "soft lights that move where nothing moves",
+            level=(26.0, 0.0, 255.0),
+            period_s=(9.0, 0.1, 600.0),
+        ),
+        Fault.taking(
+            "dirty_dome",
+            "so many specks of dust, drops of drink and opaque blots on the dome",
+            "specks, round places where the picture is bent, and dark spots as large as a pip",
+            specks=(90.0, 0.0, 2000.0),
+            drops=(1.0, 0.0, 20.0),
+            blots=(0.0, 0.0, 50.0),
+        ),
+        Fault.taking(
+            "hot_pixels",
+            "so many pixels are always bright",
+            "single coloured points that stay",
+            count=(30.0, 0.0, 5e4),
+        ),
+        Fault(
+            "dead",
+            "nothing more is sent; the connection stays open",
+            "no pictures, connection open",
+        ),
+        Fault("closed", "connections are closed and refused", "connection refused"),
+    )
+}
+
+
+class CameraFaults:
+    """The faults in force, with the memory that some of them need. One owner."""
+
+    def __init__(self, fps: float) -> None:
+        self._fps = fps
+        self._active: dict[str, dict[str, float]] = {}
+        self._pictures: deque[Image] = deque(maxlen=max(2, int(TORN_S * fps)))
+        self._encoded: deque[tuple[float, bytes]] = deque(maxlen=int(MEMORY_S * fps))
+        self._loop: list[bytes] = []
+        self._loop_at = 0
+        self._random = np.random.default_rng(9)
+        self._weather = {name: make(self._random) for name, make in WEATHER.items()}
+
+    @property
+    def active(self) -> dict[str, dict[str, float]]:
+        return {name: dict(values) for name, values in self._active.items()}
+
+    def inject(self, name: str, **parameters: float) -> None:
+        """Put a fault in force. Raises KeyError, TypeError or ValueError with what there is."""
+        if name not in CAMERA_FAULTS:
+            raise KeyError(f"no camera fault {name!r}; there are: {', '.join(CAMERA_FAULTS)}")
+        values = numbers(CAMERA_FAULTS[name], parameters)
+        if name == "looped":
+            count = max(1, int(values["seconds"] * self._fps))
+            self._loop = [jpeg for _, jpeg in self._encoded][-count:]
+            self._loop_at = 0
+        self._active[name] = values
+
+    def clear(self, name: str | None = None) -> None:
+        if name is None:
+            self._active.clear()
+        else:
+            self._active.pop(name, None)
+
+    def period_s(self, normal_s: float) -> float:
+        """Time between two frames."""
+        return 1.0 / self._active["slow"]["fps"] if "slow" in self._active else normal_s
+
+    @property
+    def is_silent(self) -> bool:
+        return "dead" in self._active
+
+    @property
+    def is_closed(self) -> bool:
+        return "closed" in self._active
+
+    def needs_no_picture(self) -> bool:
+        """True while nothing new would be sent anyway."""
+        return bool({"frozen", "looped"} & self._active.keys()) and bool(self._encoded)
+
+    def on_picture(self, picture: Image, at_s: float = 0.0) -> Image:
+        """Apply what happens to the picture itself, which was taken at `at_s`."""
+        if not self._active:
+            self._pictures.append(picture)
+            return picture
+        for name, weather in self._weather.items():
+            if name in self._active:
+                picture = weather(picture, self._active[name], at_s)
+        if "torn" in self._active and self._pictures:
+            back = min(
+                len(self._pictures), max(1, int(self._active["torn"]["seconds"] * self._fps))
+            )
+            old = self._pictures[-back]
+            cut = int(self._random.integers(picture.shape[0] // 4, 3 * picture.shape[0] // 4))
+            torn = np.vstack([picture[:cut], old[cut:]])
+        else:
+            torn = picture
+        self._pictures.append(picture)
+        for name, effect in _EFFECTS.items():
+            if name in self._active:
+                torn = effect(torn, self._active[name], self._random)
+        return torn
+
+    def on_jpeg(self, at_s: float, jpeg: bytes) -> bytes | None:
+        """Remember an encoded frame and return the one to send now, or None for nothing."""
+        if "garbled" in self._active:
+            jpeg = _garble(jpeg, self._random)
+        self._encoded.append((at_s, jpeg))
+        if "late" in self._active:
+            due_s = at_s - self._active["late"]["seconds"]
+            ripe = [old for then, old in self._encoded if then <= due_s]
+            return ripe[-1] if ripe else None
+        return jpeg
+
+    def replay(self) -> bytes | None:
+        """The frame to send while nothing new is made (frozen, looped)."""
+        if "frozen" in self._active:
+            return self._encoded[-1][1]
+        if not self._loop:
+            return None
+        jpeg = self._loop[self._loop_at % len(self._loop)]
+        self._loop_at += 1
+        return jpeg
+
+
+def _black(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    noise = random.integers(2, 8, picture.shape[:2], dtype=np.uint8)
+    dark: Image = cv2.cvtColor(noise, cv2.COLOR_GRAY2BGR)
+    return dark
+
+
+def _over(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    bright: Image = cv2.convertScaleAbs(picture, alpha=float(np.sqrt(values["times"])) * 1.3)
+    return bright
+
+
+def _defocus(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    soft: Image = cv2.GaussianBlur(picture, (0, 0), values["sigma_px"])
+    return soft
+
+
+def _shift(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    move = np.array([[1.0, 0.0, values["x_px"]], [0.0, 1.0, values["y_px"]]])
+    size = (picture.shape[1], picture.shape[0])
+    moved: Image = cv2.warpAffine(picture, move, size, borderMode=cv2.BORDER_REPLICATE)
+    return moved
+
+
+def _block(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    edge = values["share"] * picture.shape[1]
+    u = np.arange(picture.shape[1], dtype=np.float32)
+    seen = np.clip((u - edge) / 40.0 + 0.5, 0.04, 1.0)
+    shade = np.ascontiguousarray(np.broadcast_to(seen[None, :, None], picture.shape))
+    covered: Image = cv2.multiply(picture, shade, dtype=cv2.CV_8U)
+    return covered
+
+
+def _resize(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
+    size = (int(values["width"]), int(values["height"]))
+    other: Image = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    return other
+
+
+_EFFECTS = {
+    "black": _black,
+    "over_exposed": _over,
+    "defocused": _defocus,
+    "shifted": _shift,
+    "blocked": _block,
+    "wrong_size": _resize,
+}
+
+
+def _garble(jpeg: bytes, random: np.random.Generator) -> bytes:
+    start = len(jpeg) // 3
+    noise = random.integers(0, 255, 600, dtype=np.uint8).tobytes()
+    return jpeg[:start] + noise + jpeg[start + 600 :]

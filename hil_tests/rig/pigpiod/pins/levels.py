@@ -1,0 +1,110 @@
+"""Commands about plain levels: modes, pulls, reads, writes, banks, trigger pulses, pads.
+
+Owns: their checks and effects. Must not know: PWM shapes, waves, who asks.
+"""
+
+from __future__ import annotations
+
+from hil_tests.rig.pigpiod.pins.pin import Mode, Pull
+from hil_tests.rig.pigpiod.pins.uses import Use, Uses
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.results import Handlers, Later
+from hil_tests.rig.pigpiod.wire import Command, Request
+
+MAX_TRIGGER_US = 100
+
+
+class Levels:
+    """Handlers of the level commands."""
+
+    def __init__(self, uses: Uses) -> None:
+        self._uses = uses
+        self._board = uses.board
+        self._pads = [2, 2, 2]  # mA; as recorded from the real daemon
+        self.handlers: Handlers = {
+            Command.MODES: self._set_mode,
+            Command.MODEG: self._get_mode,
+            Command.PUD: self._set_pull,
+            Command.READ: self._read,
+            Command.WRITE: self._write,
+            Command.BR1: lambda _: self._board.word(0),
+            Command.BR2: lambda _: self._board.word(1),
+            Command.BC1: lambda r: self._write_bank(0, 0, r.p1),
+            Command.BC2: lambda r: self._write_bank(1, 0, r.p1),
+            Command.BS1: lambda r: self._write_bank(0, 1, r.p1),
+            Command.BS2: lambda r: self._write_bank(1, 1, r.p1),
+            Command.TRIG: self._trigger,
+            Command.PADS: self._set_pad,
+            Command.PADG: self._get_pad,
+        }
+
+    def _set_mode(self, request: Request) -> int:
+        self._uses.permit(request.p1)
+        self._uses.check(request.p1)
+        if request.p2 > max(Mode):
+            raise RefusedError(Reason.BAD_MODE)
+        self._uses.set_mode(request.p1, Mode(request.p2))
+        return 0
+
+    def _get_mode(self, request: Request) -> int:
+        self._uses.check(request.p1)
+        return self._board.mode(request.p1)
+
+    def _set_pull(self, request: Request) -> int:
+        self._uses.permit(request.p1)
+        self._uses.check(request.p1)
+        if request.p2 > max(Pull):
+            raise RefusedError(Reason.BAD_PUD)
+        self._board.set_pull(request.p1, Pull(request.p2))
+        return 0
+
+    def _read(self, request: Request) -> int:
+        self._uses.check(request.p1)
+        return self._board.level(request.p1)
+
+    def _write(self, request: Request) -> int:
+        gpio, level = request.p1, request.p2
+        self._uses.permit(gpio)
+        self._uses.check(gpio)
+        if level > 1:
+            raise RefusedError(Reason.BAD_LEVEL)
+        if self._uses.use[gpio] != Use.WRITE:
+            self._uses.width[gpio] = 0
+            self._uses.use[gpio] = Use.WRITE
+        self._board.output(gpio, level)
+        return 0
+
+    def _write_bank(self, bank: int, level: int, mask: int) -> int:
+        asked = mask << 32 * bank
+        allowed = asked & self._uses.chip.permitted
+        self._board.write(allowed * level, allowed * (1 - level))
+        if asked != allowed:
+            raise RefusedError(Reason.SOME_PERMITTED)
+        return 0
+
+    def _trigger(self, request: Request) -> Later:
+        gpio, length_us = request.p1, request.p2
+        (level,) = request.words(1)
+        self._uses.permit(gpio)
+        self._uses.check_user(gpio)
+        if level > 1:
+            raise RefusedError(Reason.BAD_LEVEL)
+        if not 1 <= length_us <= MAX_TRIGGER_US:
+            raise RefusedError(Reason.BAD_PULSELEN)
+        return Later(self._board.pulse(gpio, level, length_us))
+
+    def _set_pad(self, request: Request) -> int:
+        _check_pad(request.p1)
+        if not 1 <= request.p2 <= 16:
+            raise RefusedError(Reason.BAD_STRENGTH)
+        self._pads[request.p1] = (request.p2 + 1) // 2 * 2
+        return 0
+
+    def _get_pad(self, request: Request) -> int:
+        _check_pad(request.p1)
+        return self._pads[request.p1]
+
+
+def _check_pad(pad: int) -> None:
+    if pad > 2:
+        raise RefusedError(Reason.BAD_PAD)

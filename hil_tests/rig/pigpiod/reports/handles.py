@@ -1,0 +1,169 @@
+"""Notification handles: who wants to hear of which pins and events, and where reports go.
+
+Owns: the 32 slots, masks, sequence numbers, report bytes, FIFOs. Must not know: how changes are
+found, or sockets (a connection is only somewhere to send bytes).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hil_tests.rig.pigpiod.pins.board import now_us
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.results import Handlers
+from hil_tests.rig.pigpiod.wire import MAX_REPORTS_PER_WRITE, REPORT, Command, Request
+
+SLOTS = 32
+
+
+class Sink(Protocol):
+    """Where the reports of one handle go."""
+
+    def send(self, data: bytes) -> bool:
+        """Send, or queue what cannot be sent now. False while the far end does not read."""
+
+    def release(self) -> None:
+        """The handle is closed. An in-band connection stays open for commands."""
+
+
+class Fifo:
+    """The named pipe of a handle opened with NO, for a reader on the daemon's own host."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.unlink(missing_ok=True)
+        os.mkfifo(path, 0o664)
+        # Opened for reading too: so opening does not wait for a reader, nor does losing one hurt.
+        self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+    def send(self, data: bytes) -> bool:
+        """Write; what a full pipe does not take is lost, as with the real daemon."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._fd, data)
+        return True
+
+    def release(self) -> None:
+        """Remove the pipe."""
+        os.close(self._fd)
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass(slots=True)
+class Handle:
+    """One open handle."""
+
+    sink: Sink
+    mask: int = 0
+    events: int = 0
+    sequence: int = 0
+    last_report_us: int = 0
+
+    def report(self, reports: list[tuple[int, int, int]], at_us: int) -> bool:
+        """Send `(flags, tick, levels)` reports. False while the far end does not read."""
+        packed = bytearray()
+        for flags, tick, levels in reports:
+            packed += REPORT.pack(self.sequence & 0xFFFF, flags, tick & 0xFFFFFFFF, levels)
+            self.sequence += 1
+        self.last_report_us = at_us
+        size = REPORT.size * MAX_REPORTS_PER_WRITE
+        pieces = [bytes(packed[i : i + size]) for i in range(0, len(packed), size)]
+        sent = [self.sink.send(piece) for piece in pieces]
+        return all(sent)
+
+
+class Handles:
+    """The slots and the commands about them."""
+
+    def __init__(self, fifo_folder: Path) -> None:
+        self._fifo_folder = fifo_folder
+        self._slots: list[Handle | None] = [None] * SLOTS
+        self.on_masks: Callable[[], None] = _nothing
+        """Called after any change of the masks."""
+        self.handlers: Handlers = {
+            Command.NO: self._open_fifo,
+            Command.NB: self._begin,
+            Command.NP: self._pause,
+            Command.NC: self._close,
+            Command.EVM: self._monitor_events,
+        }
+
+    def __iter__(self) -> Iterator[Handle]:
+        """The open handles."""
+        return (handle for handle in self._slots if handle is not None)
+
+    @property
+    def mask(self) -> int:
+        """Pins that any handle wants to hear of."""
+        mask = 0
+        for handle in self:
+            mask |= handle.mask
+        return mask
+
+    def open(self, sink: Sink) -> int:
+        """Open a handle whose reports go to `sink`."""
+        for number, handle in enumerate(self._slots):
+            if handle is None:
+                self._slots[number] = Handle(sink, last_report_us=now_us())
+                self.on_masks()
+                return number
+        raise RefusedError(Reason.NO_HANDLE)
+
+    def close_all_of(self, sink: Sink) -> None:
+        """Free the handles bound to a connection that is gone."""
+        for number, handle in enumerate(self._slots):
+            if handle is not None and handle.sink is sink:
+                self._slots[number] = None
+        self.on_masks()
+
+    def close_all(self) -> None:
+        """The daemon ends: close and remove what was opened."""
+        for number, handle in enumerate(self._slots):
+            if handle is not None:
+                self._slots[number] = None
+                handle.sink.release()
+
+    def _open_fifo(self, _: Request) -> int:
+        free = next((n for n, handle in enumerate(self._slots) if handle is None), None)
+        if free is None:
+            raise RefusedError(Reason.NO_HANDLE)
+        try:
+            fifo = Fifo(self._fifo_folder / f"pigpio{free}")
+        except OSError as error:
+            raise RefusedError(Reason.NO_HANDLE) from error
+        return self.open(fifo)
+
+    def _begin(self, request: Request) -> int:
+        self._handle(request.p1).mask = request.p2
+        self.on_masks()
+        return 0
+
+    def _pause(self, request: Request) -> int:
+        self._handle(request.p1).mask = 0
+        self.on_masks()
+        return 0
+
+    def _close(self, request: Request) -> int:
+        handle = self._handle(request.p1)
+        self._slots[request.p1] = None
+        handle.sink.release()
+        self.on_masks()
+        return 0
+
+    def _monitor_events(self, request: Request) -> int:
+        self._handle(request.p1).events = request.p2
+        return 0
+
+    def _handle(self, number: int) -> Handle:
+        handle = self._slots[number] if number < SLOTS else None
+        if handle is None:
+            raise RefusedError(Reason.BAD_HANDLE)
+        return handle
+
+
+def _nothing() -> None:
+    """Nobody looks at the masks."""

@@ -1,0 +1,486 @@
+"""Tosses dice thousands of times, faster than real time, and tests whether the tosses are fair.
+
+Owns the trial and its figures: faces, independence, how often dice end not flat. Must not know
+pins, cameras or the service. Run it: `python -m hil_tests.rig.plant.physics --help`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from hil_tests.rig.plant.dice import FLAT_DEG, top_face
+from hil_tests.rig.plant.geometry import GEOMETRIES
+from hil_tests.rig.plant.plant import Plant, PlantInputs, Snapshot
+from hil_tests.rig.plant.truth import TossRecord
+
+CHUNK = 50
+TICK_S = 0.02
+LATE_S = 0.1
+"""Three frames: what a reader that trusts three equal pictures could be taken in by."""
+PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
+SIGNIFICANCE = 0.01
+TILT_BINS_DEG = (0.0, 0.3, 1.5, 6.0, 15.0, 30.0, 55.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shake:
+    """A shake profile: duty of the motor and how long it runs, each drawn evenly from a range."""
+
+    name: str
+    duty: tuple[float, float]
+    seconds: tuple[float, float]
+    stroke: float = 1.0
+    """Share of the plate's stroke that reaches the dice."""
+    mixes: bool = True
+    """Whether the tests ought to pass; a weak one must fail them."""
+
+    @property
+    def words(self) -> str:
+        """For a page."""
+        low, high = (f"{1000 * duty:.0f}" for duty in self.duty)
+        stroke = "" if self.stroke == 1.0 else f", {self.stroke:.0%} of the stroke"
+        return f"duty {low} to {high} of 1000 for {self.seconds[0]} to {self.seconds[1]} s{stroke}"
+
+
+SHAKES: dict[str, Shake] = {
+    shake.name: shake
+    for shake in (
+        # As the controller's approved shake asks for: 775-835 rpm for 1.8-2.6 s.
+        Shake("approved", duty=(0.81, 0.87), seconds=(1.8, 2.6)),
+        Shake("nominal", duty=(0.73, 0.82), seconds=(1.9, 2.6)),
+        Shake("long", duty=(0.73, 0.82), seconds=(3.0, 4.0)),
+        Shake("slow", duty=(0.68, 0.70), seconds=(2.6, 3.2)),
+        Shake("weak", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.35, mixes=False),
+        Shake("faint", duty=(0.73, 0.82), seconds=(1.9, 2.6), stroke=0.2, mixes=False),
+    )
+}
+
+
+@dataclass(slots=True)
+class Trial:
+    """The outcome of many tosses in one geometry."""
+
+    geometry: str
+    shake: str
+    records: list[list[TossRecord]] = field(default_factory=list)
+    """Unbroken runs of tosses: successive results are compared within a run only."""
+    rest_s: list[float] = field(default_factory=list)
+    """From the motor's release to true rest."""
+    after_plate_s: list[float] = field(default_factory=list)
+    """From the plate's stop to true rest; 0 where the dice were at rest before."""
+    toppled: int = 0
+    """Tosses in which a die fell onto another face later than `LATE_S` after the plate stopped."""
+    balanced: int = 0
+    """Tosses in which a die seemed at rest for `LATE_S` before it fell or slid on."""
+    rocked: int = 0
+    """Tosses in which a die that ended flat was not level for `LATE_S` after the plate stopped."""
+    escapes: int = 0
+    """Tosses after which a die was not in the compartment."""
+
+    @property
+    def tosses(self) -> int:
+        return sum(len(run) for run in self.records)
+
+
+def toss_run(geometry: str, shake_name: str, tosses: int, seed: int) -> Trial:
+    """Toss one machine `tosses` times in virtual time."""
+    shake = SHAKES[shake_name]
+    random = np.random.default_rng([seed, 20_26])
+    plant = Plant(geometry, "white", seed)
+    if shake.stroke != 1.0:
+        plant.faults.inject("weak_shake", factor=shake.stroke)
+    run: list[TossRecord] = []
+    plant.truth = run.append
+    trial = Trial(geometry, shake_name, [run])
+    now_s = 0.0
+    plant.update(now_s, PlantInputs())
+    for _ in range(tosses):
+        duty = float(random.uniform(*shake.duty))
+        # To the tick of the caller's loop, and a part of one: the stop meets every cam angle.
+        release_s = now_s + float(random.uniform(*shake.seconds))
+        before = len(run)
+        while now_s < release_s:
+            now_s = min(release_s, now_s + TICK_S)
+            plant.update(now_s, PlantInputs(motor_duty=duty, motor_enabled=True))
+        seen: list[Snapshot] = []
+        while len(run) == before:
+            now_s += TICK_S
+            plant.update(now_s, PlantInputs())
+            seen.append(plant.poses(now_s))
+            if now_s > release_s + 30.0:
+                raise RuntimeError(f"the dice never came to rest: {plant.poses(now_s)}")
+        trial.rest_s.append(run[-1].t_rest - release_s)
+        _count_endings(trial, seen, run[-1])
+        trial.escapes += not plant.dice_are_inside()
+    return trial
+
+
+def _count_endings(trial: Trial, seen: Sequence[Snapshot], record: TossRecord) -> None:
+    """Count how the dice came to their end after the plate had stopped."""
+    plate = np.array([one.plate_mm for one in seen])
+    stopped = int(np.flatnonzero(plate != plate[-1])[-1]) + 1 if np.ptp(plate) else 0
+    trial.after_plate_s.append(max(0.0, record.t_rest - seen[stopped].at_s))
+    late = round(LATE_S / TICK_S)
+    after = [one for one in seen[stopped + late :] if one.at_s <= record.t_rest]
+    if len(after) < 2:
+        return
+    faces = [[top_face(turn)[0] for turn in one.poses.rotation] for one in after]
+    tilts = np.array([[top_face(turn)[1] for turn in one.poses.rotation] for one in after])
+    places = np.array([one.poses.position_mm for one in after])
+    trial.toppled += any(shown != faces[-1] for shown in faces)
+    flat = np.array([die.is_flat for die in record.dice])
+    trial.rocked += bool((tilts.max(axis=0)[flat] > FLAT_DEG).any())
+    still = (np.abs(np.diff(places, axis=0)) < 0.1).all(axis=2)
+    still &= np.abs(np.diff(tilts, axis=0)) < 0.3
+    for die in range(still.shape[1]):
+        runs = [sum(1 for _ in same) for is_still, same in groupby(still[:, die]) if is_still]
+        if any(run >= late for run in runs[: -1 if still[-1, die] else None]):
+            trial.balanced += 1
+            break
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicsFinding:
+    """One statistical test of the trial."""
+
+    name: str
+    statistic: float
+    freedom: int
+    p: float
+
+    @property
+    def passed(self) -> bool:
+        return self.p >= SIGNIFICANCE
+
+
+def chi_square_p(statistic: float, freedom: int) -> float:
+    """Return the chance of a chi-square at least this large, by the incomplete gamma's series."""
+    if statistic <= 0.0:
+        return 1.0
+    a, x = freedom / 2.0, statistic / 2.0
+    term = total = 1.0 / a
+    step = a
+    while term > total * 1e-14:
+        step += 1.0
+        term *= x / step
+        total += term
+    lower = total * math.exp(a * math.log(x) - x - math.lgamma(a))
+    return max(0.0, 1.0 - lower)
+
+
+def findings(trial: Trial) -> list[PhysicsFinding]:
+    """Return the tests at 99 %: faces of each die, independence in time and between dice."""
+    results = []
+    flat = [[d for d in r.dice if d.is_flat] for run in trial.records for r in run]
+    results.append(_uniform("faces, all dice", [d.value for dice in flat for d in dice]))
+    for i in range(3):
+        values = [r.dice[i].value for run in trial.records for r in run if r.dice[i].is_flat]
+        results.append(_uniform(f"faces, die {i + 1}", values))
+    for i in range(3):
+        pairs = [
+            (a.dice[i].value, b.dice[i].value)
+            for run in trial.records
+            for a, b in pairwise(run)
+            if a.dice[i].is_flat and b.dice[i].is_flat
+        ]
+        results.append(_independent(f"die {i + 1}: toss and next toss", pairs))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        pairs = [
+            (r.dice[i].value, r.dice[j].value)
+            for run in trial.records
+            for r in run
+            if r.dice[i].is_flat and r.dice[j].is_flat
+        ]
+        results.append(_independent(f"dice {i + 1} and {j + 1} in a toss", pairs))
+    kept, chances = retention(trial)
+    expected = chances / 6.0
+    statistic = (kept - expected) ** 2 / (expected * 5.0 / 6.0) if chances else 0.0
+    results.append(
+        PhysicsFinding("faces kept from toss to toss", statistic, 1, chi_square_p(statistic, 1))
+    )
+    return results
+
+
+def retention(trial: Trial) -> tuple[int, int]:
+    """Return how many dice kept their face from one toss to the next, and out of how many."""
+    same = [
+        a.dice[i].value == b.dice[i].value
+        for run in trial.records
+        for a, b in pairwise(run)
+        for i in range(3)
+        if a.dice[i].is_flat and b.dice[i].is_flat
+    ]
+    return sum(same), len(same)
+
+
+def _uniform(name: str, values: list[int]) -> PhysicsFinding:
+    counts = np.bincount(values, minlength=7)[1:]
+    expected = len(values) / 6.0
+    statistic = float(((counts - expected) ** 2 / expected).sum())
+    return PhysicsFinding(name, statistic, 5, chi_square_p(statistic, 5))
+
+
+def _independent(name: str, pairs: list[tuple[int, int]]) -> PhysicsFinding:
+    table: NDArray[np.float64] = np.zeros((6, 6))
+    for a, b in pairs:
+        table[a - 1, b - 1] += 1
+    rows, columns = table.sum(1, keepdims=True), table.sum(0, keepdims=True)
+    expected = rows @ columns / max(1, len(pairs))
+    terms = (table - expected) ** 2 / np.where(expected > 0.0, expected, 1.0)
+    freedom = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
+    statistic = float(terms.sum())
+    return PhysicsFinding(
+        name, statistic, freedom, chi_square_p(statistic, freedom) if freedom else 0.0
+    )
+
+
+def figures(trial: Trial) -> dict[str, Any]:
+    """Return every figure of the trial, ready for JSON."""
+    dice = [die for run in trial.records for r in run for die in r.dice]
+    kinds = Counter(die.lie.value for die in dice)
+    not_flat = sum(any(not d.is_flat for d in r.dice) for run in trial.records for r in run)
+    tilts = np.array([die.tilt_deg for die in dice])
+    kept, chances = retention(trial)
+    counted = np.bincount([d.value for d in dice if d.is_flat], minlength=7)[1:]
+    return {
+        "geometry": trial.geometry,
+        "shake": trial.shake,
+        "tosses": trial.tosses,
+        "faces": {str(v + 1): int(n) for v, n in enumerate(counted)},
+        "kept_share": round(kept / max(1, chances), 4),
+        "tosses_not_flat": not_flat,
+        "tosses_not_flat_share": round(not_flat / trial.tosses, 4),
+        "dice_by_kind": {kind: kinds[kind] for kind in ("flat", "tilted", "leaning", "stacked")},
+        "tilt_histogram": {
+            f"{low:g}-{high:g} deg": int(((tilts >= low) & (tilts < high)).sum())
+            for low, high in pairwise(TILT_BINS_DEG)
+        },
+        "escapes": trial.escapes,
+        "rest_s": _percentiles(trial.rest_s),
+        "after_plate_s": _percentiles(trial.after_plate_s),
+        "endings": {
+            "toppled": trial.toppled,
+            "balanced": trial.balanced,
+            "rocked": trial.rocked,
+        },
+        "tests": [
+            {
+                "name": t.name,
+                "chi_square": round(t.statistic, 2),
+                "freedom": t.freedom,
+                "p": round(t.p, 5),
+                "passed": t.passed,
+            }
+            for t in findings(trial)
+        ],
+    }
+
+
+def _percentiles(seconds: list[float]) -> dict[str, float]:
+    return {f"p{q}": round(float(np.percentile(seconds, q)), 3) for q in PERCENTILES}
+
+
+def run_trial(
+    geometry: str, shake: str, tosses: int, seed: int, jobs: int, console: Console
+) -> Trial:
+    """Toss in `jobs` processes with a progress bar."""
+    sizes = [CHUNK] * (tosses // CHUNK) + ([tosses % CHUNK] if tosses % CHUNK else [])
+    whole = Trial(geometry, shake)
+    columns = (
+        TextColumn(f"{geometry}, {shake} shake"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("tosses"),
+        TimeRemainingColumn(),
+    )
+    with (
+        Progress(*columns, console=console) as progress,
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
+    ):
+        task = progress.add_task("toss", total=tosses)
+        waiting = [
+            pool.submit(toss_run, geometry, shake, size, seed * 100_003 + k)
+            for k, size in enumerate(sizes)
+        ]
+        for done in as_completed(waiting):
+            part = done.result()
+            whole.records += part.records
+            whole.rest_s += part.rest_s
+            whole.after_plate_s += part.after_plate_s
+            whole.toppled += part.toppled
+            whole.balanced += part.balanced
+            whole.rocked += part.rocked
+            whole.escapes += part.escapes
+            progress.advance(task, part.tosses)
+    return whole
+
+
+def _show(found: dict[str, Any], console: Console) -> None:
+    console.print(
+        f"\n[bold]{found['geometry']}[/], {found['shake']} shake: {found['tosses']} tosses, "
+        f"faces {found['faces']}, kept from toss to toss {found['kept_share']:.1%} (1/6 is 16.7 %)"
+    )
+    table = Table("test at 99 %", "chi-square", "freedom", "p", "verdict")
+    for t in found["tests"]:
+        verdict = "[green]passed[/]" if t["passed"] else "[red]failed[/]"
+        row = (t["name"], f"{t['chi_square']:.1f}", str(t["freedom"]), f"{t['p']:.4f}", verdict)
+        table.add_row(*row)
+    console.print(table)
+    console.print(
+        f"not flat: {found['tosses_not_flat']} tosses ({found['tosses_not_flat_share']:.2%}); "
+        f"dice {found['dice_by_kind']}; escaped: {found['escapes']}"
+    )
+    console.print(f"tilt of dice: {found['tilt_histogram']}")
+    console.print(f"motor release to true rest, seconds: {found['rest_s']}")
+    console.print(f"plate's stop to true rest, seconds: {found['after_plate_s']}")
+    console.print(f"tosses with a late end: {found['endings']}")
+
+
+def main(
+    tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
+    geometry: Annotated[
+        list[str] | None, typer.Option(help="standard, narrow or rough; several; default all.")
+    ] = None,
+    shake: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="approved, nominal, long, slow, weak or faint; several; default approved."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of figures, one file a row: what is there is not tossed again."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write every row of --results as a page of Markdown.")
+    ] = None,
+) -> None:
+    """Toss the virtual machine by the thousand and test faces, independence and rest."""
+    if page is not None and results is None:
+        raise typer.BadParameter("--page is written from the figures in --results FOLDER")
+    console = Console()
+    for name in geometry or list(GEOMETRIES):
+        for profile in shake or ["approved"]:
+            if name not in GEOMETRIES or profile not in SHAKES:
+                raise typer.BadParameter(
+                    f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
+                    f"shakes are {', '.join(SHAKES)}"
+                )
+            found = _kept(results, name, profile, tosses)
+            if found is None:
+                jobs_used = jobs or os.cpu_count() or 1
+                found = figures(run_trial(name, profile, tosses, seed, jobs_used, console))
+                _keep(results, found)
+            _show(found, console)
+    if page is not None and results is not None:
+        page.write_text(_page(results, seed), encoding="utf-8")
+        console.print(f"wrote {page}")
+
+
+def _file(results: Path, geometry: str, shake: str) -> Path:
+    return results / f"{geometry}-{shake}.json"
+
+
+def _kept(results: Path | None, geometry: str, shake: str, tosses: int) -> dict[str, Any] | None:
+    """Figures of an earlier run of at least so many tosses."""
+    if results is None or not (path := _file(results, geometry, shake)).exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found if found["tosses"] >= tosses else None
+
+
+def _keep(results: Path | None, found: dict[str, Any]) -> None:
+    if results is not None:
+        results.mkdir(parents=True, exist_ok=True)
+        path = _file(results, found["geometry"], found["shake"])
+        path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def _page(results: Path, seed: int) -> str:
+    rows = [
+        json.loads(path.read_text("utf-8"))
+        for shake in SHAKES
+        for geometry in GEOMETRIES
+        if (path := _file(results, geometry, shake)).exists()
+    ]
+    lines = [
+        "# Tosses of the virtual machine",
+        "",
+        "Written by `python -m hil_tests.rig.plant.physics --results FOLDER --page FILE`, "
+        f"seed {seed}.",
+        "Every row: eleven tests at 99 % (faces of all dice and of each; each die against its own",
+        "next toss; dice against each other in a toss; faces kept), of which one in a hundred",
+        "fails by chance. 16.7 % of the dice keep their face by chance.",
+        "",
+        "| shake | compartment | tosses | faces, chi-square of 5 | worst p of independence | kept "
+        "| tests passed | tosses not flat | dice tilted / leaning / stacked |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(_row(found) for found in rows),
+        "",
+        "How long after the plate's stop the dice come to rest, and the tosses in which a die",
+        f"topples, goes on after it seemed at rest, or rocks, each later than {LATE_S:g} s after",
+        "the stop.",
+        "",
+        f"| shake | compartment | rest, s: {', '.join(f'p{q}' for q in PERCENTILES)} | topple "
+        "| seemed at rest | rock |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(_end_row(found) for found in rows),
+        "",
+        "| shake | what it is | must |",
+        "| --- | --- | --- |",
+        *(
+            f"| {shake.name} | {shake.words} | {'pass' if shake.mixes else 'fail: too weak'} |"
+            for shake in SHAKES.values()
+            if any(found["shake"] == shake.name for found in rows)
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(found: dict[str, Any]) -> str:
+    faces = found["tests"][0]
+    independence = min(test["p"] for test in found["tests"] if not test["name"].startswith("faces"))
+    passed = sum(test["passed"] for test in found["tests"])
+    kinds = found["dice_by_kind"]
+    cells = (
+        *(found["shake"], found["geometry"], f"{found['tosses']:,}"),
+        f"{faces['chi_square']:.1f} (p {faces['p']:.2f})",
+        f"{independence:.2f}",
+        f"{found['kept_share']:.1%}",
+        f"{passed} of {len(found['tests'])}",
+        f"{found['tosses_not_flat_share']:.2%}",
+        f"{kinds['tilted']} / {kinds['leaning']} / {kinds['stacked']}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _end_row(found: dict[str, Any]) -> str:
+    cells = (
+        *(found["shake"], found["geometry"]),
+        ", ".join(f"{found['after_plate_s'][f'p{q}']:.2f}" for q in PERCENTILES),
+        *(str(found["endings"][kind]) for kind in ("toppled", "balanced", "rocked")),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    typer.run(main)

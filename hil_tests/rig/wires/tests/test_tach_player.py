@@ -1,0 +1,156 @@
+"""The tach on real wires: edges on time, and none lost however late a computer's turn comes.
+
+On a clock that the test moves: see `wave_daemon`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from hil_tests.rig.plant.faults import PlantFaults
+from hil_tests.rig.plant.motor import MotorDrive
+from hil_tests.rig.wires.tach_player import FORESIGHT_S, LEAD_S, TachPlayer
+from hil_tests.rig.wires.tests.wave_daemon import GPIO, TURN_S, Daemon, Driven, Steady
+
+
+def play(
+    daemon: Daemon,
+    machine: Callable[[float], list[tuple[float, int]]],
+    seconds: float,
+    late_s: Callable[[], float] = lambda: 0.0,
+    held_up_s: Callable[[], float] = lambda: 0.0,
+    player: TachPlayer | None = None,
+) -> TachPlayer:
+    player = player or TachPlayer(daemon, GPIO, daemon.clock)
+    ends_s = daemon.now_s + seconds
+    while daemon.now_s < ends_s:
+        began_s = daemon.now_s
+        coming = machine(began_s)
+        daemon.now_s += held_up_s()
+        player.play(coming, upto_s=began_s + FORESIGHT_S)
+        daemon.now_s = max(daemon.now_s, began_s + TURN_S) + late_s()
+    return player
+
+
+def gaps(times: list[float]) -> list[float]:
+    return [b - a for a, b in pairwise(times)]
+
+
+@pytest.mark.parametrize("rpm", [510.0, 715.0, 835.0, 960.0])
+def test_edges_are_on_time(rpm: float) -> None:
+    daemon = Daemon()
+    half_s = 60.0 / rpm / 24.0
+    player = play(daemon, Steady(half_s), 1.0)
+    edges = [edge for edge in daemon.edges() if edge[0] <= daemon.now_s]
+    assert len(edges) == pytest.approx(1.0 / half_s, abs=6)
+    assert player.underruns == 0
+    for at_s, level in edges[4:]:
+        n = round(at_s / half_s)
+        assert n % 2 == level
+        assert at_s == pytest.approx(n * half_s, abs=0.0005)
+
+
+def test_a_computer_that_is_late_leaves_no_gap() -> None:
+    daemon, chance = Daemon(), random.Random(5)
+    player = play(
+        daemon,
+        Steady(0.00325),
+        4.0,
+        lambda: 0.05 + 0.06 * chance.random() if chance.random() < 0.1 else 0.0,
+    )
+    assert player.underruns > 5
+    found = gaps(daemon.rises()[2:])
+    assert min(found) > 0.8 * 0.0065
+    assert max(found) < 1.2 * 0.0065
+
+
+def test_a_turn_that_is_held_up_in_its_middle_leaves_no_gap() -> None:
+    daemon, chance = Daemon(), random.Random(7)
+    play(
+        daemon,
+        Steady(0.00325),
+        4.0,
+        held_up_s=lambda: 0.1 * chance.random() if chance.random() < 0.1 else 0.0,
+    )
+    found = gaps(daemon.rises()[2:])
+    assert min(found) > 0.8 * 0.0065
+    assert max(found) < 1.2 * 0.0065
+
+
+def test_answers_that_come_late_leave_no_gap() -> None:
+    daemon, chance = Daemon(), random.Random(6)
+    daemon.answers_late_s = lambda: 0.012 * chance.random() if chance.random() < 0.2 else 0.0
+    play(daemon, Steady(0.00325), 4.0)
+    found = gaps(daemon.rises()[2:])
+    assert min(found) > 0.8 * 0.0065
+    assert max(found) < 1.2 * 0.0065
+
+
+def test_what_is_played_follows_the_motor_within_a_part_of_a_period() -> None:
+    daemon = Daemon()
+    machine = Driven(daemon.now_s)
+    player = play(daemon, machine, 0.6)
+    machine.drive = MotorDrive(0.0, False)
+    play(daemon, machine, 0.6, player=player)
+    true = [at_s for at_s, level in machine.true if level]
+    played = daemon.rises()
+    assert abs(len(true) - len(played)) <= 2
+    late = [abs(min(played, key=lambda at: abs(at - one)) - one) for one in true]
+    assert max(one for one, at in zip(late, true, strict=True) if at < 100.6) < 0.001
+    assert max(late) < 0.004  # of what was queued when the brake fell in
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_a_turn_that_came_too_late_the_edges_go_on_from_where_they_were(seed: int) -> None:
+    daemon, chance = Daemon(), random.Random(seed)
+    machine = Driven(daemon.now_s)
+    play(
+        daemon, machine, 0.5, late_s=lambda: 0.03 * chance.random() if chance.random() < 0.2 else 0
+    )
+    found = gaps(daemon.rises())
+    shorter = [after / before for before, after in pairwise(found)]
+    assert min(shorter[2:]) > 0.6  # before, a cam gathers way from rest
+
+
+def test_a_slip_does_not_stay_longer_than_a_period() -> None:
+    daemon = Daemon()
+    machine = Driven(daemon.now_s)
+    late = iter([0.0, 0.0, 0.0, 0.03, 0.03, 0.03])
+    play(daemon, machine, 0.6, late_s=lambda: next(late, 0.0))
+    played = daemon.rises()
+    steady = [at_s for at_s, level in machine.true if level and 100.4 < at_s < 100.6]
+    slips = [min(abs(at_s - one) for one in played) for at_s in steady]
+    assert max(slips) < 0.004
+    assert len([at_s for at_s in played if 100.4 < at_s < 100.6]) == pytest.approx(
+        len(steady), abs=1
+    )
+
+
+def test_a_tach_that_falls_silent_is_silent_soon() -> None:
+    daemon = Daemon()
+    faults = PlantFaults()
+    machine = Driven(daemon.now_s, faults)
+    player = play(daemon, machine, 0.5)
+    faults.inject("tach_silent")
+    since_s = daemon.now_s
+    play(daemon, machine, 0.2, player=player)
+    assert daemon.rises()[-1] < since_s + LEAD_S + 0.012
+
+
+def test_a_fault_that_waits_for_edges_comes_at_its_edge() -> None:
+    daemon = Daemon()
+    faults = PlantFaults()
+    faults.inject("tach_silent", after=(40, "edges"))
+    machine = Driven(daemon.now_s, faults)
+    play(daemon, machine, 1.0)
+    assert len(daemon.rises()) == 39
+
+
+def test_waves_are_deleted_when_they_are_over() -> None:
+    daemon = Daemon()
+    play(daemon, Steady(0.00325), 3.0)
+    assert len(daemon.made) < 20

@@ -1,0 +1,138 @@
+"""Which pin of the board goes to which terminal of the machine, and what a contact does to a level.
+
+Owns the pin map and the pull-ups: a closed contact pulls a pin to ground. Must not know physics or
+the daemon's protocol. A bench has the same map with real wires.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import ConfigDict
+
+from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
+
+DRIVER_FILTER_S = 0.0002
+"""EN low for less than this does not reach the driver's logic. The controller pulses EN low for
+10 us to re-trigger the hardware monostable; one turn of the plant is much longer than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinMap:
+    """GPIO numbers, as the controller's settings have them by default."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    motor_pwm: int = 18
+    motor_enable: int = 23
+    tach: int = 24
+    driver_fault: int = 25
+    compartment: int = 5
+    cover: int = 6
+    estop: int = 13
+    button: int = 16
+    ring_light: int = 12
+    cover_drive: int = 20
+    latch_release: int = 21
+    lid_flag: int = 26
+    """Wired always; a controller whose settings name no flag does not look at it."""
+
+    @property
+    def outputs(self) -> frozenset[int]:
+        """Pins that the controller drives."""
+        return frozenset(
+            (
+                self.motor_pwm,
+                self.motor_enable,
+                self.ring_light,
+                self.cover_drive,
+                self.latch_release,
+            )
+        )
+
+
+class Wiring:
+    """The wires between one board and one plant. `apply` and `inputs` belong to one thread."""
+
+    turn_s = 0.004
+    """Tach edges carry their exact time, so that only their arrival waits for the turn: a client
+    sees them at most this much late."""
+
+    foresight_s = 0.0
+    """An edge is put on its pin with its true time afterwards."""
+
+    def __init__(self, board: Board, pins: PinMap) -> None:
+        self._board = board
+        self._pins = pins
+        self._levels: dict[int, int] = {}
+        self._enable_pulses = 0
+        self._was_enabled = False
+        self._low_since = 0.0
+        self._high_since = 0.0
+        board.on_output(self._watch_enable)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """See `Wires`: the listener is called in the daemon's thread and must be quick."""
+
+        def told(gpio: int) -> None:
+            if gpio in self._pins.outputs:
+                listener()
+
+        self._board.on_output(told)
+
+    def inputs(self) -> PlantInputs:
+        """Return what the controller's outputs do to the machine now."""
+        board, pins = self._board, self._pins
+        return PlantInputs(
+            motor_duty=board.duty(pins.motor_pwm),
+            motor_enabled=self._is_enabled(),
+            enable_since_s=self._enable_since_s(),
+            ring_light=board.duty(pins.ring_light),
+            cover_open_drive=bool(board.level(pins.cover_drive)),
+            latch_release=bool(board.level(pins.latch_release)),
+            enable_pulses=self._enable_pulses,
+        )
+
+    def apply(self, outputs: PlantOutputs) -> None:
+        """Put what the machine says on the controller's inputs."""
+        pins = self._pins
+        if outputs.tach_edges:
+            edges = [(int(at * 1e6), level) for at, level in outputs.tach_edges]
+            self._board.edges(pins.tach, edges)
+        self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
+        self._pull(pins.compartment, is_closed=not outputs.compartment_open)
+        self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
+        self._pull(pins.cover, is_closed=not outputs.cover_open)
+        self._pull(pins.estop, is_closed=not outputs.estop_pressed)
+        self._pull(pins.button, is_closed=outputs.button_pressed)
+
+    def _pull(self, gpio: int, *, is_closed: bool) -> None:
+        """A closed contact grounds its pin; an open one leaves it to the pull-up on the board."""
+        level = 0 if is_closed else 1
+        if self._levels.get(gpio) != level:
+            self._levels[gpio] = level
+            self._board.drive(gpio, level)
+
+    def _is_enabled(self) -> bool:
+        if self._board.level(self._pins.motor_enable):
+            return True
+        return time.monotonic() - self._low_since < DRIVER_FILTER_S
+
+    def _enable_since_s(self) -> float:
+        """When the driver saw EN's latest change. A pulse that its filter swallows is none."""
+        return max(self._low_since + DRIVER_FILTER_S, self._high_since)
+
+    def _watch_enable(self, gpio: int) -> None:
+        """In the daemon's thread: count EN's rising edges, for the hardware monostable."""
+        if gpio != self._pins.motor_enable:
+            return
+        is_enabled = bool(self._board.level(gpio))
+        if is_enabled and not self._was_enabled:
+            self._enable_pulses += 1
+            self._high_since = time.monotonic()
+        elif self._was_enabled and not is_enabled:
+            self._low_since = time.monotonic()
+        self._was_enabled = is_enabled

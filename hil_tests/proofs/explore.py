@@ -115,9 +115,10 @@ def _alike(state: TableState, names: Iterable[str]) -> dict[str, Any]:
         and (alike := to(was := getattr(state, name))) is not was
         and alike != was
     }
-    ended = ("ending" in names or "cause" in names) and state.ending in _CAUSES
-    if ended and state.cause is not _CAUSES[state.ending]:
-        changes["cause"] = _CAUSES[state.ending]  # told and recorded where the round ends
+    if ("ending" in names or "cause" in names) and state.ending is not None:
+        cause = _CAUSES.get(state.ending, state.cause)
+        if cause is not state.cause:
+            changes["cause"] = cause  # told and recorded where the round ends
     return changes
 
 

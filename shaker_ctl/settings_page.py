@@ -29,6 +29,29 @@ FOR_RIG: Mapping[str, tuple[Any, str]] = {
 }
 """What a table on the virtual rig needs besides its addresses, and why."""
 
+FIRST: Mapping[str, str] = {
+    "service.table_name": "the house's name of the table, on every screen and record",
+    "table.profile": "the rule text: `shaker-ctl rules list`",
+    "table.paytable": "the letter, where the profile has two",
+    "table.cover_fitted": "`true` where a cover and its contact are fitted",
+    "table.attended": "`false` where no dealer is at the table",
+    "gpio.monostable": "`false` where none is fitted in front of EN",
+    "camera.device": "`/dev/shaker-camera`, or `csi:0`",
+    "camera.calibration": "`shaker-ctl calibrate camera` writes it; or measure it with a ruler",
+    "lamp.device": "`/dev/shaker-lamps`, or the adapter's own name",
+    "console.technician.device": "the device file; empty: no such console",
+    "console.technician.roles": "who may log in there",
+    "console.dealer.device": "the device file; empty: no such console",
+    "console.dealer.roles": "who may log in there",
+    "journal.second": "the second copy, on another medium",
+    "page.address": "where the page listens, if other computers show it",
+    "page.certificate": "its certificate, which `shaker-ctl install --page` makes",
+    "page.key": "the key of that certificate",
+    "seal.required": "`true`, or `false` for a trial without an approver",
+}
+"""What a house decides for a first table, and how: keys, and a section that a command fills in.
+Every other key has a default that holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -118,10 +141,12 @@ def fresh(chosen: Mapping[str, tuple[Any, str]]) -> str:
         "# `shaker-ctl settings check FILE` says whether a table starts with this file.",
     ]
     for each in entries(Settings()):
+        first = FIRST.get(".".join(each.path))
+        decided = [f"# A first table sets this: {first}."] if first else []
         if isinstance(each, Section):
-            lines += ["", each.header]
+            lines += ["", each.header, *decided]
             continue
-        lines += [f"# {line}" for line in textwrap.wrap(each.reason, 96)]
+        lines += [*(f"# {line}" for line in textwrap.wrap(each.reason, 96)), *decided]
         if each.name in chosen:
             value, why = chosen[each.name]
             lines.append(f"{each.path[-1]} = {_as_toml(value)}  # {why}")

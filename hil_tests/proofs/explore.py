@@ -6,19 +6,25 @@ left.
 
 A *watch* (`properties`) rides along: what has happened to the table, kept from the events alone,
 so that a property never asks the machine about itself. The explored node is state and watch.
+
+Every event meets every node. What comes of it is worked out once for all nodes that agree in what
+was looked at (`remembered`), which changes no figure and no verdict
+(`test_what_is_remembered_is_what_is_worked_out`).
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, alphabet
 from hil_tests.proofs.posted import is_posted
-from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
+from hil_tests.proofs.properties import Case, Violation, asked
+from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
 from hil_tests.proofs.tables import Table
 from hil_tests.proofs.watch import Watch, watched
 from shaker_ctl.rules import events as ev
@@ -32,14 +38,11 @@ from shaker_ctl.rules.vocabulary import (
     DiceSet,
     Ending,
     Person,
-    Purpose,
     Role,
     Shown,
     Source,
     Unreadable,
 )
-
-Node = tuple[TableState, Watch]
 
 FLOORPERSON = Person("floorperson", Role.FLOORPERSON)
 _BY = (Person("dealer", Role.DEALER), FLOORPERSON)
@@ -99,15 +102,24 @@ def normal_watch(watch: Watch) -> Watch:
 
 def normal(state: TableState) -> TableState:
     """Bring a state to round 2 and serial 2, and what decides alike to one representative."""
-    held = vars(state)
+    changes = _alike(state, vars(state))
+    return state.changed(changes) if changes else state
+
+
+def _alike(state: TableState, names: Iterable[str]) -> dict[str, Any]:
+    """Return what else stands for these fields of a state."""
     changes = {
         name: alike
-        for name, to in _ALIKE.items()
-        if (alike := to(was := held[name])) is not was and alike != was
+        for name in names
+        if (to := _ALIKE.get(name))
+        and (alike := to(was := getattr(state, name))) is not was
+        and alike != was
     }
-    if state.ending in _CAUSES and state.cause is not _CAUSES[state.ending]:
-        changes["cause"] = _CAUSES[state.ending]  # told and recorded where the round ends
-    return state.changed(changes) if changes else state
+    if ("ending" in names or "cause" in names) and state.ending is not None:
+        cause = _CAUSES.get(state.ending, state.cause)
+        if cause is not state.cause:
+            changes["cause"] = cause  # told and recorded where the round ends
+    return changes
 
 
 @dataclass
@@ -149,7 +161,6 @@ def explore(
     keep: bool = False,
     checked: bool = True,
     scatter: bool = False,
-    progress: Callable[[int, int], None] = lambda visited, waiting: None,
 ) -> Exploration:
     """Visit every reachable node of `table`.
 
@@ -159,47 +170,38 @@ def explore(
     """
     found = Exploration(table.name)
     began = time.process_time()
-    letters = {purpose: _letters(machine, alphabet(table, purpose)) for purpose in Purpose}
-    start = first(table)
-    index: dict[Node, int] = {start: 0}
+    ways = _Ways(table, machine, checked)
+    start = ways.nodes.code(first(table))
+    index: dict[Code, int] = {start: 0}
     before: list[list[int]] = [[]]
     waiting = _Waiting(scatter)
     waiting.put(start)
-    judged: set[tuple[Purpose, Phase]] = set()
     visited = 0
     while (node := waiting.take()) is not None:
         if max_nodes is not None and visited >= max_nodes:
             found.complete = False
             break
         visited += 1
-        state, watch = node
         here = index[node]
-        if visited % 500 == 0:
-            progress(visited, len(index))
-        dead, live = letters[state.purpose][state.phase]
-        if (state.purpose, state.phase) not in judged:
-            judged.add((state.purpose, state.phase))
-            live = (*live, *dead)
-        else:
-            found.transitions += len(dead)
-        for event in live:
-            step = machine.step(state, event, table.rules)
-            found.transitions += 1
-            seen = watched(table, watch, state, event, step)
-            verdicts = check(Case(table, watch, seen, state, event, step)) if checked else ()
-            for name, holds in verdicts:
-                if holds:
+        letters, refused = ways.letters(node)
+        found.transitions += refused
+        for event, letter in letters:
+            way = letter(node)
+            way.times += 1
+            for name, property_ in way.asked:
+                says = property_(node)
+                if says:
                     found.reached[name] += 1
-                else:
-                    found.violations.append(Violation(name, table.name, state, event, step))
-            if step.refused is not None and seen is watch:
+                elif says is not None:
+                    found.violations.append(ways.violation(name, node, event))
+            if way.changes is None:
                 continue
-            found.accepted += step.refused is None
-            if step.rows and is_posted(event):
-                found.rows.update(row.name for row in step.rows)
-            for row in step.rows if keep else ():
-                found.kept_taken.setdefault(row.name, []).append((here, event))
-            after: Node = (normal(step.state), normal_watch(seen))
+            for row in way.rows if keep else ():
+                found.kept_taken.setdefault(row, []).append((here, event))
+            copy = bytearray(node)
+            for at, number in way.changes:
+                copy[at] = number
+            after = bytes(copy)
             there = index.get(after)
             if there is None:
                 there = index[after] = len(index)
@@ -209,16 +211,106 @@ def explore(
         if len(found.violations) >= max_violations:
             found.complete = False
             break
-    found.nodes = len(index)
-    states = {state for state, _ in index}
-    found.states = len(states)
-    found.phases = {state.phase for state in states}
+    for way in ways.all:
+        found.transitions += way.times
+        found.accepted += way.times * way.accepted
+        found.rows.update(way.rows if way.posted else ())
+        for name in way.holds:
+            found.reached[name] += way.times
+    nodes = [ways.nodes.node(code) for code in index]
+    found.nodes = len(nodes)
+    found.states = len({state for state, _ in nodes})
+    found.phases = {state.phase for state, _ in nodes}
     if found.complete:
-        found.stuck = _stuck(list(index), before)
+        found.stuck = _stuck(nodes, before)
     if keep:
-        found.kept_nodes, found.kept_before = list(index), before
+        found.kept_nodes, found.kept_before = nodes, before
     found.seconds = time.process_time() - began
     return found
+
+
+@dataclass(slots=True)
+class _Way:
+    """What comes of an event, alike wherever the same is found by those who look."""
+
+    accepted: bool
+    changes: tuple[tuple[int, int], ...] | None
+    """(field, number) of the node after it; None: refused, and nothing heard."""
+    rows: tuple[str, ...]
+    posted: bool
+    """The product can post the event."""
+    holds: list[str] = field(default_factory=list)
+    """Properties that hold, whatever else the node is."""
+    asked: list[tuple[str, Remembered[bool | None]]] = field(default_factory=list)
+    """Properties that look at more of the node."""
+    times: int = 0
+
+
+class _Ways:
+    """What each event leads to at each node of one table."""
+
+    def __init__(self, table: Table, machine: Machine, checked: bool) -> None:
+        self._table, self._machine, self._checked = table, machine, checked
+        self._letters: dict[tuple[int, int], tuple[list[_Letter], int]] = {}
+        self.nodes = Nodes()
+        self.all: list[_Way] = []
+
+    def letters(self, code: Code) -> tuple[list[_Letter], int]:
+        """Return the events to try at a node, and how many more are refused there.
+
+        An event type without a row in a phase is refused whatever else the state holds; this is
+        the machine's own look-up. Such events are tried and judged in the first node of each phase
+        and counted in the others. A mutant is tried with all that the original has rows for.
+        """
+        place = code[PHASE], code[PURPOSE]
+        if place in self._letters:
+            return self._letters[place]
+        state, _ = self.nodes.node(code)
+        machines = (self._machine, MACHINE)
+        live: list[_Letter] = []
+        dead: list[_Letter] = []
+        for event in alphabet(self._table, state.purpose):
+            has_rows = any(each.has_rows(state.phase, type(event)) for each in machines)
+            way = Remembered(self.nodes, partial(self._way, event), (PHASE, PURPOSE))
+            (live if has_rows else dead).append((event, way))
+        self._letters[place] = live, len(dead)
+        return [*live, *dead], 0
+
+    def _way(self, event: ev.Event) -> _Way:
+        state, watch = self.nodes.state, self.nodes.watch
+        step = self._machine.step(state, event, self._table.rules)
+        seen = watched(self._table, watch, state, event, step)
+        accepted = step.refused is None
+        changes: Any = None
+        if accepted or seen is not watch:
+            after: Any = step.state
+            after = after.changed(_alike(after, after.changes))
+            changes = (*self.nodes.numbers(after), *self.nodes.numbers(normal_watch(seen)))
+        rows = tuple(row.name for row in step.rows)
+        way = _Way(accepted, changes, rows, is_posted(event))
+        self.all.append(way)
+        if self._checked:
+            self._ask(way, Case(self._table, watch, seen, state, event, step))
+        return way
+
+    def _ask(self, way: _Way, case: Case) -> None:
+        nodes, given = self.nodes, tuple(self.nodes.looked)
+        for name, judge in asked(case):
+            says, looked = nodes.ask(nodes.here, partial(judge, case), given)
+            if looked or says is False:
+                property_ = Remembered(nodes, partial(judge, case), given)
+                property_.learn(nodes.here, says, looked)
+                way.asked.append((name, property_))
+            elif says:
+                way.holds.append(name)
+
+    def violation(self, name: str, code: Code, event: ev.Event) -> Violation:
+        state, _ = self.nodes.node(code)
+        step = self._machine.step(state, event, self._table.rules)
+        return Violation(name, self._table.name, state, event, step)
+
+
+_Letter = tuple[ev.Event, Remembered[_Way]]
 
 
 class _Waiting:
@@ -226,42 +318,20 @@ class _Waiting:
 
     def __init__(self, scatter: bool) -> None:
         self._scatter = scatter
-        self._queues: dict[object, deque[Node]] = {}
+        self._queues: dict[object, deque[Code]] = {}
         self._visits: Counter[object] = Counter()
 
-    def put(self, node: Node) -> None:
-        key = (node[0].purpose, node[0].phase) if self._scatter else None
+    def put(self, node: Code) -> None:
+        key = (node[PURPOSE], node[PHASE]) if self._scatter else None
         self._queues.setdefault(key, deque()).append(node)
 
-    def take(self) -> Node | None:
+    def take(self) -> Code | None:
         keys = [key for key, queue in self._queues.items() if queue]
         if not keys:
             return None
         key = min(keys, key=lambda each: self._visits[each])
         self._visits[key] += 1
         return self._queues[key].pop() if self._scatter else self._queues[key].popleft()
-
-
-def _letters(
-    machine: Machine, events: tuple[ev.Event, ...]
-) -> dict[Phase, tuple[tuple[ev.Event, ...], tuple[ev.Event, ...]]]:
-    """Per phase: the events that have no row at all there, and the others.
-
-    An event type without a row in a phase is refused whatever else the state holds; this is the
-    machine's own look-up. Such events are tried and judged in the first node of each phase and
-    counted in the others. A mutant is tried with all that the original has rows for.
-    """
-
-    def rows(phase: Phase, kind: type[ev.Event]) -> bool:
-        return machine.has_rows(phase, kind) or MACHINE.has_rows(phase, kind)
-
-    return {
-        phase: (
-            tuple(event for event in events if not rows(phase, type(event))),
-            tuple(event for event in events if rows(phase, type(event))),
-        )
-        for phase in Phase
-    }
 
 
 def _stuck(nodes: list[Node], before: list[list[int]]) -> list[TableState]:
@@ -276,4 +346,4 @@ def _stuck(nodes: list[Node], before: list[list[int]]) -> list[TableState]:
     return [state for number, (state, _) in enumerate(nodes) if number not in reached]
 
 
-__all__ = ["HOME", "PROPERTIES", "Exploration", "explore", "normal"]
+__all__ = ["HOME", "Exploration", "Node", "explore", "normal", "normal_watch"]

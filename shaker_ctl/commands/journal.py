@@ -231,6 +231,7 @@ def events_command(
     """Tell who did what, how rounds ended, faults, starts and stops, in the console's words."""
     parameters = _parameters(config, journal)
     of = _day(wanted) if wanted else ""
+    is_found = False
     with _opened(parameters) as book:
         for record in book.around(of) if of else book.all():
             plain = record.plain
@@ -242,9 +243,13 @@ def events_command(
                 and number in (None, plain.get("round"))
                 and (not of or _day_of(plain["wall"], parameters.day_begins) == of)
             ):
+                is_found = True
                 at = datetime.fromisoformat(plain["wall"]).astimezone()
                 shown = f"{at:%Y-%m-%d %H:%M:%S} {line.sequence:>7} {line.kind:<9} {line.text}"
                 typer.echo(json.dumps(asdict(line)) if as_json else visible(shown))
+    if not is_found:
+        more = "" if every else "; --all also looks at the steps of the table itself"
+        typer.echo(f"no record of the journal fits{more}", err=True)
 
 
 @app.command()

@@ -5,12 +5,15 @@ Owns how it looks. What is counted is `journal.day_sheet`'s.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, Line, words_of
 
 WIDTH = 80
+
+INDENT = " " * len("  12:00:00  ")
 
 LINE = "_" * 28
 
@@ -47,7 +50,12 @@ def sheet(
         f"  dealer       {LINE}   time {'_' * 10}",
         f"  floorperson  {LINE}   time {'_' * 10}",
     ]
-    return "\n".join(line.rstrip() for line in parts) + "\n"
+    return "\n".join(part for line in parts for part in _fitted(line.rstrip())) + "\n"
+
+
+def _fitted(line: str) -> list[str]:
+    """The line, or the lines that it takes: what is too long goes on below its words."""
+    return textwrap.wrap(line, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False) or [""]
 
 
 def _head(found: DaySheet, zone: tzinfo | None) -> Iterator[str]:
@@ -85,7 +93,7 @@ def _list(title: str, lines: Iterable[Line], zone: tzinfo | None) -> Iterator[st
         empty = False
         who = ", ".join(line.persons) or (LINE if line.what == "CompartmentOpened" else "")
         words = "  ".join(part for part in (words_of(line.what), who, line.detail) if part)
-        yield f"  {_time(line.wall, zone)[11:19]}  {words}"[: 2 * WIDTH]
+        yield f"  {_time(line.wall, zone)[11:19]}  {words}"
     if empty:
         yield "  none"
     yield ""

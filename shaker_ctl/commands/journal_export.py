@@ -138,8 +138,8 @@ def _links(
 def verify_export(folder: Path) -> Head:
     """Walk the records of an export and return their head.
 
-    Raises RefusedError where this is no export. Raises JournalCorruptError at the first record that
-    is not what the table wrote.
+    Raises RefusedError where this is no export. Raises JournalCorruptError, in the words of the
+    page's program, at the first record that is not what the table wrote.
     """
     try:
         chain = json.loads((folder / CHAIN).read_bytes())
@@ -156,13 +156,15 @@ def verify_export(folder: Path) -> Head:
         record = Record(head.sequence + 1, chain_hash(head.hash, body), body)
         is_next = b'"sequence":%d,' % record.sequence in body
         if line != _line(record) or not is_next:
+            wrong = f"record {record.sequence} is not what the table wrote"
             break
         head = Head(record.sequence, record.hash)
     else:
         if head.hash.hex() == last:
             return head
+        wrong = "records are missing at the end"
     raise JournalCorruptError(
-        f"{folder / RECORDS}: record {head.sequence + 1} is not what the table wrote",
+        f"{folder / RECORDS}: {wrong}",
         remedy="Ask for the export anew; the table's own journal: shaker-ctl journal verify",
     )
 

@@ -12,12 +12,27 @@ from rich.table import Table
 from rich.text import Text
 
 from shaker_ctl import settings, settings_page
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError
 
 app = typer.Typer(
     no_args_is_help=True, help="Settings: reference, a new file, what is in force, a check."
 )
 screen = Console()
+
+File = Annotated[
+    Path | None,
+    typer.Argument(help="The settings file of a table.", show_default=str(DEFAULT_CONFIG)),
+]
+Config = Annotated[
+    Path | None, typer.Option(help="The same file, named as other commands have it named.")
+]
+
+
+def _named(file: Path | None, config: Path | None) -> Path:
+    if file is not None and config is not None and file != config:
+        raise typer.BadParameter(f"{file} and --config {config} are two files: name one")
+    return file or config or DEFAULT_CONFIG
 
 
 @app.command()
@@ -55,11 +70,12 @@ def new(
 
 @app.command()
 def show(
-    config: Annotated[Path, typer.Option(help="The settings file of the table.")],
+    file: File = None,
+    config: Config = None,
     every: Annotated[bool, typer.Option("--all", help="Keys at their default, too.")] = False,
 ) -> None:
     """Say what is in force, and what differs from the defaults."""
-    standing = settings.load(config)
+    standing = settings.load(_named(file, config))
     differing = {key.name: usual for key, usual in settings_page.differing(standing)}
     table = Table("key", "in force", "default", box=None)
     for each in settings_page.entries(standing):
@@ -72,14 +88,13 @@ def show(
 
 
 @app.command()
-def check(
-    file: Annotated[Path, typer.Argument(help="The TOML file that a table would be run with.")],
-) -> None:
+def check(file: File = None, config: Config = None) -> None:
     """Say whether a table starts with FILE: every key, and the rules of its profile.
 
     Status 78 and the reason where it does not. What is connected, `shaker-ctl doctor` looks at.
     """
-    found = settings.load(file)
-    settings.check_rules(found, source=str(file))
+    path = _named(file, config)
+    found = settings.load(path)
+    settings.check_rules(found, source=str(path))
     table = f"table {found.service.table_name!r}, profile {found.table.profile}"
-    screen.print(Text.assemble(("ok", "green"), f"  {file}: {table}"), soft_wrap=True)
+    screen.print(Text.assemble(("ok", "green"), f"  {path}: {table}"), soft_wrap=True)

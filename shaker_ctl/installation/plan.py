@@ -223,7 +223,7 @@ def _configuration(wishes: Wishes) -> list[Act]:
         *(Write(places.scripts / name, _text(name), 0o755) for name in SCRIPTS),
         *(
             Write(places.documents / name, _text(name))
-            for name in ("README.md", "PARTS.md", "bench.conf")
+            for name in ("README.md", "PARTS.md", "wiring.svg", "bench.conf")
         ),
         *_told(wishes),
     ]

@@ -1,4 +1,4 @@
-"""The settings file as a new table gets it: what a house must decide, and nothing else.
+"""The settings file as a new table gets it: `settings_page.FIRST`, and nothing else.
 
 Owns the text. Every other key keeps its default; a test parses this text, and again with its
 commented keys switched on.
@@ -18,6 +18,9 @@ profile = "pa-625a"          # the rule text: shaker-ctl rules list
 # paytable = "A"
 # cover_fitted = false
 # attended = true
+
+[gpio]
+# monostable = false         # where none is fitted in front of EN
 
 [camera]
 device = "/dev/shaker-camera"

@@ -29,14 +29,14 @@ def main() -> int:
         found = hashlib.sha256(before + body).hexdigest().encode()
         plain = json.loads(body) if is_whole else {}
         if not is_whole or found != chain or plain.get("sequence") != number:
-            sys.stdout.write(f"record {number}: does NOT continue the chain\n")
+            sys.stdout.write(f"record {number} is NOT what the table wrote\n")
             wrong += 1
             break
         before = bytes.fromhex(chain.decode())
         named.update({kept["sha256"]: kept["file"] for kept in plain.get("pictures", {}).values()})
     else:
         if before.hex() != ends["head"]:
-            sys.stdout.write(f"the records end at {number}, not as chain.json says\n")
+            sys.stdout.write("records are missing at the end\n")
             wrong += 1
     for kept in case["pictures"]:
         if kept["sha256"] not in named:

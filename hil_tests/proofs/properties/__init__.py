@@ -15,8 +15,8 @@ from hil_tests.proofs.properties import (
     rounds,
     tossing,
 )
-from hil_tests.proofs.properties.case import PROPERTIES, Case, Violation, check
+from hil_tests.proofs.properties.case import PROPERTIES, Case, Violation, asked, check
 
 SUBJECTS = (hearing, tossing, lamps, inspections, malfunctions, rounds, people)
 
-__all__ = ["PROPERTIES", "SUBJECTS", "Case", "Violation", "check"]
+__all__ = ["PROPERTIES", "SUBJECTS", "Case", "Violation", "asked", "check"]

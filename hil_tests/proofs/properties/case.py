@@ -187,15 +187,15 @@ def proves(
 
 def check(case: Case) -> list[tuple[str, bool]]:
     """Return (property, holds) for every property that has something to say."""
-    asked = _asked(type(case.event), case.refused, case.kinds)
-    return [(name, verdict) for name, judge in asked if (verdict := judge(case)) is not None]
+    return [(name, held) for name, judge in asked(case) if (held := judge(case)) is not None]
 
 
 _ASKED: dict[tuple[type, bool, frozenset[type]], tuple[Property, ...]] = {}
 
 
-def _asked(kind: type, refused: bool, commands: frozenset[type]) -> tuple[Property, ...]:
+def asked(case: Case) -> tuple[Property, ...]:
     """Return the properties to ask about such a transition."""
+    kind, refused, commands = type(case.event), case.refused, case.kinds
     found = _ASKED.get((kind, refused, commands))
     if found is None:
         of_commands = [one for said in commands for one in _BY_COMMAND.get(said, ())]

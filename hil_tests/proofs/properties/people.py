@@ -156,16 +156,19 @@ def _came_out(case: Case) -> bool:
     return not asked or case.before.doubt or case.state.dice is None
 
 
-def _offered(case: Case) -> dict[type[ev.Event], Role]:
-    """What must be granted here, to this role, when nothing stands in the way."""
-    order = case.expected.nmb_before_reveal
-    free = not (
+def _is_free(case: Case) -> bool:
+    """No contact of the shaker in use stands in the way of a round or a cycle."""
+    return case.before.manual or not (
         case.before.compartment
         or case.before.estop
         or (case.rules.cover_must_be_absent and case.before.cover)
     )
+
+
+def _offered(case: Case) -> dict[type[ev.Event], Role]:
+    """What must be granted here, to this role, when nothing stands in the way."""
+    order = case.expected.nmb_before_reveal
     by_hand = case.before.manual
-    free = free or by_hand
     d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
     for_show = case.rules.autonomous and case.rules.demonstration
     dealt = case.expected.attended and not for_show
@@ -189,10 +192,10 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             }
             if by_hand:
                 return always | {ev.ShakerRestored: tech, ev.InspectionRequested: f}
-            if free and (case.before.cover or not case.rules.covered):
+            if _is_free(case) and (case.before.cover or not case.rules.covered):
                 always |= {ev.JogRequested: tech}
             more = {ev.InspectionRequested: f, ev.TrialTossRequested: tech}
-            return always | (more if free else {})
+            return always | (more if _is_free(case) else {})
         case P.INSPECTED:
             return {
                 ev.OpenRequested: f,
@@ -206,9 +209,9 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
                 ev.LidRequested: f,
                 ev.TimeConfirmed: f,
             }
-            if free and not case.before.shift_due and case.before.lamps is Lamps.DARK:
+            if not case.before.shift_due and _is_free(case) and case.before.lamps is Lamps.DARK:
                 ready |= {ev.BetsRequested: d}
-            if free and case.before.shift_due:
+            if case.before.shift_due and _is_free(case):
                 ready |= {ev.ShiftInspectionRequested: Role.SUPERVISOR}
             return ready
         case P.PACING | P.ADMITTING | P.OPENING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from random import Random
 
 import pytest
@@ -11,10 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hil_tests.proofs.alphabet import ANOTHER, alphabet
-from hil_tests.proofs.explore import FLOORPERSON, explore, first, normal, normal_watch
+from hil_tests.proofs.explore import (
+    FLOORPERSON,
+    Exploration,
+    Node,
+    explore,
+    first,
+    normal,
+    normal_watch,
+)
 from hil_tests.proofs.mutants import mutants
-from hil_tests.proofs.properties import PROPERTIES, Case, check
-from hil_tests.proofs.tables import tables
+from hil_tests.proofs.posted import is_posted
+from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
+from hil_tests.proofs.tables import Table, tables
 from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -133,6 +143,68 @@ def test_a_bounded_exploration_finds_nothing(number):
     found = explore(TABLES[number], max_nodes=500)
     assert not found.violations
     assert found.transitions > 50_000
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong"),
+    [
+        (2, ""),
+        (5, "compartment closed: deleted"),
+        (4, "lamp entry seen: act `clear lamps` left out"),
+    ],
+)
+def test_what_is_remembered_is_what_is_worked_out(number, wrong):
+    """The same nodes, figures, rows and violations as every transition worked out by itself."""
+    machine = next((m.machine() for m in mutants() if m.name == wrong), MACHINE)
+    found = explore(
+        TABLES[number], machine, max_nodes=150, max_violations=10**6, keep=True, scatter=True
+    )
+    visited = sorted({here for those in found.kept_before for here in those})
+    assert len(visited) == 150
+    assert bool(found.violations) == bool(wrong)
+    plain = _worked_out(TABLES[number], machine, found.kept_nodes, visited)
+    for name in ("transitions", "accepted", "reached", "rows"):
+        assert getattr(found, name) == getattr(plain, name), name
+    assert [sorted(each) for each in found.kept_before] == plain.kept_before
+    assert _counted(found) == _counted(plain)
+
+
+def _counted(found: Exploration) -> tuple[Counter[object], Counter[object]]:
+    taken = ((row, *each) for row, those in found.kept_taken.items() for each in those)
+    return Counter(taken), Counter((v.property, v.state, v.event) for v in found.violations)
+
+
+def _worked_out(
+    table: Table, machine: Machine, nodes: list[Node], visited: list[int]
+) -> Exploration:
+    """What an exploration has to find that visits these of its nodes."""
+    found = Exploration(table.name, kept_before=[[] for _ in nodes])
+    known = {node: number for number, node in enumerate(nodes)}
+    judged: set[tuple[Purpose, Phase, int]] = set()
+    for here in visited:
+        state, watch = nodes[here]
+        for letter, event in enumerate(LETTERS[TABLES.index(table), state.purpose]):
+            taken = machine.step(state, event, table.rules)
+            after = watched(table, watch, state, event, taken)
+            found.transitions += 1
+            found.accepted += taken.refused is None
+            place = (state.purpose, state.phase, letter)
+            has_rows = any(each.has_rows(state.phase, type(event)) for each in (machine, MACHINE))
+            if has_rows or place not in judged:  # what has no row is judged once in each phase
+                judged.add(place)
+                for name, holds in check(Case(table, watch, after, state, event, taken)):
+                    if holds:
+                        found.reached[name] += 1
+                    else:
+                        broken = Violation(name, table.name, state, event, taken)
+                        found.violations.append(broken)
+            if taken.refused is None or after is not watch:
+                there = known[normal(taken.state), normal_watch(after)]
+                found.kept_before[there].append(here)
+                found.rows.update(row.name for row in taken.rows if is_posted(event))
+                for row in taken.rows:
+                    found.kept_taken.setdefault(row.name, []).append((here, event))
+    return found
 
 
 def test_the_exploration_would_find_a_wrong_row():

@@ -175,8 +175,9 @@ def test_a_record_that_is_missing_from_an_export_is_found(export: Path, tmp_path
     lines = file.read_bytes().splitlines(keepends=True)
     for left in (lines[1:], lines[:2] + lines[3:], lines[:-1]):
         file.write_bytes(b"".join(left))
-        assert by_the_page(export, tmp_path).returncode == 1
-        with pytest.raises(JournalCorruptError):
+        by_the_page_alone = by_the_page(export, tmp_path)
+        assert by_the_page_alone.returncode == 1
+        with pytest.raises(JournalCorruptError, match=f": {by_the_page_alone.stderr.strip()}$"):
             RUNNER.invoke(app, ["verify", str(export)], catch_exceptions=False)
 
 
@@ -226,7 +227,6 @@ def audited(journal: Path) -> Path:
         (["--day", "2026-11-27", "--kind", "login"], ["login by fay, floorperson at the dealer"]),
         (["--round", "3"], ["timer expired; round 3 void (shaker)"]),
         (["--round", "3", "--all"], ["timer expired", "timer expired; round 3 void (shaker)"]),
-        (["--who", "nobody"], []),
     ],
 )
 def test_events_tell_who_did_what_in_words(
@@ -234,6 +234,17 @@ def test_events_tell_who_did_what_in_words(
 ) -> None:
     lines = run("events", *options, journal=audited).splitlines()
     assert [words in line for words, line in zip(told, lines, strict=True)] == [True] * len(told)
+
+
+@pytest.mark.parametrize(("more", "hint"), [([], True), (["--all"], False)])
+def test_events_that_nothing_fits_say_so_beside_the_answer(
+    audited: Path, more: list[str], hint: bool
+) -> None:
+    words = ["events", "--who", "nobody", "--journal", str(audited), *more]
+    found = RUNNER.invoke(app, words, catch_exceptions=False)
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert found.stderr.startswith("no record of the journal fits")
+    assert ("--all" in found.stderr) is hint
 
 
 def test_a_journal_that_is_named_is_replayed_by_the_settings_it_was_played_with(

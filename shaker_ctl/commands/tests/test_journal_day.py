@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
-from shaker_ctl.commands.journal_day import LINE, WIDTH
+from shaker_ctl.commands.journal_day import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.day_sheet import DaySheet, Line
 from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.worn import Worn
@@ -91,7 +91,7 @@ def test_a_corrected_round_stands_on_the_sheet_with_both_results_and_both_names(
     table.do(ev.CorrectionNamed(DEALER, 1, (1, 4, 4)), ev.CorrectionAgreed(FLOOR, 1, (1, 4, 4)))
     table.do(ev.LampsShown(table.state.occasion, (1, 4, 4))).cleared()
     told = run(journal=written(tmp_path / "journal.sqlite", {"2026-03-02": table}))
-    line = next(line for line in told.splitlines() if "round 1: settled" in line)
+    line = told.replace(f"\n{INDENT}", " ").partition("round 1: settled")[2].partition("\n")[0]
     assert "1 4 4" in line
     assert "corrected from 1 4 5" in line
     assert DEALER.name in line
@@ -103,7 +103,18 @@ def test_the_sheet_is_to_be_signed_and_fits_the_paper(journal: Path) -> None:
     told = run(journal=journal)
     assert told.count(LINE) >= 3, "dealer, floorperson, and the opening that nobody is named for"
     assert "Closing inspection" in told
-    assert max(map(len, told.splitlines())) <= 2 * WIDTH
+    assert max(map(len, told.splitlines())) <= WIDTH
+
+
+def test_a_long_line_goes_on_below_its_words_and_nothing_of_it_is_lost() -> None:
+    found = DaySheet()
+    reason = " ".join(f"because{number}" for number in range(40))
+    wall = "2026-03-02T12:00:00+00:00"
+    found.exceptions.append(Line(wall, "no_roll", (f"{FLOOR.name} (floorperson)",), reason))
+    told = sheet("2026-03-02", "/var/lib/" + "long" * 30, found)
+    assert max(map(len, told.splitlines())) <= WIDTH
+    assert reason in " ".join(told.split())
+    assert "long" * 30 in told.replace(f"\n{INDENT}", "")
 
 
 def test_a_day_carries_the_head_of_its_last_record(journal: Path) -> None:

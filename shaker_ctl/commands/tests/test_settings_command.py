@@ -78,6 +78,17 @@ def test_a_new_file_is_written_over_nothing(file: Path) -> None:
     assert file.read_text() == "# mine\n"
 
 
+@pytest.mark.parametrize("command", ["show", "check"])
+def test_the_file_is_named_alone_or_as_an_option(file: Path, command: str) -> None:
+    file.write_text("[service]\ntable_name = 'Pit 3'\n")
+    alone = run(command, str(file))
+    assert "Pit 3" in alone
+    assert run(command, "--config", str(file)) == alone
+    assert run(command, str(file), "--config", str(file)) == alone
+    two = RUNNER.invoke(app, [command, str(file), "--config", "other.toml"])
+    assert (two.exit_code, "two files" in two.output) == (2, True)
+
+
 def test_show_names_what_differs_from_the_defaults(file: Path) -> None:
     file.write_text("[lamp]\nbaudrate = 19200\n")
     shown = run("show", "--config", str(file))

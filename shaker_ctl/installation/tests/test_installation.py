@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from shaker_ctl import settings
+from shaker_ctl import settings, settings_page
 from shaker_ctl.installation import pins, sockets
 from shaker_ctl.installation.acts import InstallError
 from shaker_ctl.installation.places import PACKAGED, Places, shipped
@@ -21,6 +25,7 @@ from shaker_ctl.installation.plan import (
     to_install,
     to_uninstall,
 )
+from shaker_ctl.installation.skeleton import SKELETON
 from shaker_ctl.main import program
 
 PREFIX = Path("/opt/shaker-ctl")
@@ -237,14 +242,50 @@ def test_a_new_tables_settings_are_valid_as_they_are(places: Places):
     assert settings.load(places.settings).camera.device == "/dev/shaker-camera"
 
 
-def test_every_key_that_a_new_tables_settings_suggest_exists(places: Places, tmp_path: Path):
-    carry_out(Wishes(places))
-    lines = places.settings.read_text().splitlines()
-    switched_on = tmp_path / "all.toml"
-    switched_on.write_text(
-        "\n".join(line[2:] if line.startswith("# ") and " = " in line else line for line in lines)
+def switched_on(text: str) -> str:
+    """A new table's settings with each suggested key set."""
+    lines = text.splitlines()
+    return "\n".join(
+        line[2:] if line.startswith("# ") and " = " in line else line for line in lines
     )
-    assert settings.load(switched_on).journal.second is not None
+
+
+def test_every_key_that_a_new_tables_settings_suggest_exists():
+    assert settings.parse_text(switched_on(SKELETON), source="it").journal.second is not None
+
+
+def test_what_a_first_table_sets_is_one_list_in_the_page_in_its_file_and_in_a_new_one():
+    keys = [*_keys(tomllib.loads(switched_on(SKELETON)))]
+    keys = [re.sub(r"(?<=calibration)\..*", "", key) for key in keys]
+    assert set(keys) == set(settings_page.FIRST)
+    page = (shipped() / "README.md").read_text("utf-8")
+    listed = page.partition("**What a first table sets.**")[2].partition("\n\n**")[0]
+    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", listed, re.MULTILINE)
+    assert dict(rows) == settings_page.FIRST
+    told = settings_page.fresh({})
+    assert all(f"# A first table sets this: {why}." in told for why in settings_page.FIRST.values())
+
+
+def _keys(found: dict[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from _keys(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "PARTS.md"])
+def test_what_a_page_shows_of_its_folder_is_installed_beside_it(places: Places, page: str):
+    carry_out(Wishes(places))
+    text = (places.documents / page).read_text("utf-8")
+    shown = [name for name in re.findall(r"\]\(([^)#]+)", text) if "/" not in name]
+    assert all((places.documents / name).is_file() for name in shown)
+    if (shipped() / "build-deb").exists():  # and in the package, where this is the source tree
+        rules = (shipped() / "debian" / "rules").read_text("utf-8").split()
+        staged = (shipped() / "build-deb").read_text("utf-8").split()
+        for name in (page, *shown):
+            assert f"units/{name}" in rules, name
+            assert name in staged, name
 
 
 # ── The command ─────────────────────────────────────────────────────────────

@@ -23,6 +23,7 @@ def table() -> Iterator[TableFiles]:
         yield made(folder / "table")
 
 
+@pytest.mark.timeout(480)  # each look at the seal reads all libraries
 @pytest.mark.parametrize(
     "name",
     [

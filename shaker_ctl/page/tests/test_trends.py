@@ -90,7 +90,7 @@ def test_a_folder_that_takes_nothing_is_a_trouble_and_no_error(tmp_path: Path) -
 
 def _flipped(data: bytes) -> Iterator[bytes]:
     """The file with each of many bytes changed, and cut at each of its pages."""
-    for at in range(0, len(data), 37):
+    for at in range(0, len(data), 97):
         yield data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
     for size in range(1, len(data), 4096):
         yield data[:size]

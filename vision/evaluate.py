@@ -14,7 +14,6 @@ reading is wrong as well where a die is labelled not flat, or with a value that 
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import multiprocessing
@@ -28,10 +27,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
+import typer
 
 from vision.errors import VisionError
 from vision.frame import Frame
@@ -43,6 +43,7 @@ from vision.pictures import load, save
 from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified
 
+_SHEETS = Path(tempfile.gettempdir()) / "dice-evaluation"
 _WORST = 24
 _TILE_PX = 320
 _TELL_S = 15.0
@@ -302,65 +303,61 @@ def _make_folder(folder: Path) -> None:
         raise VisionError(f"cannot make the folder {folder} for --sheets: {error}") from error
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m vision.evaluate", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and no words")
-    parser.add_argument("--limit", type=int, help="read only the first so many pictures of a set")
-    parser.add_argument("--model", type=Path, help="folder of another model's manifest")
-    parser.add_argument(
-        "--sheets",
-        type=Path,
-        default=Path(tempfile.gettempdir()) / "dice-evaluation",
-        help="where the contact sheets of the worst errors go (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--corrections",
-        type=Path,
-        metavar="FILE",
-        help="list of wrong labels to correct first, such as models/label_corrections.jsonl",
-    )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        help="processes that read pictures (default: one a core, here %(default)s)",
-    )
-    options = parser.parse_args(arguments)
-    if options.jobs < 1:
-        parser.error("--jobs must be 1 or more")
-    if options.limit is not None and options.limit < 1:
-        parser.error("--limit must be 1 or more")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER")],
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object and no words.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Read only the first so many pictures of a set.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="Folder of another model's manifest.")] = None,
+    sheets: Annotated[
+        Path, typer.Option(help="Where the contact sheets of the worst errors go.")
+    ] = _SHEETS,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            help="List of wrong labels to correct first, such as models/label_corrections.jsonl."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Processes that read pictures, by default one a core.")
+    ] = len(os.sched_getaffinity(0)),
+) -> None:
+    """How well are photographs read?"""
     try:
-        corrections = read_corrections(options.corrections) if options.corrections else None
+        corrected = read_corrections(corrections) if corrections else None
         sets = [
-            (name, list(islice(read_labels(folder, corrections), options.limit)), folder)
-            for name, folder in sets_under(options.folders)
+            (name, list(islice(read_labels(folder, corrected), limit)), folder)
+            for name, folder in sets_under(folders)
         ]
-        _make_folder(options.sheets)
+        _make_folder(sheets)
         result: dict[str, Any] = {}
-        with _workers(options.model, options.jobs) as read:
+        with _workers(model, jobs) as read:
             for name, tasks, folder in sets:
                 while name in result:
                     name = f"{folder.parent.name}/{name}"
                 counts, errors = evaluate(name, read(tasks), len(tasks))
                 result[name] = counts.to_json()
-                if not options.json:
-                    sys.stdout.write(report(name, counts) + "\n")
-                    sys.stdout.flush()
+                if not as_json:
+                    typer.echo(report(name, counts))
                 if errors:
-                    sheet = options.sheets / f"{name.replace('/', '-')}.jpg"
+                    sheet = sheets / f"{name.replace('/', '-')}.jpg"
                     save(sheet, contact_sheet(errors))
-                    if not options.json:
-                        sys.stdout.write(f"  worst pictures: {sheet}\n")
+                    if not as_json:
+                        typer.echo(f"  worst pictures: {sheet}")
     except VisionError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    if options.json:
-        sys.stdout.write(json.dumps({"sets": result}) + "\n")
-    return 0
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    if as_json:
+        typer.echo(json.dumps({"sets": result}))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    app()

@@ -7,14 +7,16 @@ Cortex-A76 (Raspberry Pi 5). Status 1 where a figure is above its budget (`budge
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated, Literal
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -28,6 +30,13 @@ Counts = dict[str, float]
 
 READY = "service to READY"
 FIRST_FRAME = "camera process to first frame"
+
+
+class CoreName(StrEnum):
+    A72 = "a72"
+    A76 = "a76"
+
+
 START = "start, both processes"
 
 
@@ -95,52 +104,57 @@ def table_of(
     return table, over
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--core", choices=CORES, action="append", help="only this core")
-    parser.add_argument("--only", choices=("reading", "programs"), help="only one half")
-    parser.add_argument("--write", action="store_true", help="new budgets from what is measured")
-    options = parser.parse_args(arguments)
+def main(
+    core: Annotated[list[CoreName] | None, typer.Option(help="Only this core.")] = None,
+    only: Annotated[
+        Literal["reading", "programs"] | None, typer.Option(help="Only one half.")
+    ] = None,
+    *,
+    write: Annotated[
+        bool, typer.Option("--write", help="New budgets from what is measured.")
+    ] = False,
+) -> None:
+    """Count arm64 instructions; status 1 where a figure is above its budget."""
     console = Console(width=None if sys.stdout.isatty() else 120)
-    cores = options.core or list(CORES)
+    cores: Sequence[str] = core or list(CORES)
     measured: dict[tuple[str, str], float] = {}
     steps: dict[tuple[str, str], float] = {}
     try:
         emulator = Emulator()
-        with tempfile.TemporaryDirectory(prefix="shaker-arm64-") as name:
-            folder = Path(name)
+        with tempfile.TemporaryDirectory(prefix="shaker-arm64-") as made:
+            folder = Path(made)
             write_frames(folder)
-            for core in cores:
+            for name in cores:
                 counts: Counts = {}
-                if options.only != "programs":
-                    counts |= count_reading(emulator, CORES[core], folder)
-                if options.only != "reading":
+                if only != "programs":
+                    counts |= count_reading(emulator, CORES[name], folder)
+                if only != "reading":
                     counts |= count_programs(
-                        emulator, CORES[core], folder, is_first=core == cores[0]
+                        emulator, CORES[name], folder, is_first=name == cores[0]
                     )
                 for what, millions in counts.items():
-                    (steps if "/" in what else measured)[what, core] = millions
+                    (steps if "/" in what else measured)[what, name] = millions
     except EmulationError as error:
         console.print(f"bench-arm64: {error}", markup=False, style="red")
-        return 2
+        raise typer.Exit(2) from None
     limits = budgets.read()
     if steps:
         console.print(table_of(steps, {}, cores)[0])
     table, over = table_of(measured, limits, cores)
     console.print(table)
-    if options.only is None:
+    if only is None:
         both = {**measured, **steps}
         boards = [board for board in BOARDS if board.counted_on in cores]
         console.print(estimates.table_of(both, boards))
-    if options.write:
+    if write:
         kept = {key: limit.most / budgets.margin(key[0]) for key, limit in limits.items()}
         budgets.FILE.write_text(budgets.text({**kept, **measured}, limits), "utf-8")
-        return 0
+        return
     for line in over:
         console.print(f"over its budget: {line}", markup=False, style="red")
-    return 1 if over else 0
+    if over:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

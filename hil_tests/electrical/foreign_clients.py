@@ -18,7 +18,6 @@ nowhere else. Exit status 0: nothing failed.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -27,9 +26,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hil_tests.rig.pigpiod.buses.attached import attach
 from hil_tests.rig.pigpiod.pins.board import Board
@@ -146,42 +148,43 @@ def daemon() -> Iterator[None]:
         yield
 
 
-def main(arguments: list[str] | None = None) -> int:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--pigpio", type=Path, help="folder of pigpio's sources")
-    asked.add_argument("--gpiozero", type=Path, help="folder of gpiozero's sources")
-    asked.add_argument("--python", default=sys.executable, help="Python that has gpiozero")
-    given = asked.parse_args(arguments)
+def main(
+    pigpio: Annotated[Path | None, typer.Option(help="Folder of pigpio's sources.")] = None,
+    gpiozero: Annotated[Path | None, typer.Option(help="Folder of gpiozero's sources.")] = None,
+    python: Annotated[str, typer.Option(help="Python that has gpiozero.")] = sys.executable,
+) -> None:
+    """Foreign pigpio programs at the virtual daemon; status 1 where one fails."""
     with tempfile.TemporaryDirectory() as folder:
         build = Path(folder)
         programs = {
-            "x_pigpio.py": (given.pigpio, lambda here: python_script(here, build)),
-            "x_pigpiod_if2": (given.pigpio, lambda here: c_client(here, build)),
-            "x_pigs": (given.pigpio, lambda here: shell_script(here, build)),
-            "gpiozero": (given.gpiozero, lambda here: gpiozero_tests(here, given.python, build)),
+            "x_pigpio.py": (pigpio, lambda here: python_script(here, build)),
+            "x_pigpiod_if2": (pigpio, lambda here: c_client(here, build)),
+            "x_pigs": (pigpio, lambda here: shell_script(here, build)),
+            "gpiozero": (gpiozero, lambda here: gpiozero_tests(here, python, build)),
             "pigpio-client": (build, npm_client),
         }
         failed = 0
         for name, (here, play) in programs.items():
             began_s = time.monotonic()
             if here is None:
-                sys.stdout.write(f"{name:15} not run: no folder of its sources was given\n")
+                typer.echo(f"{name:15} not run: no folder of its sources was given")
                 continue
             try:
                 with daemon():
                     found = play(here.resolve())
             except (MissingError, subprocess.TimeoutExpired) as error:
-                sys.stdout.write(f"{name:15} not run: {error}\n")
+                typer.echo(f"{name:15} not run: {error}")
                 continue
             took_s = time.monotonic() - began_s
-            sys.stdout.write(
-                f"{name:15} {found.passed} passed, {len(found.failed)} failed, {took_s:.0f} s\n"
+            typer.echo(
+                f"{name:15} {found.passed} passed, {len(found.failed)} failed, {took_s:.0f} s"
             )
-            sys.stdout.write("".join(f"    {line}\n" for line in found.failed))
+            for line in found.failed:
+                typer.echo(f"    {line}")
             failed += len(found.failed)
-    return 1 if failed else 0
+    if failed:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):
-        sys.exit(main())
+    typer.run(main)

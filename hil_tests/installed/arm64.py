@@ -16,23 +16,23 @@ emulated handshake. The emulated pip then resolves and installs from that folder
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import cv2
+import typer
 
 from hil_tests.arm64.processors import A72
 from hil_tests.installed import arm64_wheels, debian
-from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError
+from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS
 from hil_tests.installed.debian import Teller
 from vision.tests.drawing import TABLE, Die, draw
 
@@ -217,39 +217,28 @@ def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: 
     say(f"{part}: {last}", ran.returncode == 0)
 
 
-def main() -> int:
-    """Check every suite asked for; return 0 where all held."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--wheel", type=Path, required=True)
-    parser.add_argument("--suite", choices=sorted(PYTHONS), action="append")
-    parser.add_argument("--cache", type=Path, default=debian.CACHE)
-    parser.add_argument(
-        "--resume", action="store_true", help="Go on where a check of the same wheel stopped."
-    )
-    parser.add_argument("--tests", nargs="*", default=["shaker_ctl", "vision"])
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
-    try:
+def main(
+    wheel: Annotated[Path, typer.Option()],
+    suite: Annotated[list[debian.Suite] | None, typer.Option()] = None,
+    cache: debian.Cache = debian.CACHE,
+    *,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a check of the same wheel stopped.")
+    ] = False,
+    tests: Annotated[list[str] | None, typer.Option(help="A folder or file of tests.")] = None,
+    processes: int = os.cpu_count() or 1,
+) -> None:
+    """The wheel on emulated arm64 Debians, all suites or those given; status 1 where one fails."""
+    with debian.checked():
         debian.require("mmdebstrap", "chroot")
         debian.emulate_arm64()
+        wanted = Tests(tuple(tests or ("shaker_ctl", "vision")), processes)
         results = [
-            check(
-                suite,
-                given.wheel,
-                given.cache,
-                Tests(tuple(given.tests), given.processes),
-                resume=given.resume,
-            )
-            for suite in given.suite or sorted(PYTHONS)
+            check(each, wheel, cache, wanted, resume=resume) for each in suite or debian.Suite
         ]
-    except (debian.DebianError, WheelsError) as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        return 2
-    except subprocess.CalledProcessError as error:
-        print(f"FAIL: {error}", file=sys.stderr)  # noqa: T201
-        return 1
-    return 0 if all(results) else 1
+        if not all(results):
+            raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hil_tests.installed.debian import DebianError
+
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 
 LOCK = Path(__file__).resolve().parents[2] / "shaker_ctl" / "lock.txt"
@@ -22,7 +24,7 @@ OLDEST_GLIBC = 17
 """The first that arm64 wheels were built for."""
 
 
-class WheelsError(Exception):
+class WheelsError(DebianError):
     """A library has no such wheel, or the index cannot be reached; the text is pip's."""
 
 

@@ -9,15 +9,15 @@ monostable before `pigpiod` or `pinctrl` is asked.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
 import signal
-import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from hil_tests.floor.house import House
 from hil_tests.installed import beside, debian
@@ -348,24 +348,26 @@ def run(root: Path) -> bool:
     return say.is_fine
 
 
-def main() -> int:
-    """Prepare the Debian where asked, then boot it and check; return 0 where all held."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--wheel", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=debian.CACHE)
-    parser.add_argument("--only-prepare", action="store_true", help="Install and do not boot.")
-    parser.add_argument("--prepared", action="store_true", help="Boot what was prepared before.")
-    given = parser.parse_args()
-    root = given.cache / "booted-root"
-    try:
+def main(
+    wheel: Annotated[Path, typer.Option()],
+    cache: debian.Cache = debian.CACHE,
+    *,
+    only_prepare: Annotated[
+        bool, typer.Option("--only-prepare", help="Install and do not boot.")
+    ] = False,
+    prepared: Annotated[
+        bool, typer.Option("--prepared", help="Boot what was prepared before.")
+    ] = False,
+) -> None:
+    """The installed table under a booted systemd; status 1 where a promise is not kept."""
+    root = cache / "booted-root"
+    with debian.checked():
         debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "chroot")
-        if not given.prepared:
-            prepare_root(given.wheel, given.cache, root)
-        return 0 if given.only_prepare or run(root) else 1
-    except debian.DebianError as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        return 2
+        if not prepared:
+            prepare_root(wheel, cache, root)
+        if not only_prepare and not run(root):
+            raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -14,10 +14,16 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 CACHE = Path("/var/tmp/shaker-ctl-debian")
 """Not in the source tree: whatever walks through that would walk through mounted /proc and /dev."""
+
+Cache = Annotated[Path, typer.Option("--cache", help="Where Debians are kept.")]
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 
@@ -47,8 +53,26 @@ LIBRARIES = {
 """What opencv-python links to and no wheel brings."""
 
 
+class Suite(StrEnum):
+    BOOKWORM = "bookworm"
+    TRIXIE = "trixie"
+
+
 class DebianError(Exception):
     """The check cannot run on this machine; the text says what to install."""
+
+
+@contextlib.contextmanager
+def checked() -> Iterator[None]:
+    """Say why a check ends early: status 2 where it cannot run here, 1 where a program failed."""
+    try:
+        yield
+    except DebianError as error:
+        typer.echo(error, err=True)
+        raise typer.Exit(2) from None
+    except subprocess.CalledProcessError as error:
+        typer.echo(f"FAIL: {error}", err=True)
+        raise typer.Exit(1) from None
 
 
 class Teller:

@@ -8,13 +8,14 @@ same wheel and lock give the same bytes. Prints the list; `make wheel` keeps it 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
+
+import typer
 
 from shaker_ctl.libraries import LOCK, locked
 
@@ -86,12 +87,10 @@ def bill(wheel: Path) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("wheel", type=Path)
-    print(json.dumps(bill(parser.parse_args().wheel), indent=1))  # noqa: T201
+def main(wheel: Path) -> None:
+    """What a table's package carries, as a CycloneDX list."""
+    typer.echo(json.dumps(bill(wheel), indent=1))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

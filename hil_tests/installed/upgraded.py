@@ -8,22 +8,21 @@ the given package (`Packages`). Everything is checked twice: unsealed, then with
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import onnxruntime
+import typer
 from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_errors
 
 from hil_tests.floor.house import House
@@ -493,26 +492,23 @@ def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
     return say.is_fine
 
 
-def main() -> int:
-    """Check one package on its Debian; return 0 where all held."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--package", type=Path, required=True)
-    parser.add_argument("--suite", choices=sorted(debian.LIBRARIES), default="bookworm")
-    parser.add_argument("--cache", type=Path, default=debian.CACHE)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--kills", type=int, default=10, help="Moments of an upgrade to kill it.")
-    given = parser.parse_args()
-    root = given.cache / f"upgraded-{given.suite}-root"
-    try:
+def main(
+    package: Annotated[Path, typer.Option()],
+    suite: debian.Suite = debian.Suite.BOOKWORM,
+    cache: debian.Cache = debian.CACHE,
+    rounds: int = 5,
+    kills: Annotated[int, typer.Option(help="Moments of an upgrade to kill it.")] = 10,
+) -> None:
+    """One package on the Debian of its suite; status 1 where a promise is not kept."""
+    root = cache / f"upgraded-{suite}-root"
+    with debian.checked():
         debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "dpkg-deb")
-        debian.unpack(recipe(given.suite), given.cache, root)
-        made = packages(given.package, root)
-        shutil.copyfile(given.package, root / given.package.name)
-        return 0 if run(root, made, given.rounds, given.kills) else 1
-    except debian.DebianError as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        return 2
+        debian.unpack(recipe(suite), cache, root)
+        made = packages(package, root)
+        shutil.copyfile(package, root / package.name)
+        if not run(root, made, rounds, kills):
+            raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

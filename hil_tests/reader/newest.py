@@ -1,6 +1,6 @@
 """The newest release of each library that decides, tried beside the locked one: what changes?
 
-    python -m hil_tests.reader.newest [--only NAME[==VERSION] ...] [--pictures 60]
+    python -m hil_tests.reader.newest [--only NAME[==VERSION]]... [--pictures 60]
 
 For each of `shaker_ctl.libraries.DECIDING`: the newest release goes into a folder of its own,
 before all others on the path, whatever ceiling `pyproject.toml` sets. The reader then reads the
@@ -11,7 +11,6 @@ LOCK=--upgrade` does that, once a ceiling has been raised. A release that is nam
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -22,9 +21,10 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from hil_tests.reader.cases import Case, rig_cases
 from hil_tests.reader.outcomes import examine
@@ -152,22 +152,25 @@ def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
     return is_same
 
 
-def main() -> int:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=list(DECIDING))
-    parser.add_argument("--pictures", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=29)
-    parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.read is not None:
-        print(json.dumps(read(given.read)))  # noqa: T201
-        return 0
-    unknown = {wanted.partition("==")[0] for wanted in given.only} - set(DECIDING)
+def main(
+    only: Annotated[list[str] | None, typer.Option(metavar="NAME[==VERSION]")] = None,
+    pictures: int = 60,
+    seed: int = 29,
+    stored: Annotated[Path | None, typer.Option("--read", hidden=True)] = None,
+) -> None:
+    """The newest releases tried beside the locked ones; status 1 where one decides otherwise."""
+    if stored is not None:
+        typer.echo(json.dumps(read(stored)))
+        return
+    names = only or list(DECIDING)
+    unknown = {wanted.partition("==")[0] for wanted in names} - set(DECIDING)
     if unknown:
-        parser.error(f"{', '.join(sorted(unknown))} decides nothing; give any of {DECIDING}")
-    return 0 if try_newest(given.only, given.pictures, given.seed) else 1
+        raise typer.BadParameter(
+            f"{', '.join(sorted(unknown))} decides nothing; give any of {', '.join(DECIDING)}"
+        )
+    if not try_newest(names, pictures, seed):
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.errors import VisionError
-from vision.evaluate import Counts, compare, main
+from vision.evaluate import Counts, app, compare
 from vision.faces_by_pips.faces import read_photo
 from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.spots import find_spots, to_lab
@@ -362,6 +362,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def main(arguments):
+    with pytest.raises(SystemExit) as ended:
+        app(arguments)
+    return ended.value.code
+
+
 def evaluated(capsys, *arguments: str) -> dict:
     assert main([*arguments, "--json", "--jobs", "1"]) == 0
     return json.loads(capsys.readouterr().out)["sets"]
@@ -504,5 +510,4 @@ def test_what_is_no_text_and_where_no_sheet_can_be_written_is_said(folder, tmp_p
     assert "not UTF-8" in capsys.readouterr().err
     assert main([str(folder), "--sheets", noise, "--jobs", "1"]) == 2
     assert "--sheets" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([str(folder), "--limit", "-1"])
+    assert main([str(folder), "--limit", "-1"]) == 2

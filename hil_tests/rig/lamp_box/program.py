@@ -8,11 +8,13 @@ DEVICE is made as a symbolic link to a pseudo-terminal that answers until SIGTER
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import threading
 from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox, LampChange
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
@@ -27,29 +29,30 @@ LOOK_S = 0.2
 renewed ends and is logged."""
 
 
-def main() -> None:
-    """Be a lamp box on DEVICE until SIGTERM."""
-    parser = argparse.ArgumentParser(description="A lamp controller on a serial device.")
-    parser.add_argument("device", type=Path, help="where its line appears")
-    parser.add_argument("--log", type=Path, help="note down here which lamps burn")
-    parser.add_argument("--memory", type=Path, help="what it retains without power")
-    parser.add_argument("--map", choices=("1.0", "1.1"), default="1.1", help="its register map")
-    parser.add_argument("--baudrate", type=int, default=115200, help="of its line")
-    parser.add_argument("--parity", type=Parity, choices=Parity, default=Parity.NONE)
-    given = parser.parse_args()
+def main(
+    device: Annotated[Path, typer.Argument(help="Where its line appears.")],
+    log: Annotated[Path | None, typer.Option(help="Note down here which lamps burn.")] = None,
+    memory: Annotated[Path | None, typer.Option(help="What it retains without power.")] = None,
+    map_version: Annotated[
+        Literal["1.0", "1.1"], typer.Option("--map", help="Its register map.")
+    ] = "1.1",
+    baudrate: Annotated[int, typer.Option(help="Of its line.")] = 115200,
+    parity: Parity = Parity.NONE,
+) -> None:
+    """A lamp controller on a serial device, until SIGTERM."""
     box = LampBox(
-        memory=given.memory or given.device.with_suffix(".memory"),
-        map_version=MAP_1_0 if given.map == "1.0" else MAP_1_1,
+        memory=memory or device.with_suffix(".memory"),
+        map_version=MAP_1_0 if map_version == "1.0" else MAP_1_1,
         serial_number=SERIAL_NUMBER,
     )
-    if given.log is not None:
-        given.log.write_text("")
-        box.on_change = lambda change: _note(given.log, change)
+    if log is not None:
+        log.write_text("")
+        box.on_change = lambda change: _note(log, change)
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     end = BoxEnd()
-    framing = Framing(given.baudrate, given.parity)
-    line = Line("lamp", Terminal(given.device), end, framing=framing)
+    framing = Framing(baudrate, parity)
+    line = Line("lamp", Terminal(device), end, framing=framing)
     ModbusUnit(box, end, reply_delay_s=framing.silence_s).thread.start()
     while not ended.wait(LOOK_S):
         box.glance()
@@ -63,4 +66,4 @@ def _note(log: Path, change: LampChange) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

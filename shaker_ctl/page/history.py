@@ -47,13 +47,16 @@ WAYS = {n: sum(a + b + c == n for a in range(1, 7) for b in range(1, 7) for c in
         for n in range(3, 19)}  # fmt: skip
 """In how many of 216 ways three dice give a total."""
 
+_DAYS_KEPT = 4
+
 
 class History:
     """The past's pages."""
 
     def __init__(self, site: Site, book: Book, places: TablePlaces) -> None:
         self._site, self._book, self._places = site, book, places
-        self._days: dict[tuple[str, int], Day] = {}
+        self._days: dict[str, tuple[int, Day]] = {}
+        """A few days that were read, each up to its last record then."""
 
     def routes(self) -> list[Route]:
         """Addresses, each with the right that it needs."""
@@ -156,10 +159,10 @@ class History:
         if day not in days:
             return day, None, list(days)
         first, last = days[day]
-        known = self._days.get((day, last))
-        if known is None:
+        upto, known = self._days.pop(day, (0, None))
+        if known is None or upto != last:
             known = await asyncio.to_thread(read_day, self._places.journal.path, day, first, last)
-            self._days = dict([*self._days.items(), ((day, last), known)][-4:])
+        self._days = dict([*self._days.items(), (day, (last, known))][-_DAYS_KEPT:])
         return day, known, list(days)
 
     async def _day(self, request: Request) -> Response:

@@ -510,6 +510,15 @@ class TestDay:
         rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
         assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
 
+    def test_a_day_that_goes_on_is_read_anew(self, page, scribe):
+        browser = _logged_in(page, "sam", "surveillance")
+        assert "3 rounds" in browser.get("/day").words
+
+        scribe.round(4, (1, 2, 3))
+        until(lambda: page.book.round(4))
+
+        assert "4 rounds" in browser.get("/day").words
+
     def test_a_day_without_records_is_not_there(self, page):
         assert _logged_in(page, "sam", "surveillance").get("/day?day=1999-01-01").status == 404
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
@@ -41,7 +41,9 @@ STAGES = (
 """Of a round's result: the first and last frame that agree were taken, the reading of the last one
 began, the reader stated its verdict, the record of it was synced, the stage reached the box, the
 box drove the lamps, the table read them back lit."""
-BAR_MS = 10.0
+SIGNS = "▁▂▃▄▅▆▇░"
+BAR = 60
+"""Characters of the longest bar."""
 SLOWEST = 3
 """Rounds that are shown beside the median."""
 
@@ -219,31 +221,36 @@ def stages_of(
 
 def _stages(
     rounds: Sequence[report.Round], readings: Iterable[dict[str, Any]], asked: dict[int, float]
-) -> Table:
-    """Medians of all stages as bars, and the slowest rounds."""
+) -> Group:
+    """When each stage was over, as medians and of the slowest rounds; and the same as bars."""
     by_number = {r["occasion"]["number"]: r for r in readings if r["occasion"]["purpose"] == "play"}
     told = {
         one.round: found
         for one in rounds
         if (found := stages_of(one, by_number.get(one.round), asked.get(one.round)))
     }
-    table = Table(title="From true rest to lamps measured, ms", caption=" ".join(STAGES))
-    for name in ("round", *STAGES, ""):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
     if not told:
-        return table
-    usual = {name: statistics.median(at[name] for at in told.values()) for name in STAGES}
-    slowest = sorted(told, key=lambda number: -told[number][STAGES[-1]])[:SLOWEST]
-    for name, at in (("median", usual), *((str(number), told[number]) for number in slowest)):
-        table.add_row(name, *(f"{at[stage]:.0f}" for stage in STAGES), _bar(at))
-    return table
+        return Group("no round has all stages")
+    shown = {"median": {s: statistics.median(at[s] for at in told.values()) for s in STAGES}}
+    for number in sorted(told, key=lambda number: -told[number][STAGES[-1]])[:SLOWEST]:
+        shown[f"round {number}"] = told[number]
+    table = Table("stage", title="From true rest to lamps measured, ms")
+    for name in shown:
+        table.add_column(name, justify="right")
+    for sign, stage in zip(SIGNS, STAGES, strict=True):
+        table.add_row(f"{sign} {stage}", *(f"{at[stage]:.0f}" for at in shown.values()))
+    bars = Table.grid("", "", padding=(0, 1))
+    longest_ms = max(at[STAGES[-1]] for at in shown.values())
+    for name, at in shown.items():
+        bars.add_row(name, _bar(at, longest_ms / BAR))
+    return Group(table, bars)
 
 
-def _bar(at: dict[str, float]) -> str:
-    """One character for `BAR_MS`, another for each stage."""
-    ends = [round(max(0.0, at[name]) / BAR_MS) for name in STAGES]
+def _bar(at: dict[str, float], one_ms: float) -> str:
+    """A character for so many milliseconds, another for each stage."""
+    ends = [round(max(0.0, at[name]) / one_ms) for name in STAGES]
     widths = [end - start for start, end in itertools.pairwise((0, *ends))]
-    return "".join(sign * width for sign, width in zip("▁▂▃▄▅▆▇░", widths, strict=True))
+    return "".join(sign * width for sign, width in zip(SIGNS, widths, strict=True))
 
 
 def _row(table: Table, what: str, values_ms: Sequence[float], goal: str) -> None:

@@ -16,7 +16,7 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
-from shaker_ctl.commands import journal
+from shaker_ctl.commands.journal import copies
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
@@ -118,7 +118,7 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     DisputeList(tmp_path / "pictures").add(Dispute(9, True, "fay", "a five", "2026-11-23"))
     link_config = tmp_path / "link.toml"
     link_config.write_text(f'runtime_dir = "{tmp_path}"\n')
-    monkeypatch.setattr(journal, "LINK_CONFIG", link_config)
+    monkeypatch.setattr(copies, "LINK_CONFIG", link_config)
     done = remove(aged)
     assert "volume 2 stays: round 9 is disputed" in done.output
     assert "volume 3 stays: the floor has not committed record 122" in done.output
@@ -138,7 +138,7 @@ def test_a_removal_that_is_cut_short_is_done_again(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(journal, "delete", lambda *_: None)
+        patched.setattr(copies, "delete", lambda *_: None)
         assert remove(aged).exit_code == 0
     open_copies(parameters).close()
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]

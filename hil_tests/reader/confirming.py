@@ -8,16 +8,16 @@ left out. Each result is a line in `var/confirming`; a stopped run goes on where
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import bounds
 from hil_tests.reader.picture_damage import disc, lay_thing
@@ -139,27 +139,23 @@ def main(
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/confirming"),
 ) -> None:
     """Count what is stated of scenes that change after a frame was read; status 1 if any is."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"confirming-{seed}.jsonl"
-    done = [json.loads(line) for line in path.open()] if path.exists() else []
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, seed, _POOL)
     first = RigCamera(geometry, STYLES[0], seed)
     cameras = [first.with_dice(style) for style in STYLES]
     reader = TableReader(DieFinder(model), first.calibration)
     names = list(CHANGES)
-    with path.open("a", encoding="utf-8") as file:
-        for number in range(len(done), count * len(names)):
-            camera = cameras[number // len(names) % len(cameras)]
-            stage = Stage(geometry, camera, pool, seed * 100_003 + number)
-            result = _case(reader, stage, names[number % len(names)])
-            done.append(result)
-            file.write(json.dumps(result) + "\n")
-            file.flush()
-    raise typer.Exit(1 if _report(done[: count * len(names)]) else 0)
+
+    def case(number: int) -> dict[str, Any]:
+        camera = cameras[number // len(names) % len(cameras)]
+        stage = Stage(geometry, camera, pool, seed * 100_003 + number)
+        return _case(reader, stage, names[number % len(names)])
+
+    found = results(out / f"confirming-{seed}.jsonl", count * len(names), case)
+    raise typer.Exit(1 if _report(found) else 0)
 
 
-def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, str | int]:
+def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, Any]:
     while (changed := CHANGES[kind](stage)) is None:
         stage.toss = stage.other()
     unchanged = int(stage.random.integers(1, FRAMES))
@@ -185,7 +181,7 @@ def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, str | int]:
     }
 
 
-def _report(done: list[dict[str, str | int]]) -> bool:
+def _report(done: list[dict[str, Any]]) -> bool:
     stated = 0
     for kind in CHANGES:
         rows = [row for row in done if row["kind"] == kind]

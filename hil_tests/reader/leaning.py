@@ -7,11 +7,11 @@ is a line in `var/leaning`; a stopped run goes on where it was.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 import typer
 
+from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, bounds, said
 from hil_tests.reader.samples import RIG
@@ -119,35 +120,27 @@ def main(
     band: Annotated[list[int] | None, typer.Option(help="Only these bands, from 0.")] = None,
 ) -> None:
     """Count what is said of dice that something holds up; status 1 where a goal is missed."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"leaning-{seed}.jsonl"
-    done = [json.loads(line) for line in path.open()] if path.exists() else []
     finder = DieFinder(model)
     supports, bands = tuple(support or SUPPORTS), tuple(band or range(len(BANDS_DEG)))
     names = list(RIG.compartments)
-    stages: dict[tuple[str, int], tuple[RigCamera, TableReader]] = {}
-    pools: dict[str, list[Toss]] = {}
-    with path.open("a", encoding="utf-8") as file:
-        for number in range(len(done), count):
-            random = np.random.default_rng((seed, number))
-            name = names[int(random.integers(len(names)))]
-            if name not in pools:
-                pools[name] = flat_tosses(RIG.compartments[name], seed, _POOL)
-            key = (name, int(random.integers(len(RIG.lenses))))
-            if key not in stages:
-                camera = RIG.camera(*key, 0, seed)
-                stages[key] = (camera, TableReader(finder, camera.calibration))
-            kind = supports[number % len(supports)]
-            low, high = BANDS_DEG[bands[number // len(supports) % len(bands)]]
-            toss = _set_up(pools[name], kind, (low, high), stages[key][0], random)
-            style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
-            row = _case(*stages[key], toss, style, is_coin=kind == "coin")
-            row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
-            row["lens"] = key[1]
-            done.append(row)
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-    raise typer.Exit(1 if _report(done[:count]) else 0)
+    tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
+    camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
+    reader_of = cache(lambda camera: TableReader(finder, camera.calibration))
+
+    def case(number: int) -> dict[str, Any]:
+        random = np.random.default_rng((seed, number))
+        name = names[int(random.integers(len(names)))]
+        lens = int(random.integers(len(RIG.lenses)))
+        camera = camera_of(name, lens)
+        kind = supports[number % len(supports)]
+        low, high = BANDS_DEG[bands[number // len(supports) % len(bands)]]
+        toss = _set_up(tosses(name), kind, (low, high), camera, random)
+        style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
+        row = _case(camera, reader_of(camera), toss, style, is_coin=kind == "coin")
+        row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
+        return row | {"lens": lens}
+
+    raise typer.Exit(1 if _report(results(out / f"leaning-{seed}.jsonl", count, case)) else 0)
 
 
 def _set_up(

@@ -8,15 +8,16 @@ goes on where it was.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import bounds, said
 from hil_tests.reader.picture_damage import disc, with_grain
@@ -63,36 +64,25 @@ def main(
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/specks"),
 ) -> None:
     """Count what specks and highlights make wrong; status 1 if more than 0.2 % is."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"specks-{seed}.jsonl"
-    done = [json.loads(line) for line in path.open()] if path.exists() else []
     finder = DieFinder(model)
     names = list(RIG.compartments)
-    cameras: dict[tuple[str, int], RigCamera] = {}
-    readers: dict[tuple[str, int], TableReader] = {}
-    pools: dict[str, list[Toss]] = {}
-    with path.open("a", encoding="utf-8") as file:
-        for number in range(len(done), count):
-            random = np.random.default_rng((seed, number))
-            name = names[number % len(names)]
-            if name not in pools:
-                pools[name] = flat_tosses(RIG.compartments[name], seed, _POOL)
-            toss = pools[name][int(random.integers(_POOL))]
-            key = (name, int(random.integers(len(RIG.lenses))))
-            if key not in cameras:
-                cameras[key] = RIG.camera(*key, 0, seed)
-                readers[key] = TableReader(finder, cameras[key].calibration)
-            kind = PLACES[number % len(PLACES)]
-            result = _case(readers[key], cameras[key], toss, kind, random)
-            done.append(result)
-            file.write(json.dumps(result) + "\n")
-            file.flush()
-    raise typer.Exit(1 if _report(done[:count]) else 0)
+    tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
+    camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
+    reader_of = cache(lambda camera: TableReader(finder, camera.calibration))
+
+    def case(number: int) -> dict[str, Any]:
+        random = np.random.default_rng((seed, number))
+        name = names[number % len(names)]
+        toss = tosses(name)[int(random.integers(_POOL))]
+        camera = camera_of(name, int(random.integers(len(RIG.lenses))))
+        return _case(reader_of(camera), camera, toss, PLACES[number % len(PLACES)], random)
+
+    raise typer.Exit(1 if _report(results(out / f"specks-{seed}.jsonl", count, case)) else 0)
 
 
 def _case(
     reader: TableReader, camera: RigCamera, toss: Toss, kind: str, random: np.random.Generator
-) -> dict[str, str | float]:
+) -> dict[str, Any]:
     at = camera.to_px(place_mm(kind, toss, camera.die_mm, random)[None])[0]
     radius_mm = float(random.uniform(*RADII_MM))
     radius_px = radius_mm * camera.calibration.px_per_mm(camera.die_mm)
@@ -123,7 +113,7 @@ def _read(reader: TableReader, pictures: list[np.ndarray], toss: Toss) -> str:
     return said(refuse(scene.observations), toss.values)
 
 
-def _report(done: list[dict[str, str | float]]) -> bool:
+def _report(done: list[dict[str, Any]]) -> bool:
     wrong = 0
     for kind in sorted({str(row["kind"]) for row in done}):
         rows = [row for row in done if row["kind"] == kind]

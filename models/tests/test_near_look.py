@@ -13,7 +13,7 @@ from models.training import floors, scenes, table_shots
 from models.training import near_look as training
 from models.training.looks import random_glow
 from models.training.scenes import SceneSet, make
-from models.training.small_net import BATCH
+from models.training.small_net import BATCH, export_exact
 from vision.calibration import Calibration
 from vision.networks import near_look
 from vision.networks.model_card import ModelFile, digest_of
@@ -95,7 +95,7 @@ def test_training_goes_on_from_an_exported_file(shots, tmp_path):
             module.running_mean.normal_(0, 0.2)
             module.running_var.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.3)
-    path = training.export_exact(net, tmp_path / "near.onnx")
+    path = export_exact(net, tmp_path / "near.onnx")
     cuts = [training.cut_windows(shots, tmp_path / "windows")]
     begun = training.begin_from(path, cuts)
     windows = torch.stack([training.Windows(cuts, 5, 4)[i][0] for i in range(4)]).float()

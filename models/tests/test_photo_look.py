@@ -14,7 +14,7 @@ from models.training import augment, impostors, near_look
 from models.training import photo_look as training
 from models.training.samples import SampleSource, scene_source
 from models.training.scenes import SceneSet, make
-from models.training.small_net import BATCH
+from models.training.small_net import BATCH, export_exact
 from models.training.targets import Mark
 from vision.networks.model_card import ModelFile, digest_of
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
@@ -134,7 +134,7 @@ def near(tmp_path_factory):
             module.running_mean.normal_(0, 0.2)
             module.running_var.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.3)
-    return net, near_look.export_exact(net, tmp_path_factory.mktemp("near") / "near.onnx")
+    return net, export_exact(net, tmp_path_factory.mktemp("near") / "near.onnx")
 
 
 @pytest.fixture(scope="module")

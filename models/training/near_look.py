@@ -10,7 +10,6 @@ degree or two, as the first network's corners are off: the drawings stay where t
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,13 @@ import cv2
 import numpy as np
 import torch
 from rich.progress import track
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
-from torch.utils.data import Dataset
 
-from models.training import scenes, unfold
-from models.training.export import NEAR, OPSET
+from models.training import scenes, small_net, unfold
+from models.training.export import NEAR
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.quantise import quantise_windows
-from models.training.small_net import BATCH, Run, fit, trunk
+from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Exported, Run, SmallNet, fit
 from vision.calibration import Calibration
 from vision.networks.near_look import CHANNELS, FACE, SIDE, drawings, window
 from vision.networks.session import open_session
@@ -42,38 +39,18 @@ _FLAT_SHARE = 0.5
 _UNIT = 0.05
 """Edges; an error of the bottom face's place that counts as one."""
 _PLACE_SHARE = 0.3
-_PEAK_RATE = 2e-3
-_RANGES = 240
 _MEASURED = 20 * BATCH
 """Windows from which the statistics of an exported network's norms are measured."""
 
 
-class NearNet(nn.Module):
+class NearNet(SmallNet):
     """Windows (n, 5, 96, 96) in 0..255 to (n, 4): where the bottom face is beyond an upright
     die's (2, in tenths of an edge), the logit of flat, and ln of how uncertain the place is."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.trunk = trunk(CHANNELS)
-        cells = (SIDE // 16) ** 2
-        # Where something is matters as much as what it is: no pooling.
-        self.weigh = nn.Sequential(
-            nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, 4)
-        )
+    channels, outputs, things = CHANNELS, 4, "dice"
 
-    def forward(self, windows: Tensor) -> Tensor:
-        return self.weigh(self.trunk(windows / 64.0 - 2.0))
-
-
-class ExportedNearNet(nn.Module):
-    """The graph that ships: uint8 (n, 96, 96, 5) in; (n, 3) out (`vision.networks.near_look`)."""
-
-    def __init__(self, net: NearNet) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, windows: Tensor) -> Tensor:
-        told = self.net(windows.permute(0, 3, 1, 2).float())
+    def shipped(self, told: Tensor) -> Tensor:
+        """(n, 3), as `vision.networks.near_look` has it."""
         return torch.cat([told[:, 2:3], 0.1 * told[:, :2]], dim=1)
 
 
@@ -125,23 +102,18 @@ def cut_windows(folder: Path, store: Path) -> Cut:
     return Cut(np.load(at[0], mmap_mode="r"), np.load(at[1]), np.load(at[2]))
 
 
-class Windows(Dataset):
-    """Window `i` of a run: drawn, moved, turned and lit by its own generator."""
+class Windows(Drawn):
+    """Windows moved, turned and lit; of each (3,) as in `Cut.truth`."""
 
     def __init__(self, cuts: Sequence[Cut], seed: int, count: int) -> None:
-        self._cuts, self._seed, self._count = cuts, seed, count
+        super().__init__(seed, count)
+        self._cuts = cuts
         pairs = [(n, i) for n, cut in enumerate(cuts) for i in range(len(cut.truth))]
         is_flat = np.concatenate([cut.truth[:, 2] == 1 for cut in cuts])
         all_pairs = np.array(pairs)
         self._flat, self._other = all_pairs[is_flat], all_pairs[~is_flat]
 
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        """(5, 96, 96) uint8 and (3,) float32 as in `Cut.truth`."""
-        cv2.setNumThreads(1)
-        rng = np.random.default_rng([self._seed, index])
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
         pool = self._flat if rng.random() < _FLAT_SHARE else self._other
         number, pick = pool[int(rng.integers(len(pool)))]
         cut = self._cuts[int(number)]
@@ -162,8 +134,7 @@ class Windows(Dataset):
             shown, x, y = np.rot90(shown), y, -x
         if rng.random() < 0.5:
             shown, x = shown[:, ::-1], -x
-        planes = torch.from_numpy(np.ascontiguousarray(shown.transpose(2, 0, 1)))
-        return planes, torch.tensor([x, y, flat], dtype=torch.float32)
+        return shown, [x, y, flat]
 
 
 def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
@@ -205,12 +176,10 @@ def begin_from(path: Path, cuts: Sequence[Cut]) -> NearNet:
     windows. Raises ValueError where it computes otherwise than the file."""
     net = NearNet().eval()
     data = Windows(cuts, seed=1, count=_MEASURED)
-    shown = (torch.stack([data[i + k][0] for k in range(BATCH)]).float()
-             for i in range(0, _MEASURED - BATCH + 1, BATCH))  # fmt: skip
-    unfold.measure(net, unfold.load(net, path), shown)
+    unfold.measure(net, unfold.load(net, path), data.batches())
     windows = torch.stack([data[i][0] for i in range(8)]).permute(0, 2, 3, 1).contiguous()
     with torch.no_grad():
-        ours = ExportedNearNet(net)(windows).numpy()
+        ours = Exported(net)(windows).numpy()
     theirs = open_session(path, 1).run(["looks"], {"windows": windows.numpy()})[0]
     if not np.allclose(ours, theirs, atol=1e-2):
         raise ValueError(f"{path} computes otherwise than the network of this version")
@@ -219,57 +188,34 @@ def begin_from(path: Path, cuts: Sequence[Cut]) -> NearNet:
 
 def train(
     sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int,
-    begin: Path | None = None, peak_rate: float = _PEAK_RATE,
+    begin: Path | None = None, peak_rate: float = PEAK_RATE,
 ) -> NearNet:  # fmt: skip
     """The network after that many windows, its weights averaged over the last ones. A run that was
     stopped goes on where it last saved; a new one begins with the weights of the fp32 file `begin`
     or with none."""
     torch.manual_seed(seed)
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    net = fit(
+    return fit(
         NearNet() if begin is None else begin_from(begin, cuts).train(),
         lambda begun, count: Windows(cuts, begun, count),
         losses,
         Run(work / "near.pt", samples, seed, peak_rate, workers),
     )
-    assert isinstance(net, NearNet)
-    return net
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
-    """Write the network in int8 in the folder `out`, its ranges from `_RANGES` windows of the sets
-    that it was trained on; in float32 it stays in `work`. Returns the first."""
-    exact = export_exact(net, work / NEAR)
+    """Write the network in int8 in the folder `out`, its ranges from windows of the sets that it
+    was trained on; in float32 it stays in `work`. Returns the first."""
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    data = Windows(cuts, seed=0, count=_RANGES)
-    windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(_RANGES))
-    out.mkdir(parents=True, exist_ok=True)
-    return quantise_windows(exact, windows, out / NEAR)
-
-
-def export_exact(net: NearNet, path: Path) -> Path:
-    """Write the ONNX file in float32; any number of windows at once."""
-    example = torch.zeros((3, SIDE, SIDE, CHANNELS), dtype=torch.uint8)
-    torch.onnx.export(
-        ExportedNearNet(net.eval()).eval(), (example,), str(path), dynamo=False,
-        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
-        dynamic_axes={name: {0: "dice"} for name in ("windows", "looks")},
-    )  # fmt: skip
-    return path
+    return small_net.export(net, Windows(cuts, 0, RANGES), work / NEAR, out / NEAR)
 
 
 def main() -> None:
     """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Train the network that looks at one die.")
+    parser = small_net.options(
+        "Train the network that looks at one die.", 700_000, 81, Path("var/near")
+    )
     parser.add_argument("--scenes", type=Path, nargs="+", required=True, help="calibrated sets")
-    parser.add_argument("--samples", type=int, default=700_000)
-    parser.add_argument("--begin", type=Path, help="fp32 file whose weights to begin with")
-    parser.add_argument("--rate", type=float, default=_PEAK_RATE, help="the highest learning rate")
-    parser.add_argument("--seed", type=int, default=81)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--work", type=Path, default=Path("var/near"))
-    parser.add_argument("--out", type=Path, default=Path("models"))
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     net = train(given.scenes, given.work, given.samples, given.seed, given.workers,

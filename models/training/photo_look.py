@@ -10,8 +10,7 @@ turned until the bottom faces of the picture's dice lie below their tops.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,14 +19,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import Dataset
 
-from models.training import augment, impostors, symbols, unfold
-from models.training.export import OPSET, PHOTO
+from models.training import augment, impostors, small_net, symbols, unfold
+from models.training.export import PHOTO
 from models.training.near_look import NearNet
-from models.training.quantise import quantise_windows
 from models.training.samples import SampleSource, photo_source, read, scene_source
-from models.training.small_net import BATCH, Run, fit, trunk
+from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Run, SmallNet, fit
 from models.training.targets import SHOWN, Mark
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE
 from vision.networks.windows import cut
@@ -49,38 +46,19 @@ _LITTERED, _DEFACED, _REPAINTED = 0.3, 0.15, 0.35
 _PLACE_UNIT = 0.1
 """Edges; an error of the top face's place that counts as one."""
 _PLACE_SHARE = 0.2
-_PEAK_RATE = 2e-3
-_RANGES = 240
 _LAST = "/net/weigh/weigh.3/Gemm"
 _MEASURED = 5 * BATCH
 """Windows from which the statistics of an exported network's norms are measured."""
 
 
-class PhotoNet(nn.Module):
+class PhotoNet(SmallNet):
     """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.networks.photo_look` has it,
     but places in tenths of an edge."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.trunk = trunk(CHANNELS)
-        cells = (SIDE // 16) ** 2
-        self.weigh = nn.Sequential(
-            nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, 9)
-        )
+    channels, outputs, things = CHANNELS, 9, "things"
 
-    def forward(self, windows: Tensor) -> Tensor:
-        return self.weigh(self.trunk(windows / 64.0 - 2.0))
-
-
-class ExportedPhotoNet(nn.Module):
-    """The graph that ships: uint8 (n, 96, 96, 3) in; (n, 9) out."""
-
-    def __init__(self, net: PhotoNet) -> None:
-        super().__init__()
-        self.net = net
-
-    def forward(self, windows: Tensor) -> Tensor:
-        told = self.net(windows.permute(0, 3, 1, 2).float())
+    def shipped(self, told: Tensor) -> Tensor:
+        """(n, 9)"""
         return torch.cat([told[:, :7], 0.1 * told[:, 7:]], dim=1)
 
 
@@ -93,22 +71,17 @@ class _View:
     die: Mark | None
 
 
-class Windows(Dataset):
-    """Window `i` of a run: drawn, turned and lit by its own generator."""
+class Windows(Drawn):
+    """Windows drawn, turned and lit; of each (4,): 1 for a die; its value 1..6, 0 unknown; and
+    where its top face is, in edges from the middle, 9 unknown."""
 
     def __init__(self, sources: Sequence[SampleSource], seed: int, count: int) -> None:
-        self._sources, self._seed, self._count = sources, seed, count
+        super().__init__(seed, count)
+        self._sources = sources
         shares = np.array([source.share for source in sources])
         self._shares = shares / shares.sum()
 
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        """(3, 96, 96) uint8, and (4,) float32: 1 for a die; its value 1..6, 0 unknown; and where
-        its top face is, in edges from the middle, 9 unknown."""
-        cv2.setNumThreads(1)
-        rng = np.random.default_rng([self._seed, index])
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
         while True:
             source = self._sources[rng.choice(len(self._sources), p=self._shares)]
             path, marks = source.rows[int(rng.integers(len(source.rows)))]
@@ -135,8 +108,7 @@ class Windows(Dataset):
             wanted[0], wanted[1] = 1.0, float(die.value)
             if die.exact:
                 wanted[2:] = ((die.corners.mean(axis=0) - (SIDE - 1) / 2) / EDGE).tolist()
-        planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
-        return planes, torch.tensor(wanted, dtype=torch.float32)
+        return window, wanted
 
 
 def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
@@ -274,48 +246,31 @@ def begin_from(near: Path, sources: Sequence[SampleSource]) -> PhotoNet:
     net = PhotoNet().eval()
     net.trunk = taught.trunk
     data = Windows(sources, seed=1, count=_MEASURED)
-    shown = (torch.stack([data[i + k][0] for k in range(BATCH)]).float()
-             for i in range(0, _MEASURED - BATCH + 1, BATCH))  # fmt: skip
-    unfold.measure(net, folded, shown)
+    unfold.measure(net, folded, data.batches())
     return net
 
 
 def train(
     sources: Sequence[SampleSource], work: Path, samples: int, seed: int, workers: int,
-    near: Path | None = None, peak_rate: float = _PEAK_RATE,
+    near: Path | None = None, peak_rate: float = PEAK_RATE,
 ) -> PhotoNet:  # fmt: skip
     """The network after that many windows, begun from scratch or from the near look's fp32 file. A
     run that was stopped goes on where it last saved."""
     torch.manual_seed(seed)
-    net = fit(
+    return fit(
         PhotoNet() if near is None else begin_from(near, sources).train(),
         lambda begun, count: Windows(sources, begun, count),
         losses,
         Run(work / "photo.pt", samples, seed, peak_rate, workers),
     )
-    assert isinstance(net, PhotoNet)
-    return net
 
 
 def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
-    """Write the network in int8 in the folder `out`, its ranges from `_RANGES` windows; in float32
-    it stays in `work`. Returns the first."""
-    exact = export_exact(net, work / PHOTO)
-    data = Windows(sources, seed=0, count=_RANGES)
-    windows: Iterator[np.ndarray] = (data[i][0].numpy().transpose(1, 2, 0) for i in range(_RANGES))
-    out.mkdir(parents=True, exist_ok=True)
-    return quantise_windows(exact, windows, out / PHOTO, spared=(_LAST,))
-
-
-def export_exact(net: PhotoNet, path: Path) -> Path:
-    """Write the ONNX file in float32; any number of windows at once."""
-    example = torch.zeros((4, SIDE, SIDE, CHANNELS), dtype=torch.uint8)
-    torch.onnx.export(
-        ExportedPhotoNet(net.eval()).eval(), (example,), str(path), dynamo=False,
-        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
-        dynamic_axes={name: {0: "things"} for name in ("windows", "looks")},
-    )  # fmt: skip
-    return path
+    """Write the network in int8 in the folder `out`; in float32 it stays in `work`. Returns the
+    first."""
+    return small_net.export(
+        net, Windows(sources, 0, RANGES), work / PHOTO, out / PHOTO, spared=(_LAST,)
+    )
 
 
 def _shared(text: str) -> tuple[Path, float]:
@@ -325,18 +280,12 @@ def _shared(text: str) -> tuple[Path, float]:
 
 def main() -> None:
     """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Train the network that looks at photographs.")
+    parser = small_net.options(
+        "Train the network that looks at photographs.", 450_000, 91, Path("var/photo")
+    )
     parser.add_argument("--scenes", type=_shared, nargs="+", required=True, metavar="SET=SHARE")
     parser.add_argument("--photos", type=_shared, nargs="*", default=[], metavar="FOLDER=SHARE")
     parser.add_argument("--guesses", type=Path, help="corners on the photographs")
-    parser.add_argument("--samples", type=int, default=450_000)
-    parser.add_argument("--begin", type=Path, help="the near look's fp32 file, to begin with")
-    parser.add_argument("--rate", type=float, default=_PEAK_RATE, help="the highest learning rate")
-    parser.add_argument("--seed", type=int, default=91)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--work", type=Path, default=Path("var/photo"))
-    parser.add_argument("--out", type=Path, default=Path("models"))
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     sources = [scene_source(folder, share) for folder, share in given.scenes]

@@ -1,27 +1,37 @@
-"""What the networks that look at one die at a time share: a building block, and their optimisation.
+"""What the networks that look at one die at a time share: layers, optimisation, export, options.
 
 Owns: the loop over batches, its learning rate, the averaged weights, the saved state from which a
-stopped run goes on. Must not know: what a window shows, nor what is asked of it.
+stopped run goes on, and the files. Must not know: what a window shows, nor what is asked of it.
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, TypeVar
 
+import cv2
+import numpy as np
 import torch
 from rich.progress import track
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
+from models.training.export import OPSET
 from models.training.network import convolve
+from models.training.quantise import quantise_windows
 
 BATCH = 96
+PEAK_RATE = 2e-3
+_SIDE = 96
+RANGES = 240
+"""Windows from which the ranges of a network in int8 are measured."""
 _REPORTED = 200
 """Steps between two lines of progress, and two saved states."""
 
@@ -51,6 +61,71 @@ def trunk(channels: int) -> nn.Sequential:
     )  # fmt: skip
 
 
+class SmallNet(nn.Module):
+    """Windows (n, channels, 96, 96) in 0..255 to (n, outputs)."""
+
+    channels: ClassVar[int]
+    outputs: ClassVar[int]
+    things: ClassVar[str]
+    """What the exported file calls several windows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk = trunk(self.channels)
+        cells = (_SIDE // 16) ** 2
+        # Where something is matters as much as what it is: no pooling.
+        self.weigh = nn.Sequential(
+            nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, self.outputs)
+        )
+
+    def forward(self, windows: Tensor) -> Tensor:
+        return self.weigh(self.trunk(windows / 64.0 - 2.0))
+
+    def shipped(self, told: Tensor) -> Tensor:
+        """What the exported file tells, of what `forward` does."""
+        raise NotImplementedError
+
+
+class Exported(nn.Module):
+    """The graph that ships: uint8 (n, 96, 96, channels) in; what `shipped` returns out."""
+
+    def __init__(self, net: SmallNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, windows: Tensor) -> Tensor:
+        return self.net.shipped(self.net(windows.permute(0, 3, 1, 2).float()))
+
+
+class Drawn(Dataset):
+    """Window `i` of a run, drawn by its own generator."""
+
+    def __init__(self, seed: int, count: int) -> None:
+        self._seed, self._count = seed, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        """The window (channels, 96, 96) uint8, and what is wanted of it, float32."""
+        cv2.setNumThreads(1)
+        window, wanted = self.draw(np.random.default_rng([self._seed, index]))
+        planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
+        return planes, torch.tensor(wanted, dtype=torch.float32)
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
+        """A window (96, 96, channels) uint8, and what is wanted of it."""
+        raise NotImplementedError
+
+    def batches(self) -> Iterator[Tensor]:
+        """The windows in whole batches, as the network takes them."""
+        for i in range(0, self._count - BATCH + 1, BATCH):
+            yield torch.stack([self[i + k][0] for k in range(BATCH)]).float()
+
+
+Net = TypeVar("Net", bound=SmallNet)
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of the optimiser."""
@@ -64,11 +139,11 @@ class Run:
 
 
 def fit(
-    net: nn.Module,
-    data: Callable[[int, int], Dataset],
+    net: Net,
+    data: Callable[[int, int], Drawn],
     losses: Callable[[Tensor, Tensor], Mapping[str, Tensor]],
     run: Run,
-) -> nn.Module:
+) -> Net:
     """The network after that many windows, its weights averaged over the last ones.
 
     `data(seed, count)` gives windows (uint8) and what is wanted of each; `losses` of what the
@@ -129,3 +204,39 @@ def _follow(average: nn.Module, net: nn.Module, keep: float) -> None:
             value.lerp_(theirs[name], 1 - keep)
         else:
             value.copy_(theirs[name])
+
+
+def export(
+    net: SmallNet, data: Drawn, exact: Path, path: Path, spared: Sequence[str] | None = None
+) -> Path:
+    """Write the network in float32 to `exact`, and in int8 to `path`, its ranges from all windows
+    of `data`. Returns `path`. `spared`: see `quantise_windows`."""
+    export_exact(net, exact)
+    windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(len(data)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return quantise_windows(exact, windows, path, spared)
+
+
+def export_exact(net: SmallNet, path: Path) -> Path:
+    """Write the ONNX file in float32; any number of windows at once."""
+    example = torch.zeros((3, _SIDE, _SIDE, net.channels), dtype=torch.uint8)
+    torch.onnx.export(
+        Exported(net.eval()).eval(), (example,), str(path), dynamo=False,
+        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
+        dynamic_axes={name: {0: net.things} for name in ("windows", "looks")},
+    )  # fmt: skip
+    return path
+
+
+def options(description: str, samples: int, seed: int, work: Path) -> argparse.ArgumentParser:
+    """A command line with what both take: how long, from what, how fast, and where."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--samples", type=int, default=samples)
+    parser.add_argument("--begin", type=Path, help="the near look's fp32 file, to begin with")
+    parser.add_argument("--rate", type=float, default=PEAK_RATE, help="the highest learning rate")
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--work", type=Path, default=work)
+    parser.add_argument("--out", type=Path, default=Path("models"))
+    return parser

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
-from shaker_ctl.commands.journal_day import INDENT, LINE, WIDTH, sheet
+from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import DaySheet, Line
 from shaker_ctl.journal.parts import PartsParameters, lives

@@ -5,19 +5,36 @@ Owns how they look. What is counted and tested, and how, is `journal.statistics`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
+import typer
 from rich.table import Table
 from rich.text import Text
+
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import AsJson, Config, Journal, opened, screen
 
 BAR = 40
 """Width of the longest bar, in characters."""
 
 
-def draw(shown: dict[str, Any], screen: Console) -> None:
-    """Print the figures that `journal.statistics.figures` counted."""
+def statistics(
+    config: Config = DEFAULT_CONFIG, journal: Journal = None, as_json: AsJson = False
+) -> None:
+    """Count faces and pairs, and test them at 99 %, with the power that the sample reaches."""
+    from shaker_ctl.journal.statistics import figures
+
+    with opened(config, journal) as book:
+        shown = figures(book.all())
+        if as_json:
+            typer.echo(json.dumps(shown, indent=2))
+        else:
+            _draw(shown)
+
+
+def _draw(shown: dict[str, Any]) -> None:
     screen.print(
         f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
         + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
@@ -60,9 +77,8 @@ def _pair_table(pairs: dict[str, int]) -> Table:
 
 
 def _test_table(tests: list[dict[str, Any]]) -> Table:
-    table = Table(title="tests at 99 %")
-    for name in ("test", "N", "statistic", "p", "", "power", "to see"):
-        table.add_column(name)
+    names = ("test", "N", "statistic", "p", "", "power", "to see")
+    table = Table(*names, title="tests at 99 %")
     for test in tests:
         table.add_row(
             test["name"],

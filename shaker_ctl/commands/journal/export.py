@@ -16,8 +16,12 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
+import typer
+
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.commands.plain_text import cell
 from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.record import Head, Record, chain_hash
@@ -169,15 +173,6 @@ def verify_export(folder: Path) -> Head:
     )
 
 
-def moment(words: str) -> datetime:
-    """Understand a day, or a day and time, as a person gives it; without an offset it is UTC.
-
-    Raises ValueError.
-    """
-    found = datetime.fromisoformat(words)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
-
-
 def with_hash(record: Record) -> dict[str, Any]:
     """The record for other programs, with its link of the chain."""
     return {"hash": record.hash.hex(), "record": record.plain}
@@ -188,3 +183,59 @@ def closings(plain: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for command in plain.get("decision", ()):
         if command.get("type") == "RecordRound":
             yield command
+
+
+def _moment(words: str) -> datetime:
+    """Understand a day, or a day and time, as a person gives it; without an offset it is UTC."""
+    try:
+        found = datetime.fromisoformat(words)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{words!r} is no time: write 2026-11-22, 2026-11-22T20:00 or 2026-11-22T20:00:00+05:00"
+        ) from error
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+
+
+def export(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder for records.jsonl, chain.json, rounds.csv.")
+    ],
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            parser=_moment,
+            help="From this day or time: 2026-11-22, 2026-11-22T20:00:00+05:00. "
+            "Without an offset it is UTC.",
+        ),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            parser=_moment,
+            help="Before this day or time, written as for --from.",
+        ),
+    ] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Write the records of a time as JSON lines with their hashes, and the rounds as CSV.
+
+    `shaker-ctl journal verify FOLDER` proves it anywhere; shaker_ctl/journal/README.md shows how to
+    do that without this program.
+
+    An earlier export in the folder is replaced when the new one is whole, and stays where the
+    records do not verify or none is found.
+    """
+    if since is not None and until is not None and since >= until:
+        raise RefusedError(
+            f"--from {since.isoformat()} is not before --to {until.isoformat()}",
+            remedy="Swap them; a time without an offset is UTC",
+        )
+    with opened(config, journal) as book:
+        before = book.store.head_before(1)
+        count, rounds = write_export(folder, before, book.all(is_proved=True), since, until)
+    screen.print(f"{count} records and {rounds} rounds in {folder}", soft_wrap=True)

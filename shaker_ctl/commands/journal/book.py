@@ -1,0 +1,137 @@
+"""Which journal is looked at, and how: its options, and its records held against their chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Chain, Record
+
+screen = Console(markup=False, emoji=False)
+"""Prints people's words, file names and what a damaged record holds: as they stand."""
+
+Config = Annotated[Path, typer.Option(help="Settings file of the table, which names the journal.")]
+Journal = Annotated[
+    Path | None, typer.Option("--journal", help="A journal file, instead of the settings' one.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Plain JSON instead of a table.")]
+
+
+def parameters_of(config: Path, journal: Path | None) -> JournalParameters:
+    if journal is None:
+        return settings_file.load(config).journal
+    return JournalParameters(path=journal, pictures=journal.parent / "pictures")
+
+
+class Book:
+    """An opened journal, read as it stands. Every record is held against its chain on the way, and
+    the first that does not fit is remembered."""
+
+    def __init__(self, parameters: JournalParameters, store: SqliteJournal) -> None:
+        self.parameters, self.store = parameters, store
+        self._chain = Chain(str(store.path))
+
+    def round(self, number: int) -> list[Record]:
+        """Return the records of a round; none where the journal does not know it."""
+        records = self.store.read_round(number)
+        if not records:
+            return []
+        return list(self._chain.over(self.store.head_before(records[0].sequence), records))
+
+    def all(self, *, is_proved: bool = False) -> Iterator[Record]:
+        """Yield every record; with `is_proved` raise JournalCorruptError at the first that does not
+        fit, before it is handed on."""
+        for record in self._chain.over(self.store.head_before(1), self.store.read()):
+            if is_proved and (trouble := self.trouble()) is not None:
+                raise trouble
+            yield record
+
+    def first_of(self, day: date | None) -> int:
+        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        closed = self.store.closed
+        if day is None or not closed:
+            return 1
+        later = [each.first for each in closed if each.day >= day.isoformat()]
+        return min(later, default=closed[-1].last + 1)
+
+    def around(self, day: str) -> Iterator[Record]:
+        """Yield the records of the volumes that can hold some of a gaming day.
+
+        A volume ends between two rounds, so a day's first records may lie in the one before.
+        """
+        closed = self.store.closed
+        first = max((each.first for each in closed if each.day < day), default=1)
+        later = [each.first for each in closed if each.day > day]
+        last = min(later) - 1 if later else None
+        yield from self._chain.over(self.store.head_before(first), self.store.read(first, last))
+
+    def unknown_round(self, number: int) -> RefusedError:
+        """Return what a person is told who asks for a round that is not there."""
+        return RefusedError(
+            f"the journal {self.parameters.path} knows no round {number}",
+            remedy="shaker-ctl journal last shows which there are",
+        )
+
+    def trouble(self) -> JournalCorruptError | None:
+        """What a person must know of what was read so far."""
+        if self._chain.damage is None:
+            return None
+        return JournalCorruptError(
+            self._chain.damage.line(),
+            remedy="Do not rely on this copy: shaker-ctl journal verify compares it with the other "
+            "one, --journal reads that",
+        )
+
+
+@contextmanager
+def opened(config: Path, journal: Path | None) -> Iterator[Book]:
+    """Open a journal for looking.
+
+    Raises RefusedError where there is none. Raises JournalCorruptError at the end, or where a
+    record could not be understood, if anything that was read does not fit the chain.
+    """
+    parameters = parameters_of(config, journal)
+    require_there(parameters.path)
+    store = SqliteJournal(parameters.path, read_only=True)
+    try:
+        book = Book(parameters, store)
+        try:
+            yield book
+        except Exception as error:
+            # A record that does not fit may hold anything, and anything may stumble over it. What
+            # a person needs to know is which record that is; any other error is one of its own.
+            is_told = isinstance(error, ShakerError) and not isinstance(error, JournalCorruptError)
+            if is_told or (trouble := book.trouble()) is None:
+                raise
+            raise trouble from error
+        if (trouble := book.trouble()) is not None:
+            raise trouble
+    finally:
+        store.close()
+
+
+def require_there(path: Path) -> None:
+    if volume_numbers(path):
+        return
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise RefusedError(
+            f"the journal {path} may not be looked at: {error.strerror}",
+            remedy="Read it as the service's user: sudo -u shaker shaker-ctl journal ...",
+        ) from error
+    except OSError as error:
+        raise RefusedError(
+            f"there is no journal at {path}: {error.strerror}",
+            remedy="Give its path with --journal, or the settings with --config",
+        ) from error

@@ -1,0 +1,152 @@
+"""The files of the journal: a copy written anew, its closed volumes archived, fetched, removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
+from shaker_ctl.adapters.disk.volume_archive import delete, removable, require_archived
+from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, require_there, screen
+from shaker_ctl.commands.journal.day_sheet import day_named
+from shaker_ctl.commands.link import LINK_CONFIG
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.commands.service_user import become_owner_of
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal import volume
+from shaker_ctl.journal.record import Head
+from shaker_ctl.link.parameters import LinkParameters
+from shaker_ctl.rules.vocabulary import Role
+
+
+def rebuild(
+    second: Annotated[bool, typer.Option("--second", help="Write the second copy anew.")] = False,
+    main: Annotated[bool, typer.Option("--main", help="Write the main copy anew.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Write one copy of the journal anew from the other, which must be whole.
+
+    What stood there is moved aside, never deleted.
+    """
+    parameters = settings_file.load(config).journal
+    if main is second:
+        raise RefusedError("say which copy to write anew", remedy="Give --second or --main")
+    if parameters.second is None:
+        raise RefusedError("the settings name no second copy", remedy="Set journal.second")
+    copies = (parameters.second, parameters.path)
+    source, target = copies if main else copies[::-1]
+    if not yes:
+        typer.confirm(f"Write {target} anew from {source}?", abort=True)
+    become_owner_of(parameters.path.parent)
+    head = rebuild_copy(parameters, main=main)
+    screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
+
+
+def archive(
+    folder: Annotated[Path, typer.Argument(help="Folder on the medium that keeps the volumes.")],
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Bring every closed volume to another medium, read it back and verify it there.
+
+    Works while the table plays. Nothing is deleted here, and nothing is written over there.
+    """
+    parameters = parameters_of(config, journal)
+    require_there(parameters.path)
+    count = 0
+    for one in archive_volumes(parameters.path, folder):
+        count += 1
+        what = "brought and verified" if one.is_new else "there already, verified"
+        screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("no volume is closed yet; the open one stays at the table")
+
+
+def fetch(
+    folder: Annotated[Path, typer.Argument(help="Folder of an archive, or of a whole copy.")],
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Put whole volumes from an archive where one of a copy is missing or broken.
+
+    The table must be stopped. A broken file is moved aside, never deleted.
+    """
+    parameters = settings_file.load(config).journal
+    become_owner_of(parameters.path.parent)
+    count = 0
+    for one in fetch_volumes(parameters, folder):
+        count += 1
+        screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
+    if not count:
+        screen.print("every closed volume of every copy is whole; nothing was fetched")
+
+
+def remove(
+    folder: Annotated[Path, typer.Argument(help="Folder of the archive that holds the volumes.")],
+    before: Annotated[str, typer.Option(help="Gaming day, such as 2026-01-01; it stays.")],
+    name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
+    reason: Annotated[str, typer.Option(help="Why the volumes need not stay at the table.")],
+    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    config: Config = DEFAULT_CONFIG,
+) -> None:
+    """Remove closed volumes from both copies, once an archive holds them whole. Recorded.
+
+    The table must be stopped. Asks for your passphrase. Each volume is first read back from the
+    archive and verified there. Volumes with a disputed round stay, and those that the floor has not
+    committed. `fetch` brings removed ones back.
+    """
+    from shaker_ctl import sealed_start
+    from shaker_ctl.commands.signing import require_mender
+
+    chosen = settings_file.load(config)
+    parameters = chosen.journal
+    day_named(before)
+    require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
+    become_owner_of(parameters.path.parent)
+    disputed = DisputeList(parameters.pictures).open_rounds()
+    opened = open_copies(parameters)
+    try:
+        acknowledged = _acknowledged(opened.main)
+        going, staying = removable(opened, before, disputed, acknowledged)
+        for kept in staying:
+            screen.print(f"volume {kept.number} stays: {kept.why}")
+        require_archived(opened.main, going, folder)
+        if not going:
+            screen.print("no volume is removed")
+            return
+        by = {"name": name, "role": role.value}
+        numbers = [one.number for one in going]
+        sealed_start.write(opened, volume.removal(numbers, str(folder), by, reason))
+        delete(opened, going)
+    finally:
+        opened.close()
+    screen.print(
+        f"{len(going)} volumes are removed, up to record {going[-1].last}; "
+        f"{visible(folder)} holds them, verified",
+        soft_wrap=True,
+    )
+
+
+def _acknowledged(journal: SqliteJournal) -> int | None:
+    """The last record of this journal that the floor has committed, 0 where the floor holds another
+    history; None where this table has no floor."""
+    if not LINK_CONFIG.exists():
+        return None
+    stands = settings_file.parse_file(LINK_CONFIG, LinkParameters).runtime_dir / "floor.json"
+    try:
+        said = json.loads(stands.read_text("utf-8"))
+        head = Head(int(said["acknowledged"]), bytes.fromhex(said["acknowledged_hash"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0
+    is_of_this = head.sequence <= journal.head().sequence
+    return head.sequence if is_of_this and journal.head_before(head.sequence + 1) == head else 0

@@ -1,0 +1,193 @@
+"""The day sheet: eighty columns of plain text, to be printed and signed.
+
+Owns which records are of the day, and how the sheet looks; `journal.day_sheet` counts.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import date, datetime, time, tzinfo
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import AsJson, Book, Config, Journal, opened
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, Line, words_of
+from shaker_ctl.journal.parts import lives
+from shaker_ctl.journal.volume import gaming_day
+
+WIDTH = 80
+
+INDENT = " " * len("  12:00:00  ")
+
+LINE = "_" * 28
+
+
+def day(
+    wanted: Annotated[
+        str | None, typer.Argument(metavar="[DAY]", help="As 2026-11-23. Default: the last one.")
+    ] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the day sheet: rounds, exceptions, who signed what, counters, closing inspection.
+
+    Eighty columns of plain text: print it, have it signed, keep it. It carries the head of the
+    chain, so that a journal which was rewritten later does not fit it. The day begins at
+    `journal.day_begins`, local time.
+    """
+    with opened(config, journal) as book:
+        of = day_named(wanted) if wanted else _last_day(book)
+        found = DaySheet()
+        for record in book.around(of):
+            plain = record.plain
+            if day_of(plain["wall"], book.parameters.day_begins) == of:
+                found.take(plain, record.hash.hex())
+        if as_json:
+            typer.echo(json.dumps(_plain(found, of), indent=2))
+        else:
+            worn = _lives(config, journal, book)
+            typer.echo(sheet(of or "-", _table(config, journal), found, worn), nl=False)
+
+
+def day_named(words: str) -> str:
+    try:
+        return date.fromisoformat(words).isoformat()
+    except ValueError as error:
+        raise RefusedError(
+            f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
+        ) from error
+
+
+def day_of(wall: str, begins: time) -> str:
+    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
+
+
+def _last_day(book: Book) -> str:
+    last = list(book.store.read(book.store.head().sequence))
+    return day_of(last[0].plain["wall"], book.parameters.day_begins) if last else ""
+
+
+def _table(config: Path, journal: Path | None) -> str:
+    """Name the table on the sheet, or the journal that was named instead."""
+    if journal is not None:
+        return str(journal)
+    settings = settings_file.load(config)
+    return f"{settings.service.table_name}, {settings.table.profile}"
+
+
+def _lives(config: Path, journal: Path | None, book: Book) -> list[str]:
+    """Say how worn the parts are; nothing where a journal was named instead of a table."""
+    if journal is not None:
+        return []
+    p = settings_file.load(config).parts
+    tables = TablesReader(place(book.store.path))
+    dice = tables.worn(book.store.head().sequence)
+    motor = tables.shaken(book.first_of(p.motor_fitted))
+    cam = tables.shaken(book.first_of(p.cam_fitted))
+    if dice is None or motor is None or cam is None:
+        return ["not counted: the service has not brought its tables up to date"]
+    return list(lives(p, motor, cam, dice))
+
+
+def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
+    lines = {
+        name: [asdict(line) for line in getattr(sheet, name)]
+        for name in ("exceptions", "openings", "acts")
+    }
+    told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
+    return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
+
+
+def sheet(
+    day: str,
+    table: str,
+    found: DaySheet,
+    worn: Sequence[str] = (),
+    zone: tzinfo | None = None,
+) -> str:
+    """Return the sheet. `worn`: lines on the life of parts; `zone`: of the times, None for the
+    machine's own.
+    """
+    parts = [
+        f"DAY SHEET  {table}",
+        f"day {day}, printed for signature",
+        *(f"** {mark} **" for mark in sorted(found.marks)),
+        "",
+        *_head(found, zone),
+        "",
+        *_rounds(found),
+        *_list(
+            "Rounds without a result, settled by hand, decided or corrected", found.exceptions, zone
+        ),
+        *_list("Compartment opened (sign beside it where nobody is named)", found.openings, zone),
+        *_list("Who did what", found.acts, zone),
+        *_counted("Counters", {**found.meters}),
+        *_counted("Faults raised", {**found.faults}),
+        *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
+        "Closing inspection",
+        *(f"  [ ] {each}" for each in CLOSING_INSPECTION),
+        "",
+        f"  dealer       {LINE}   time {'_' * 10}",
+        f"  floorperson  {LINE}   time {'_' * 10}",
+    ]
+    return "\n".join(part for line in parts for part in _fitted(line.rstrip())) + "\n"
+
+
+def _fitted(line: str) -> list[str]:
+    """The line, or the lines that it takes: what is too long goes on below its words."""
+    return textwrap.wrap(line, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False) or [""]
+
+
+def _head(found: DaySheet, zone: tzinfo | None) -> Iterator[str]:
+    if not found.last:
+        yield "No record of this day."
+        return
+    yield f"records {found.first} to {found.last}"
+    yield f"from {_time(found.began, zone)} to {_time(found.ended, zone)}"
+    yield f"head  {found.head}"
+
+
+def _rounds(found: DaySheet) -> Iterator[str]:
+    numbers = f", numbers {found.rounds[0]} to {found.rounds[-1]}" if found.rounds else ""
+    yield f"Rounds {len(found.rounds)}{numbers}"
+    for ending, count in sorted(found.endings.items()):
+        yield f"  {ending.replace('_', ' '):34} {count:6}"
+    for source, count in sorted(found.sources.items()):
+        yield f"  {f'values {source}':34} {count:6}"
+    yield ""
+
+
+def _counted(title: str, counts: dict[str, int]) -> Iterator[str]:
+    yield title
+    for name, count in sorted(counts.items()):
+        yield f"  {name:34} {count:6}"
+    if not counts:
+        yield "  none"
+    yield ""
+
+
+def _list(title: str, lines: Iterable[Line], zone: tzinfo | None) -> Iterator[str]:
+    yield title
+    empty = True
+    for line in lines:
+        empty = False
+        who = ", ".join(line.persons) or (LINE if line.what == "CompartmentOpened" else "")
+        words = "  ".join(part for part in (words_of(line.what), who, line.detail) if part)
+        yield f"  {_time(line.wall, zone)[11:19]}  {words}"
+    if empty:
+        yield "  none"
+    yield ""
+
+
+def _time(wall: str, zone: tzinfo | None) -> str:
+    return datetime.fromisoformat(wall).astimezone(zone).isoformat(" ", "seconds")

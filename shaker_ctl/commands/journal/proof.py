@@ -1,0 +1,50 @@
+"""Is the journal whole: both copies, or an export of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, screen
+from shaker_ctl.commands.journal.export import verify_export
+from shaker_ctl.errors import JournalCorruptError
+
+
+def verify(
+    export: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="An export, instead of the journal.")
+    ] = None,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+) -> None:
+    """Walk both copies, or an export, record by record, and name the first bad one.
+
+    Ends with status 65 where a person has to decide. That the head of an export is the table's own
+    says its day sheet, or the lamp box: compare it.
+    """
+    if export is not None:
+        head = verify_export(export)
+        screen.print(f"{export}: whole; head {head.sequence} {head.hash.hex()}", soft_wrap=True)
+        return
+    parameters = parameters_of(config, journal)
+    heads, findings = survey(parameters)
+    for path, head in heads:
+        screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
+    store = SqliteJournal(parameters.path, read_only=True)
+    if gone := len(store.closed) - len(store.present):
+        screen.print(f"{gone} closed volumes were removed; their archive holds them")
+    store.close()
+    for finding in findings:
+        colour = "red" if finding.halts else "yellow"
+        found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
+        screen.print(found, soft_wrap=True)
+    worst = next((finding for finding in findings if finding.halts), None)
+    if worst is not None:
+        raise JournalCorruptError(worst.text, remedy=worst.remedy)
+    screen.print("the chain is whole", style="green")

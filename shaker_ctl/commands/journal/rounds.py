@@ -1,0 +1,184 @@
+"""Rounds and their records on a screen: the last ones, one as it went, and who did what."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Column, Table
+from rich.text import Text
+
+from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import AsJson, Book, Config, Journal, opened, screen
+from shaker_ctl.commands.journal.day_sheet import day_named, day_of
+from shaker_ctl.commands.journal.export import closings, with_hash
+from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.journal.record import Record
+from shaker_ctl.view.archive import is_of_people, told, who
+
+
+def last(
+    count: Annotated[int, typer.Argument(help="How many rounds.", min=1)] = 10,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the last rounds, the incomplete one included (O-7)."""
+    with opened(config, journal) as book:
+        rounds = [_summary(number, book) for number in book.store.last_rounds(count)]
+        if as_json:
+            typer.echo(json.dumps(rounds, indent=2))
+            return
+        names = ("round", "began (UTC)", "values", "named by", "ending", "wagers", "cause")
+        table = Table(*names, title=f"last {len(rounds)} rounds")
+        for row in rounds:
+            values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
+            table.add_row(
+                visible(row["round"]),
+                visible(row["began"][:19].replace("T", " ")),
+                visible(values),
+                _words(row["source"]),
+                _words(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
+                _words(row["wagers"]),
+                _words(row["cause"]),
+            )
+        screen.print(table)
+
+
+def _words(name: str | None) -> str:
+    """A record's name for people: `settled_by_hand` is `settled by hand`."""
+    return visible(name or "-").replace("_", " ")
+
+
+def _summary(number: int, book: Book) -> dict[str, Any]:
+    records = [record.plain for record in book.round(number)]
+    closed = next((c for plain in records for c in closings(plain) if c["round"] == number), {})
+    return {
+        "round": number,
+        "began": records[0]["wall"],
+        "ended": records[-1]["wall"],
+        "records": [records[0]["sequence"], records[-1]["sequence"]],
+        **{key: closed.get(key) for key in ("values", "source", "ending", "wagers", "cause")},
+    }
+
+
+def show(
+    number: Annotated[int, typer.Argument(metavar="ROUND", help="Number of the round.")],
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Every field of every record.")] = False,
+) -> None:
+    """Tell one round: when what happened, who did it, how it ended, its pictures."""
+    with opened(config, journal) as book:
+        records = book.round(number)
+        if not records:
+            raise book.unknown_round(number)
+        if as_json:
+            typer.echo(json.dumps([with_hash(record) for record in records], indent=2))
+            return
+        began = datetime.fromisoformat(records[0].plain["wall"]).astimezone()
+        title = f"round {number}, {began:%Y-%m-%d}, local time"
+        screen.print(_raw(records, title) if raw else _in_words(records, title))
+        _draw_evidence(number, records, book.parameters.pictures)
+
+
+def _in_words(records: list[Record], title: str) -> Table:
+    columns = (Column("time", no_wrap=True), Column("record", no_wrap=True))
+    table = Table(*columns, "what", title=title, box=None)
+    for record in records:
+        line = told(record.plain)
+        at = datetime.fromisoformat(record.plain["wall"]).astimezone()
+        table.add_row(f"{at:%H:%M:%S.%f}"[:-3], str(line.sequence), visible(line.text))
+    return table
+
+
+def _raw(records: list[Record], title: str) -> Table:
+    table = Table(title=title)
+    for name in ("record", "seconds", "event", "decided"):
+        table.add_column(name, overflow="fold")
+    began = records[0].plain["monotonic"]
+    for record in records:
+        plain = record.plain
+        table.add_row(
+            str(plain["sequence"]),
+            f"{plain['monotonic'] - began:.3f}",
+            worded(plain.get("event", {"type": plain["kind"]})),
+            "\n".join(worded(command) for command in plain.get("decision", ())),
+        )
+    return table
+
+
+def _draw_evidence(number: int, records: list[Record], folder: Path) -> None:
+    """Digests, pictures and disputes of a round."""
+    last = records[-1]
+    screen.print(visible(f"{'chain':10} {last.hash.hex()}"))
+    for name, digest in sorted(last.plain["digests"].items()):
+        screen.print(visible(f"{name:10} {digest}"))
+    for name in (saved["file"] for each in records for saved in each.plain["pictures"].values()):
+        path = folder / name
+        kept = "" if path.exists() else " (no longer kept)"
+        screen.print(f"picture    {visible(path)}{kept}")
+    for act in DisputeList(folder).acts():
+        if act.round == number:
+            what = "opened" if act.is_open else "settled"
+            said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
+            screen.print(said, soft_wrap=True)
+
+
+def worded(plain: dict[str, Any]) -> str:
+    """An event or command in one line: its name, then its fields."""
+    fields = " ".join(
+        f"{key}={_short(value)}"
+        for key, value in plain.items()
+        if key not in ("type", "occasion") and value not in (None, "", [])
+    )
+    return visible(f"{plain.get('type', '')} {fields}".strip())
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "(" + worded(value) + ")"
+    if isinstance(value, list):
+        return ",".join(_short(item) for item in value)
+    return str(value)
+
+
+def events(
+    wanted: Annotated[str, typer.Option("--day", help="Gaming day, as 2026-11-23.")] = "",
+    name: Annotated[str, typer.Option("--who", help="What this person did.")] = "",
+    kind: Annotated[
+        str, typer.Option(help="Whose words hold this: signed, dice, login, fault ...")
+    ] = "",
+    number: Annotated[int | None, typer.Option("--round", help="Of this round.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Steps of the table itself, too.")] = False,
+    config: Config = DEFAULT_CONFIG,
+    journal: Journal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell who did what, how rounds ended, faults, starts and stops, in the console's words."""
+    of = day_named(wanted) if wanted else ""
+    is_found = False
+    with opened(config, journal) as book:
+        for record in book.around(of) if of else book.all():
+            plain = record.plain
+            line = told(plain)
+            if (
+                (every or is_of_people(plain))
+                and name in ("", who(plain))
+                and kind.lower() in line.text.lower()
+                and number in (None, plain.get("round"))
+                and (not of or day_of(plain["wall"], book.parameters.day_begins) == of)
+            ):
+                is_found = True
+                at = datetime.fromisoformat(plain["wall"]).astimezone()
+                shown = f"{at:%Y-%m-%d %H:%M:%S} {line.sequence:>7} {line.kind:<9} {line.text}"
+                typer.echo(json.dumps(asdict(line)) if as_json else visible(shown))
+    if not is_found:
+        more = "" if every else "; --all also looks at the steps of the table itself"
+        typer.echo(f"no record of the journal fits{more}", err=True)

@@ -179,7 +179,8 @@ def _phase_lamps(case: Case) -> bool | None:
     commands=(do.DrawMultipliers, do.ShowMultipliers),
 )
 def _multipliers(case: Case) -> bool | None:
-    if case.on(ev.Restarted):
+    corrects = case.on(ev.CorrectionAgreed) and case.orders(do.PushLamps)
+    if case.on(ev.Restarted) or corrects:  # the box took them away with what it showed before
         again = not case.orders(do.DrawMultipliers)
         show = next(each for each in case.commands if isinstance(each, do.ShowMultipliers))
         return again and show.multipliers == case.state.multipliers

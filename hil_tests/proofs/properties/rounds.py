@@ -5,7 +5,7 @@ from __future__ import annotations
 from hil_tests.proofs.properties.case import IN_CHARGE, SPEAKING_ROLES, Case, proves
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.state import Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -267,6 +267,6 @@ def _goes_on(case: Case) -> bool | None:
         return None
     y = case.next
     wrong_cover = case.rules.cover_must_be_absent and case.after.cover
-    return bool(
-        y.barred or case.after.compartment or case.after.estop or wrong_cover or y.shift_due
-    )
+    denied = case.after.compartment or case.after.estop or wrong_cover
+    unanswered = case.after.lamps is not Lamps.DARK  # they were told to be: dark, or their fault
+    return bool(y.barred or denied or y.shift_due or unanswered)

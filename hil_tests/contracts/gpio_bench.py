@@ -13,7 +13,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 from hil_tests.contracts.remote_pins import RemotePins, keep_driving
@@ -22,7 +21,7 @@ from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.waiting import until
+from hil_tests.waiting import seconds_until_off, until
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import InterlockLines, Motor, ShakerOutputs, Tach
@@ -39,12 +38,7 @@ class Pins(Protocol):
 
     def __enter__(self) -> Pins: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
         """Do what the control loop does: refresh and drive every 8 ms."""
@@ -108,17 +102,7 @@ class GpioBench(ABC):
 
     def seconds_until_off(self, limit_s: float = 1.0) -> float:
         """Wait until EN has fallen for good; return how long that took."""
-        began_s = time.monotonic()
-        low_since_s: float | None = None
-        while (now_s := time.monotonic()) - began_s < limit_s:
-            if self.is_enabled():
-                low_since_s = None
-            elif low_since_s is None:
-                low_since_s = now_s
-            elif now_s - low_since_s > 0.03:
-                return low_since_s - began_s
-            time.sleep(0.0005)
-        raise AssertionError(f"EN was still high after {limit_s} s")
+        return seconds_until_off(self.is_enabled, limit_s)
 
     def pulses(self, count: int, period_s: float) -> None:
         """Send tach pulses."""

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -146,12 +145,7 @@ class _Folder:
     def __enter__(self) -> _Folder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         has_failed = kind is not None and kind not in (KeyboardInterrupt, SystemExit)
         if self._is_passing and not (has_failed or self.is_evidence):
             shutil.rmtree(self.path, ignore_errors=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from hil_tests.demo import people
 from hil_tests.demo.session import Plan, Session
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
+from hil_tests.waiting import seconds_until_off
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 
 PORT = 8888
@@ -71,19 +71,8 @@ class Machine:
         return bool(seen["enabled"]) and seen["speed_rpm"] > 150
 
     def seconds_until_off(self) -> float:
-        """Wait until EN has been low for three looks; return when it fell."""
-        began_s = time.monotonic()
-        low_s: float | None = None
-        while time.monotonic() - began_s < 5.0:
-            now_s = time.monotonic()
-            if self.is_driven():
-                low_s = None
-            elif low_s is None:
-                low_s = now_s
-            elif now_s - low_s > 0.03:
-                return low_s - began_s
-            time.sleep(0.001)
-        raise AssertionError("EN is still high after 5 s")
+        """Wait until EN has fallen for good; return how long that took."""
+        return seconds_until_off(self.is_driven, 5.0)
 
     def as_(self, role: str, name: str) -> Console:
         console = self.session.console("dealer" if role == "dealer" else "technician")

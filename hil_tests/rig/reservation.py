@@ -13,7 +13,6 @@ import os
 import socket
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 
 
 class ReservedError(Exception):
@@ -83,12 +82,7 @@ class Reservation:
             ) from None
         return fd
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
             if not self._is_kept:

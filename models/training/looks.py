@@ -14,7 +14,7 @@ import numpy as np
 TEXELS = 144
 """Face textures are this many texels square."""
 
-_PLACES = {
+PLACES = {
     1: [(0, 0)],
     2: [(-1, -1), (1, 1)],
     3: [(-1, -1), (0, 0), (1, 1)],
@@ -22,6 +22,7 @@ _PLACES = {
     5: [(-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)],
     6: [(-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)],
 }
+"""Where the pips of each value are, in steps from the middle of a face."""
 
 STYLES = ("white", "ivory", "dark", "coloured", "translucent", "asian", "worn")
 _SHARES = (0.2, 0.1, 0.13, 0.22, 0.17, 0.1, 0.08)
@@ -271,7 +272,7 @@ def face_pips(
     x, y = axis[None, :], axis[:, None]
     mask = np.zeros((fine, fine), np.float32)
     shade = np.ones((fine, fine), np.float32)
-    for u, v in _PLACES[value]:
+    for u, v in PLACES[value]:
         wobble = rng.normal(0, 0.004, 2) if jitter else (0, 0)
         dx, dy = x - u * spacing - wobble[0], y - v * spacing - wobble[1]
         distance = np.sqrt(dx * dx + dy * dy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from models.training.looks import TEXELS, DieLook, from_srgb, random_colour, smooth_noise
+from models.training.looks import PLACES, TEXELS, DieLook, from_srgb, random_colour, smooth_noise
 
 _BODIES = {
     "white": (238, 240, 240), "ivory": (190, 225, 235), "black": (28, 26, 26),
@@ -27,15 +27,6 @@ _PAINTS = {
     "silver": (190, 190, 190), "red": (30, 30, 200), "blue": (170, 60, 20),
     "yellow": (60, 220, 245),
 }  # fmt: skip
-
-_PLACES = {
-    1: [(0, 0)],
-    2: [(-1, -1), (1, 1)],
-    3: [(-1, -1), (0, 0), (1, 1)],
-    4: [(-1, -1), (-1, 1), (1, -1), (1, 1)],
-    5: [(-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)],
-    6: [(-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)],
-}
 
 
 def plastic_look(rng: np.random.Generator) -> DieLook:
@@ -110,7 +101,7 @@ def _faces(
         mask = np.zeros((TEXELS, TEXELS), np.float32)
         shade = np.ones((TEXELS, TEXELS), np.float32)
         around = np.zeros((TEXELS, TEXELS), np.float32)
-        for u, v in _PLACES[value]:
+        for u, v in PLACES[value]:
             wobble = rng.normal(0, 0.006, 2)
             dx, dy = x - u * spacing - wobble[0], y - v * spacing * stretch - wobble[1]
             distance = np.sqrt(dx * dx + dy * dy)

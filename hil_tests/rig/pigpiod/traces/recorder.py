@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from types import TracebackType
 
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.timeline import Event
@@ -39,12 +38,7 @@ class Trace:
     def __enter__(self) -> Trace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:

@@ -82,6 +82,7 @@ def test_ctrl_c_while_the_program_loads_is_no_traceback(module: str) -> None:
     """It comes when that module begins to load."""
     program = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # nohup has it ignored
         "from shaker_ctl.main import app\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"

@@ -42,6 +42,7 @@ def run_and_end(folder: Path, number: signal.Signals) -> dict[str, str]:
         ),
         *("--rig-operator", "Fay", "--rig-station", "bench 2"),
     ]
+    words[:0] = ["env", "--default-signal=INT"]  # nohup has it ignored
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + 60.0
     while not (folder / "begun").exists():

@@ -10,6 +10,7 @@ import argparse
 import copy
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ def trunk(channels: int) -> nn.Sequential:
     )  # fmt: skip
 
 
-class SmallNet(nn.Module):
+class SmallNet(nn.Module, ABC):
     """Windows (n, channels, 96, 96) in 0..255 to (n, outputs)."""
 
     channels: ClassVar[int]
@@ -81,9 +82,9 @@ class SmallNet(nn.Module):
     def forward(self, windows: Tensor) -> Tensor:
         return self.weigh(self.trunk(windows / 64.0 - 2.0))
 
+    @abstractmethod
     def shipped(self, told: Tensor) -> Tensor:
         """What the exported file tells, of what `forward` does."""
-        raise NotImplementedError
 
 
 class Exported(nn.Module):
@@ -97,7 +98,7 @@ class Exported(nn.Module):
         return self.net.shipped(self.net(windows.permute(0, 3, 1, 2).float()))
 
 
-class Drawn(Dataset):
+class Drawn(Dataset, ABC):
     """Window `i` of a run, drawn by its own generator."""
 
     def __init__(self, seed: int, count: int) -> None:
@@ -113,9 +114,9 @@ class Drawn(Dataset):
         planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
         return planes, torch.tensor(wanted, dtype=torch.float32)
 
+    @abstractmethod
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
         """A window (96, 96, channels) uint8, and what is wanted of it."""
-        raise NotImplementedError
 
     def batches(self) -> Iterator[Tensor]:
         """The windows in whole batches, as the network takes them."""

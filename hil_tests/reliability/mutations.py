@@ -241,8 +241,9 @@ MUTATIONS = (
                 "        require_lit(status, expected, round_id)\n        return status",
                 "        return status",
             ),
+            Edit(LAMPS, "if lit != frozenset(areas):", "if False:"),
         ),
-        *("lamps-wired-to-neighbours", REST, "lamps dark"),
+        *("lamps-wired-to-neighbours", REST, "ending settled_by_hand, seen: settled"),
     ),
     Mutation(
         "lamps not watched while lit",

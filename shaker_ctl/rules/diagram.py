@@ -149,7 +149,7 @@ def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
             if a is None or b is None or a == b or not _belongs(panel, row, phase):
                 continue
             words = found.setdefault((a, b), [])
-            word = "" if row.on is None else machine.words(row.on.__name__)
+            word = "" if row.on is None else words(row.on.__name__)
             if word and word not in words:
                 words.append(word)
     return found

@@ -224,10 +224,10 @@ def trials(
     for name, damage in islice(every, after, None):
         (table.folder / file).write_bytes(damage(content))
         yield name, table.outcome(facts, is_guarded=is_guarded(file))
-        _put_back(table, sound)
+        put_back(table, sound)
 
 
-def _put_back(table: TableFiles, sound: Mapping[Path, bytes]) -> None:
+def put_back(table: TableFiles, sound: Mapping[Path, bytes]) -> None:
     """Restore every file, and take away what a start has left (evidence, locks)."""
     folders = {path.parent for path in sound}
     now = table.contents()

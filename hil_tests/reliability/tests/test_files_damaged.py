@@ -11,10 +11,12 @@ import pytest
 from hil_tests.reliability.bytes_cut import fast_folder
 from hil_tests.reliability.files_damaged import (
     CHANGED,
+    STARTS,
     TRACEBACK,
     Counts,
     TableFiles,
     made,
+    put_back,
     trials,
 )
 
@@ -94,3 +96,35 @@ def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
     assert again == counts
     assert again.wrong == ["flip 7: traceback: KeyError"]
     assert list(trials(table, file, 20, seed=3, after=9)) == whole[9:]
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("journal.sqlite", "status 65: journal-damaged"),
+        ("journal-000002.sqlite", "status 65: journal-corrupt"),
+        ("stick/journal-000002.sqlite", "status 65: journal-corrupt"),
+        ("journal.sqlite.lock", "status 1: journal-write"),
+        ("journal-000002.sqlite-wal", "status 1: journal-write"),
+        ("journal.proved.json", STARTS),
+        ("journal.tables.sqlite", STARTS),
+        ("journal-000003.sqlite.founding", STARTS),
+    ],
+)
+def test_a_planted_link_leads_no_start_astray(
+    table: TableFiles, tmp_path: Path, name: str, status: str
+) -> None:
+    """It leads to a file of somebody else, or to what the table itself has written there."""
+    facts, sound = table.facts(is_seal_looked_at=False), table.contents()
+    bystander = tmp_path / "bystander"
+    file = table.folder / name
+    foreign = b"not the table's"
+    for content in (foreign, sound.get(file, foreign)):
+        bystander.write_bytes(content)
+        file.unlink(missing_ok=True)
+        file.symlink_to(bystander)
+        outcome = table.outcome(facts, is_guarded=True)
+        file.unlink(missing_ok=True)
+        put_back(table, sound)
+        assert outcome == status
+        assert bystander.read_bytes() == content

@@ -22,7 +22,7 @@ from shaker_ctl.rules import machine, malfunction
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Ending
+from shaker_ctl.rules.vocabulary import Ending, words
 
 P = Phase
 Node = Phase | str

@@ -22,6 +22,7 @@ from hil_tests.reliability.acts import (
     Hang,
     Medium,
     Memory,
+    OtherClient,
     Process,
     Rig,
     Start,
@@ -399,6 +400,8 @@ MOTOR = (
             TOSS: shaker("motor-overspeed", "tach-unreliable", within_s=0.30),
         },
     ),
+    # The values are those that the dice show, whatever lies in the compartment.
+    CatalogueFault("die-exchanged-for-a-misspotted-one", Rig("die_misspotted"), {BETS: UNAFFECTED}),
     CatalogueFault(
         "cam-coupling-broken",
         Rig("cam_slip"),
@@ -887,6 +890,19 @@ GPIO = (
         },
     ),
     CatalogueFault(
+        "another-client-drives-the-motor",
+        OtherClient(),
+        {
+            BETS: (
+                replace(
+                    not_started("ShakerFault", "motor-no-stop", within_s=1.5)[0],
+                    motor=None,  # EN is high at the other program's will
+                ),
+            ),
+        },
+        dwell_s=1.8,
+    ),
+    CatalogueFault(
         "gpio-link-cut",
         Rig("pigpiod_vanish"),
         {TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),)},
@@ -1017,6 +1033,23 @@ JOURNAL = (
         {LIT: unwritten(Ending.SETTLED)},
         restarts=True,
     ),
+    # A day later by the clock, so that the volume ends behind the round; its next one cannot be.
+    CatalogueFault(
+        "volume-change-on-a-full-disk",
+        Then(Clock(86_400.0), Medium("journal", ("rename",), error="ENOSPC"), after_s=0.0),
+        {
+            LIT: (
+                replace(
+                    STANDS,
+                    life=Life.OUT_OF_SERVICE,
+                    codes=("journal-write",),
+                    seen_as=("ControllerFault:clock",),
+                    within_s=1.5,
+                ),
+            ),
+        },
+        hold_s=3.0,
+    ),
     CatalogueFault(
         "second-copy-full",
         Medium("journal-second", ("pwrite",), error="ENOSPC"),
@@ -1050,6 +1083,10 @@ STARTS = (
     CatalogueFault("journal-byte-flipped", Start("main flipped"), _no_start("record")),
     CatalogueFault(
         "journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")
+    ),
+    CatalogueFault("link-planted-for-the-lock", Start("lock planted"), _no_start("locked")),
+    CatalogueFault(
+        "link-planted-for-the-second-copy", Start("second planted"), _no_start("is a link")
     ),
     CatalogueFault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
     CatalogueFault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),

@@ -84,6 +84,8 @@ REBUILD = "Keep the file; where the other copy is whole, shaker-ctl journal rebu
 _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()}{REBUILD[1:]}"
 
 
+IS_A_LINK = "is a link; a volume of the journal is a file of its own"
+
 LARGEST = (1 << 63) - 1
 """The largest number that SQLite holds; no round and no record is beyond it."""
 
@@ -185,6 +187,10 @@ class VolumeFile:
         self._guard(self._open)
 
     def _open(self) -> None:
+        if self.path.is_symlink():  # whoever planted it chose what is written
+            raise JournalCorruptError(
+                f"{self.path} {IS_A_LINK}", remedy="Find out who put it there, and move it away"
+            )
         self._db = self._reader() if self._read_only else _connect(self.path)
         try:
             self._db.execute("PRAGMA trusted_schema=OFF")
@@ -546,6 +552,8 @@ def header_damage(path: Path) -> str:
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
     there are.
     """
+    if path.is_symlink():
+        return IS_A_LINK
     try:
         with path.open("rb") as file:
             header = file.read(100)

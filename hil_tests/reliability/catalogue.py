@@ -80,7 +80,10 @@ class CatalogueFault:
 # ── Outcomes ────────────────────────────────────────────────────────────────
 
 OFF_S = 0.15
-"""Longest drive of a motor whose controller is gone, or whose contact denies it."""
+"""Longest drive of a motor whose controller is gone."""
+
+DENIED_S = 0.05
+"""Longest drive against a contact that denies it: 2 ms, where the computer is not late."""
 
 STANDS = Required(
     Ending.SETTLED,
@@ -275,8 +278,8 @@ MOTOR = (
         "motor-slow-start",
         Rig("slow_start factor=0.12"),
         {
-            # Or the driver's own protection, where its current stays at the limit for too long.
-            BETS: shaker("motor-slow-start", "motor-driver", within_s=0.70, from_en=True),
+            # The driver's own protection is first: its current stays at the limit for too long.
+            BETS: shaker("motor-driver", within_s=0.55, from_en=True),
             REST: UNAFFECTED,
         },
     ),
@@ -422,7 +425,7 @@ CONTACTS = (
         "estop-pressed",
         ESTOP,
         {
-            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("EstopPressed", within_s=0.2, life=Life.OPEN),
             PUSH: stands(seen="EstopPressed", within_s=0.2),
             LIT: stands(seen="EstopPressed", within_s=0.2),
@@ -432,7 +435,7 @@ CONTACTS = (
         "estop-wire-broken",
         Rig("estop_contact_open"),
         {
-            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", DENIED_S, Life.INSPECTION_DUE),
             LIT: stands(seen="EstopPressed", within_s=0.2),
         },
     ),
@@ -449,7 +452,7 @@ CONTACTS = (
                     within_s=0.2,
                 ),
             ),
-            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CompartmentOpened", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
             PUSH: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
@@ -459,7 +462,7 @@ CONTACTS = (
         "compartment-wire-broken",
         Rig("compartment_contact_open"),
         {
-            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CompartmentOpened", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
         },
@@ -503,7 +506,7 @@ COVERS = (
         "cover-contact-opens",
         Rig("cover_contact_open"),
         {
-            TOSS: denied("CoverOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverOpened", DENIED_S, Life.INSPECTION_DUE),
             # Bets are open over dice that can be seen. Until the tach has been silent it is the
             # toss, after which an inspection is due.
             REST: tuple(
@@ -562,7 +565,7 @@ COVERS = (
         "cover-put-on-where-none-may-be",
         COVER,
         {
-            TOSS: denied("CoverClosed", 0.45 + OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverClosed", 0.45 + DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CoverClosed", within_s=0.45 + 0.2, life=Life.OPEN),
             LIT: stands(seen="CoverClosed", within_s=0.45 + 0.2),
         },
@@ -572,7 +575,7 @@ COVERS = (
         "cover-contact-welded-where-none-may-be",
         Rig("cover_contact_stuck"),
         {
-            TOSS: denied("CoverClosed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverClosed", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CoverClosed", within_s=0.2, life=Life.OPEN),
         },
         profile=BARE,
@@ -993,7 +996,7 @@ JOURNAL = (
         "estop-while-a-sync-takes-2-s",
         Then(LATE_SYNC, ESTOP, after_s=0.3),
         {
-            TOSS: denied("EstopPressed", 0.3 + OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", 0.3 + DENIED_S, Life.INSPECTION_DUE),
         },
     ),
     CatalogueFault(

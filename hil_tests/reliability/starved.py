@@ -23,12 +23,12 @@ from typing import Annotated
 
 import typer
 
-from hil_tests.demo.people import entry
-from hil_tests.demo.report import winning_areas
-from hil_tests.demo.session import Plan
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.people import entry
+from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError

@@ -27,8 +27,7 @@ from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
-from shaker_ctl.rules.machine import words
-from shaker_ctl.rules.vocabulary import Ending
+from shaker_ctl.rules.vocabulary import Ending, words
 
 PER_PAGE = 50
 LARGEST = 2**53

@@ -23,12 +23,12 @@ from typing import Annotated
 
 import typer
 
-from hil_tests.demo.people import entry
-from hil_tests.demo.report import winning_areas
-from hil_tests.demo.session import Plan
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.people import entry
+from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
@@ -220,12 +220,14 @@ def _until_over(table: Table, number: int) -> set[str]:
 
 
 def _help(table: Table, status: Reply) -> None:
-    """The dealer's part where a reading was refused or the lamps failed."""
+    """What people do where a reading was refused or the lamps failed; the rest goes by itself."""
     kind, number = (status["pending"] or {}).get("kind"), status["round"]
     if kind in ("enter", "confirm"):
         table.act("dealer", "dealer", "dan", entry(table.session, number))
     elif kind == "in-view":  # dan watches a console, so he can vouch for no dice
         table.act("dealer", "dealer", "dan", f"in-view {number} no")
+    elif kind == "presence":
+        table.act("technician", "floorperson", "fay", f"presence {number}")
     elif status["phase"] == "settling by hand":
         table.act("dealer", "dealer", "dan", f"settled {number}")
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.session import COVERED
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.broken_start import BROKEN
@@ -25,6 +24,7 @@ from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
 from hil_tests.reliability.tested_session import BenchError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from hil_tests.table_under_test.session import COVERED
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
 

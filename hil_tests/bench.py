@@ -23,11 +23,11 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
-from hil_tests.demo import report
-from hil_tests.demo.people import People
 from hil_tests.demo.play import Patience
-from hil_tests.demo.session import Plan, Session
-from hil_tests.processes import DemoError, cpu_s
+from hil_tests.processes import BenchError, cpu_s
+from hil_tests.table_under_test import report
+from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.service.status_socket import read_status
 from vision.table.consensus import FRAMES
 
@@ -123,7 +123,7 @@ def main(
                 camera = view["camera"]
                 try:
                     played = patience.look(view)
-                except DemoError as error:
+                except BenchError as error:
                     console.print(f"{error.line()}; what was measured before:", markup=False)
                     break
                 progress.update(task, completed=played)

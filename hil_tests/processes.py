@@ -26,10 +26,10 @@ ENVIRONMENT = {**os.environ, "PYTHONUNBUFFERED": "1"}
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-class DemoError(ShakerError):
-    """A demonstration, or a bench, could not start or go on; the remedy says what to look at."""
+class BenchError(ShakerError):
+    """A bench or a demonstration could not start or go on; the remedy says what to look at."""
 
-    code = "demo"
+    code = "bench"
 
 
 def program(module: str, *words: str) -> list[str]:
@@ -93,7 +93,7 @@ class Part:
             return log.read().decode(errors="replace")
 
     def wait_until(self, is_there: Callable[[], object]) -> None:
-        """Wait for what its start brings about. Raises `DemoError` where it ends or is too late."""
+        """Wait for what its start brings about. Raises BenchError where it ends or is too late."""
         ends_s = time.monotonic() + START_S
         while not is_there():
             self.check()
@@ -102,19 +102,19 @@ class Part:
             time.sleep(LOOK_S)
 
     def wait_for(self, word: str) -> str:
-        """Wait until it says that; return the rest of the line. Raises `DemoError`, as above."""
+        """Wait until it says that; return the rest of the line. Raises `BenchError`, as above."""
         self.wait_until(lambda: "\n" in self.said().partition(word)[2])
         return self.said().partition(word)[2].splitlines()[0]
 
     def check(self) -> None:
-        """Raise `DemoError` where it was started and has ended by itself."""
+        """Raise `BenchError` where it was started and has ended by itself."""
         if self.process is not None and self.process.poll() is not None:
             raise self._failed(f"ended with status {self.process.returncode}")
 
-    def _failed(self, what: str) -> DemoError:
+    def _failed(self, what: str) -> BenchError:
         lines = self.said().strip().splitlines()
         said = lines[-1] if lines else "it said nothing"
-        return DemoError(f"{self.name} {what}: {said}", remedy=f"See {self.log}")
+        return BenchError(f"{self.name} {what}: {said}", remedy=f"See {self.log}")
 
     def kill(self) -> None:
         """SIGKILL, and wait. Idempotent."""

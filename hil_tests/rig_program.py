@@ -12,9 +12,9 @@ from typing import Any
 
 import tomlkit
 
-from hil_tests.demo.session import EASY_WORD, Plan, Session
-from hil_tests.processes import DemoError
+from hil_tests.processes import BenchError
 from hil_tests.rig import main
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 
 app = main.app
 
@@ -29,7 +29,7 @@ def table_files(addresses: dict[str, Any]) -> list[str]:
             Session(Plan(by_hand=True), folder, rig=addresses).write_settings()
         else:
             _give_addresses(settings, addresses)
-    except (DemoError, OSError, KeyError, ValueError) as error:
+    except (BenchError, OSError, KeyError, ValueError) as error:
         if is_new:
             settings.unlink(missing_ok=True)
         return [f"table       no settings: {error}"]

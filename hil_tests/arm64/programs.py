@@ -20,7 +20,7 @@ import cv2
 from hil_tests.arm64 import camera, service
 from hil_tests.arm64.emulator import EmulationError, Emulator, marks_of
 from hil_tests.arm64.processors import Core
-from hil_tests.demo.session import Plan, Session
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import CameraError

@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.report import Round, Tally
 from hil_tests.report.html import filled
+from hil_tests.table_under_test.report import Round, Tally
 
 NAME = "index.html"
 

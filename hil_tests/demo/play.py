@@ -22,12 +22,12 @@ from rich.table import Table
 from rich.text import Text
 
 from hil_tests.demo import page
-from hil_tests.demo import report as reporting
-from hil_tests.demo.people import People
-from hil_tests.demo.session import EASY_WORD, Plan, Session
-from hil_tests.processes import DemoError
+from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.plant.looks import STYLES
+from hil_tests.table_under_test import report as reporting
+from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
 
@@ -80,7 +80,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
             except (KeyboardInterrupt, SystemExit):
                 # SystemExit is how Rich says that nobody reads any more (`| head`).
                 console.print("stopping …")
-            except DemoError as error:
+            except BenchError as error:
                 folder.is_evidence = True
                 line = f"{error.code}: {error.line()}"
                 console.print(line, style="bold red", soft_wrap=True)
@@ -111,16 +111,16 @@ def _end_when_hung_up(console: Console) -> None:
 
 
 def _require_possible(plan: Plan, rounds: int | None) -> None:
-    """Raise `DemoError` for what the rig would refuse, before anything is made or started."""
+    """Raise `BenchError` for what the rig would refuse, before anything is made or started."""
     if plan.dice not in STYLES:
-        raise DemoError(
+        raise BenchError(
             f"--dice {plan.dice}: the rig has no such dice",
             remedy=f"There are: {', '.join(STYLES)}",
         )
     if plan.seed < 0:
-        raise DemoError(f"--seed {plan.seed}: a seed is 0 or more", remedy="Give another one")
+        raise BenchError(f"--seed {plan.seed}: a seed is 0 or more", remedy="Give another one")
     if plan.by_hand and rounds is not None:
-        raise DemoError(
+        raise BenchError(
             "--by-hand plays as many rounds as you play",
             remedy="Leave --rounds out; Ctrl-C ends the demonstration",
         )
@@ -134,7 +134,7 @@ class _Folder:
     """
 
     def __init__(self, report: Path | None) -> None:
-        """`report`: the person's folder; None for a passing one. Raises `DemoError`."""
+        """`report`: the person's folder; None for a passing one. Raises `BenchError`."""
         self._is_passing = report is None
         self.path = (
             Path(tempfile.mkdtemp(prefix="shaker-demo-")) if report is None else _made(report)
@@ -154,7 +154,7 @@ class _Folder:
 def _made(report: Path) -> Path:
     """Return the person's folder, made where it was not there, as an absolute path.
 
-    Raises `DemoError` where it cannot be made or written, or holds an earlier report.
+    Raises `BenchError` where it cannot be made or written, or holds an earlier report.
     """
     remedy = "Give another folder with --report"
     try:
@@ -162,28 +162,28 @@ def _made(report: Path) -> Path:
         report = report.resolve()
         report.mkdir(parents=True, exist_ok=True)
         if (report / "journal.sqlite").exists():
-            raise DemoError(
+            raise BenchError(
                 f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
             )
         if not os.access(report, os.W_OK | os.X_OK):
-            raise DemoError(f"the report folder {report} may not be written", remedy=remedy)
+            raise BenchError(f"the report folder {report} may not be written", remedy=remedy)
     except UnicodeEncodeError as error:
         # The settings file names it, and a settings file is UTF-8.
-        raise DemoError(
+        raise BenchError(
             f"the name of the report folder is no UTF-8: {str(report)!a}", remedy=remedy
         ) from error
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
         reason = (
             error.strerror if isinstance(error, OSError) else "its links lead round in a circle"
         )
-        raise DemoError(
+        raise BenchError(
             f"the report folder {report} cannot be made: {reason}", remedy=remedy
         ) from error
     return report
 
 
 def _watch(session: Session, rounds: int | None, console: Console, plain: bool) -> None:
-    """Show the table until enough rounds are recorded. Raises `DemoError` where it cannot go on."""
+    """Show the table until enough rounds are recorded. Raises BenchError where it cannot go on."""
     said: list[str] = []  # by the people's threads; only this one prints
     people = None if session.plan.by_hand else People(session, said.append)
     if people is not None:
@@ -201,7 +201,7 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
             time.sleep(LOOK_S)
             session.check()
             if people is not None and people.failure is not None:
-                raise DemoError(str(people.failure), remedy=f"See {session.folder}/service.log")
+                raise BenchError(str(people.failure), remedy=f"See {session.folder}/service.log")
             view = read_status(session.runtime_dir)
             if live is not None:
                 below = [_below(session, said, is_long=is_long) for is_long in (True, False)]
@@ -273,7 +273,7 @@ class Patience:
         self._moved_s = self._well_s = time.monotonic()
 
     def look(self, view: dict[str, Any]) -> int:
-        """The number of the newest round that is over. Raises `DemoError` where nothing goes on."""
+        """The number of the newest round that is over. Raises BenchError where nothing goes on."""
         now_s = time.monotonic()
         newest = view["rounds"][-1]["round"] if view["rounds"] else 0
         if newest != self._played:
@@ -282,9 +282,9 @@ class Patience:
             self._well_s = now_s
         if now_s - self._well_s > REPAIR_S:
             faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
-            raise DemoError(f"the table went out of service: {faults or view['says']}")
+            raise BenchError(f"the table went out of service: {faults or view['says']}")
         if now_s - self._moved_s > STUCK_S:
-            raise DemoError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
+            raise BenchError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
         return self._played
 
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import tomlkit
 
-from hil_tests.demo.session import Plan, Session
 from hil_tests.floor.house import SITE, House, free_port
 from hil_tests.floor.journals import RecordedTable, RunningLink
 from hil_tests.page.bench import Staff
-from hil_tests.processes import DemoError, Part, program
+from hil_tests.processes import BenchError, Part, program
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import Store
@@ -66,12 +66,12 @@ class PlayingTable:
         self.link = Part("link", command, log, nice=10)  # as its unit: the table goes first
 
     def __enter__(self) -> PlayingTable:
-        """Raises DemoError where rig or service do not start."""
+        """Raises BenchError where rig or service do not start."""
         for left in reversed(range(TRIES)):
             try:
                 self.session.__enter__()
                 break
-            except DemoError:
+            except BenchError:
                 if not left:
                     raise
                 shutil.rmtree(self.session.folder)

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from hil_tests.demo import people
-from hil_tests.demo.session import Plan, Session
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
+from hil_tests.table_under_test import people
+from hil_tests.table_under_test.session import Plan, Session
 from hil_tests.waiting import seconds_until_off
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 

@@ -22,10 +22,10 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from hil_tests.demo.people import People
-from hil_tests.demo.session import Plan, Session
 from hil_tests.page.readers import Readers, get, idle_connections
 from hil_tests.processes import Part, program, resident_mb
+from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.service.status_socket import read_status
 

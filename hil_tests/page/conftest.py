@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import tomlkit
 
-from hil_tests.demo.session import Plan, Session
 from hil_tests.page.bench import Staff
 from hil_tests.processes import Part, program
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.console import accounts
 from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
 from shaker_ctl.service.status_socket import read_status

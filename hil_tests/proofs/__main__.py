@@ -228,7 +228,8 @@ def speed(
     """Time the product's own step on accepted events alone, in processor time, best of three."""
     for table in tables():
         found = explore(table, keep=True, checked=False, max_nodes=nodes, scatter=True)
-        taken = {(number, event) for each in found.kept_taken.values() for number, event in each}
+        accepted = [way for way in found.kept_ways if way.accepted]
+        taken = [(number, way.event) for way in accepted for number in way.at]
         steps = [(found.kept_nodes[number][0], event) for number, event in taken]
         best = min(_seconds(steps, table.rules) for _ in range(3))
         console.print(f"{len(steps) / best:8.0f} accepted steps a second: {table.name}")

@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hil_tests.demo.session import Plan
 from hil_tests.reliability import catalogue, mutations, results
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.crash import APPENDS, Crash, Crashes, Kept, Point, missed
@@ -30,6 +29,7 @@ from hil_tests.reliability.soak import ALLOWED, Soak, growth
 from hil_tests.reliability.tested_session import BenchError, TestedSession
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
+from hil_tests.table_under_test.session import Plan
 from shaker_ctl.errors import ShakerError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)

@@ -55,7 +55,7 @@ class Medium:
     thread: str
     """`journal` writes the first copy, `journal-second` the second."""
     calls: tuple[str, ...]
-    """Names of system calls: `fsync` (and fdatasync), `pwrite`."""
+    """Names of system calls: `fsync` (and fdatasync), `pwrite`, `rename`."""
     error: str = ""
     """Name of an errno; empty: the call is only late."""
     late_s: float = 0.0
@@ -85,6 +85,13 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherClient:
+    """Another program of this computer drives the motor through the GPIO daemon."""
+
+    for_s: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """The service is killed, and something is wrong when it starts again."""
 
@@ -101,4 +108,4 @@ class Then:
     after_s: float
 
 
-Act = Rig | Hands | Process | Hang | Medium | Clock | Memory | Typed | Start | Then
+Act = Rig | Hands | Process | Hang | Medium | Clock | Memory | Typed | OtherClient | Start | Then

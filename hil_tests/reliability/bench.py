@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from hil_tests.demo.people import SERIALS, entry
-from hil_tests.demo.table import TableUnderTest
 from hil_tests.reliability.tested_session import BenchError, TestedSession
 from hil_tests.rig.control import RigRefusedError
+from hil_tests.table_under_test.people import SERIALS, entry
+from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Floorperson
 from shaker_ctl.errors import ConsoleLineError, ShakerError
@@ -107,7 +107,7 @@ class Bench(TableUnderTest):
         return console
 
     def restart_service(self) -> None:
-        """Start the service again, whatever became of it; raises `DemoError` where it will not."""
+        """Start the service again, whatever became of it; raises `BenchError` where it will not."""
         self.leave_consoles()
         self.session.kill_service()
         self.restarts += 1

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.reliability.bench import Bench
+from hil_tests.reliability.tested_session import BenchError
 
 SUFFIXES = ("", "-wal", "-shm")
 
@@ -65,6 +66,41 @@ def _edit(path: Path, statement: str) -> None:
         db.commit()
 
 
+def _link(at: Path, to: Path) -> None:
+    """Put a link where a file of the table is, or would be."""
+    at.unlink(missing_ok=True)
+    at.symlink_to(to)
+
+
+def _lock(bench: Bench) -> Path:
+    return bench.session.journal.with_name(bench.session.journal.name + ".lock")
+
+
+def _bystander(bench: Bench) -> Path:
+    return bench.session.folder / "bystander"
+
+
+def _plant_at_the_lock(bench: Bench) -> None:
+    _bystander(bench).write_text(BYSTANDER)
+    _link(_lock(bench), _bystander(bench))
+
+
+def _clear_the_lock(bench: Bench) -> None:
+    """Raises BenchError where a start wrote through the link."""
+    _lock(bench).unlink()
+    if _bystander(bench).read_text() != BYSTANDER:
+        raise BenchError("a start wrote into a file that a planted link names")
+
+
+def _plant_at_the_second(bench: Bench) -> None:
+    """Both copies, on their own media to all appearance, end in one file of somebody's choice."""
+    second = _copies(bench)[1]
+    _away(second)
+    _link(second, second.with_name(second.name + ".kept"))
+
+
+BYSTANDER = "not the table's\n"
+
 LAST = "(SELECT max(sequence) FROM record)"
 FLIP = (
     'UPDATE record SET body = CAST(replace(CAST(body AS TEXT), \'"kind":"step"\', '
@@ -94,6 +130,8 @@ BROKEN: dict[str, Broken] = {
     "main cut": Broken(lambda b: _edit(_copies(b)[0], CUT), lambda b: _back(_copies(b)[0])),
     "second missing": Broken(lambda b: _away(_copies(b)[1]), lambda b: _back(_copies(b)[1])),
     "second foreign": Broken(lambda b: _edit(_copies(b)[1], OTHER), lambda b: _back(_copies(b)[1])),
+    "lock planted": Broken(_plant_at_the_lock, _clear_the_lock),
+    "second planted": Broken(_plant_at_the_second, lambda b: _back(_copies(b)[1])),
     "lamp silent": _rig("lamp_silent", "heal lamp_silent"),
     "lamp exchanged": _rig("lamp_other_box", "heal lamp_other_box"),
     "lamp not a box": _rig("lamp_not_a_box", "heal lamp_not_a_box"),

@@ -22,6 +22,7 @@ from hil_tests.reliability.acts import (
     Hang,
     Medium,
     Memory,
+    OtherClient,
     Process,
     Rig,
     Start,
@@ -79,7 +80,10 @@ class CatalogueFault:
 # ── Outcomes ────────────────────────────────────────────────────────────────
 
 OFF_S = 0.15
-"""Longest drive of a motor whose controller is gone, or whose contact denies it."""
+"""Longest drive of a motor whose controller is gone."""
+
+DENIED_S = 0.05
+"""Longest drive against a contact that denies it: 2 ms, where the computer is not late."""
 
 STANDS = Required(
     Ending.SETTLED,
@@ -274,8 +278,8 @@ MOTOR = (
         "motor-slow-start",
         Rig("slow_start factor=0.12"),
         {
-            # Or the driver's own protection, where its current stays at the limit for too long.
-            BETS: shaker("motor-slow-start", "motor-driver", within_s=0.70, from_en=True),
+            # The driver's own protection is first: its current stays at the limit for too long.
+            BETS: shaker("motor-driver", within_s=0.55, from_en=True),
             REST: UNAFFECTED,
         },
     ),
@@ -396,6 +400,8 @@ MOTOR = (
             TOSS: shaker("motor-overspeed", "tach-unreliable", within_s=0.30),
         },
     ),
+    # The values are those that the dice show, whatever lies in the compartment.
+    CatalogueFault("die-exchanged-for-a-misspotted-one", Rig("die_misspotted"), {BETS: UNAFFECTED}),
     CatalogueFault(
         "cam-coupling-broken",
         Rig("cam_slip"),
@@ -419,7 +425,7 @@ CONTACTS = (
         "estop-pressed",
         ESTOP,
         {
-            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("EstopPressed", within_s=0.2, life=Life.OPEN),
             PUSH: stands(seen="EstopPressed", within_s=0.2),
             LIT: stands(seen="EstopPressed", within_s=0.2),
@@ -429,7 +435,7 @@ CONTACTS = (
         "estop-wire-broken",
         Rig("estop_contact_open"),
         {
-            TOSS: denied("EstopPressed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", DENIED_S, Life.INSPECTION_DUE),
             LIT: stands(seen="EstopPressed", within_s=0.2),
         },
     ),
@@ -446,7 +452,7 @@ CONTACTS = (
                     within_s=0.2,
                 ),
             ),
-            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CompartmentOpened", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
             PUSH: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
@@ -456,7 +462,7 @@ CONTACTS = (
         "compartment-wire-broken",
         Rig("compartment_contact_open"),
         {
-            TOSS: denied("CompartmentOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CompartmentOpened", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CompartmentOpened", within_s=0.2, life=Life.INSPECTION_DUE),
             LIT: stands(Life.INSPECTION_DUE, seen="CompartmentOpened", within_s=0.2),
         },
@@ -500,7 +506,7 @@ COVERS = (
         "cover-contact-opens",
         Rig("cover_contact_open"),
         {
-            TOSS: denied("CoverOpened", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverOpened", DENIED_S, Life.INSPECTION_DUE),
             # Bets are open over dice that can be seen. Until the tach has been silent it is the
             # toss, after which an inspection is due.
             REST: tuple(
@@ -559,7 +565,7 @@ COVERS = (
         "cover-put-on-where-none-may-be",
         COVER,
         {
-            TOSS: denied("CoverClosed", 0.45 + OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverClosed", 0.45 + DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CoverClosed", within_s=0.45 + 0.2, life=Life.OPEN),
             LIT: stands(seen="CoverClosed", within_s=0.45 + 0.2),
         },
@@ -569,7 +575,7 @@ COVERS = (
         "cover-contact-welded-where-none-may-be",
         Rig("cover_contact_stuck"),
         {
-            TOSS: denied("CoverClosed", OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("CoverClosed", DENIED_S, Life.INSPECTION_DUE),
             BETS: not_started("CoverClosed", within_s=0.2, life=Life.OPEN),
         },
         profile=BARE,
@@ -884,6 +890,19 @@ GPIO = (
         },
     ),
     CatalogueFault(
+        "another-client-drives-the-motor",
+        OtherClient(),
+        {
+            BETS: (
+                replace(
+                    not_started("ShakerFault", "motor-no-stop", within_s=1.5)[0],
+                    motor=None,  # EN is high at the other program's will
+                ),
+            ),
+        },
+        dwell_s=1.8,
+    ),
+    CatalogueFault(
         "gpio-link-cut",
         Rig("pigpiod_vanish"),
         {TOSS: (replace(GPIO_LOST, motor=Motor.STOPPED, motor_within_s=OFF_S),)},
@@ -977,7 +996,7 @@ JOURNAL = (
         "estop-while-a-sync-takes-2-s",
         Then(LATE_SYNC, ESTOP, after_s=0.3),
         {
-            TOSS: denied("EstopPressed", 0.3 + OFF_S, Life.INSPECTION_DUE),
+            TOSS: denied("EstopPressed", 0.3 + DENIED_S, Life.INSPECTION_DUE),
         },
     ),
     CatalogueFault(
@@ -1014,6 +1033,24 @@ JOURNAL = (
         {LIT: unwritten(Ending.SETTLED)},
         restarts=True,
     ),
+    # A day later by the clock, so that the volume ends behind the round; its next one cannot be.
+    CatalogueFault(
+        "volume-change-on-a-full-disk",
+        Then(Clock(86_400.0), Medium("journal", ("rename",), error="ENOSPC"), after_s=0.0),
+        {
+            LIT: (
+                replace(
+                    STANDS,
+                    life=Life.OUT_OF_SERVICE,
+                    codes=("journal-write",),
+                    seen_as=("ControllerFault:clock",),
+                    within_s=1.5,
+                ),
+            ),
+        },
+        hold_s=3.0,
+        restarts=True,
+    ),
     CatalogueFault(
         "second-copy-full",
         Medium("journal-second", ("pwrite",), error="ENOSPC"),
@@ -1047,6 +1084,10 @@ STARTS = (
     CatalogueFault("journal-byte-flipped", Start("main flipped"), _no_start("record")),
     CatalogueFault(
         "journal-tail-cut", Start("main cut"), _no_start("end of the journal is missing")
+    ),
+    CatalogueFault("link-planted-for-the-lock", Start("lock planted"), _no_start("locked")),
+    CatalogueFault(
+        "link-planted-for-the-second-copy", Start("second planted"), _no_start("is a link")
     ),
     CatalogueFault("journal-missing-at-start", Start("main missing"), _no_start("is missing")),
     CatalogueFault("lamp-box-silent-at-start", Start("lamp silent"), _no_start("lamp")),

@@ -8,12 +8,15 @@ status and line. Any other exception counts as `traceback`, and is always an err
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +44,9 @@ STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
 SMALL_B = 8192
 """Files up to this size are damaged at each byte."""
 
+KEPT_EVERY = 200
+"""Trials after which the counts are written."""
+
 
 @dataclass(frozen=True)
 class TableFiles:
@@ -64,6 +70,15 @@ class TableFiles:
             for path in found
             if self.packages not in path.parents and path.suffix != ".lock"
         )
+
+    def contents(self) -> dict[Path, bytes]:
+        """Return the bytes of every file but the packages."""
+        found = {}
+        for place, folders, names in os.walk(self.folder):
+            if place == str(self.folder):
+                folders.remove(self.packages.name)
+            found.update({(here := Path(place, name)): here.read_bytes() for name in names})
+        return found
 
     def facts(self, *, is_seal_looked_at: bool = True) -> tuple[object, ...]:
         """Start as far as the first device; return what was read. Raises as a start does.
@@ -197,35 +212,71 @@ REPLACED = {
 
 
 def trials(
-    table: TableFiles, file: Path, most: int | None, seed: int, work: Path
+    table: TableFiles, file: Path, most: int | None, seed: int, after: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Damage one file in every way; yield what was done, and how the start ended."""
-    sound = table.facts(is_seal_looked_at=file.name.startswith(("seal.", "settings")))
-    backup = work.with_name(work.name + ".sound")
-    shutil.rmtree(backup, ignore_errors=True)
-    shutil.copytree(table.folder, backup)
-    content = (table.folder / file).read_bytes()
+    """Damage one file in every way but the first `after`; yield what was done, and how the start
+    ended."""
+    facts = table.facts(is_seal_looked_at=file.name.startswith(("seal.", "settings")))
+    sound = table.contents()
+    content = sound[table.folder / file]
     size = len(content)
-    for name, damage in flips(size, None if size <= SMALL_B and most is None else most, seed):
+    every = flips(size, None if size <= SMALL_B and most is None else most, seed)
+    for name, damage in islice(every, after, None):
         (table.folder / file).write_bytes(damage(content))
-        yield name, table.outcome(sound, is_guarded=is_guarded(file))
-        _put_back(backup, table.folder)
+        yield name, table.outcome(facts, is_guarded=is_guarded(file))
+        put_back(table, sound)
 
 
-def _put_back(backup: Path, folder: Path) -> None:
+def put_back(table: TableFiles, sound: Mapping[Path, bytes]) -> None:
     """Restore every file, and take away what a start has left (evidence, locks)."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if not (backup / path.relative_to(folder)).exists():
-            path.rmdir() if path.is_dir() else path.unlink()
-    for path in backup.rglob("*"):
-        here = folder / path.relative_to(backup)
-        if path.is_file() and (not here.exists() or here.read_bytes() != path.read_bytes()):
-            shutil.copy2(path, here)
+    folders = {path.parent for path in sound}
+    now = table.contents()
+    for path in now.keys() - sound.keys():
+        path.unlink()
+    for path, content in sound.items():
+        if now.get(path) != content:
+            path.write_bytes(content)
+    for left in {path.parent for path in now} - folders:
+        shutil.rmtree(left)
+
+
+@dataclass
+class Counts:
+    """What became of one file's damage so far."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    """Each change that passed and each traceback, with what was done."""
+
+    @classmethod
+    def kept(cls, path: Path | None) -> Counts:
+        """Those of an earlier run; none where there is no such run."""
+        if path is None or not path.exists():
+            return cls()
+        plain = json.loads(path.read_bytes())
+        return cls(Counter(plain["outcomes"]), plain["wrong"])
+
+    def keep(self, path: Path | None) -> None:
+        """Write them, whole or not at all."""
+        if path is not None:
+            aside = path.with_suffix(".new")
+            aside.write_text(json.dumps({"outcomes": self.outcomes, "wrong": self.wrong}))
+            aside.replace(path)
+
+    def add(self, done: str, outcome: str) -> None:
+        """Count one trial."""
+        self.outcomes[outcome] += 1
+        if outcome.startswith((TRACEBACK, CHANGED)):
+            self.wrong.append(f"{done}: {outcome}")
 
 
 def main(
     most: Annotated[int, typer.Option(min=1, help="Places in a large file.")] = 20_000,
     seed: Annotated[int, typer.Option(help="Of the places.")] = 1,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of the counts: the next run goes on there.")
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option(help="A file of the table.")] = None,
 ) -> None:
     """Damage a table's files; status 1 where a change passed or a start ended in a traceback."""
     wrong = 0
@@ -233,14 +284,24 @@ def main(
         (folder / "table").mkdir()
         table = made(folder / "table")
         for file in table.files():
-            counted: Counter[str] = Counter()
-            for done, outcome in trials(table, file, most, seed, folder / "work"):
-                counted[outcome] += 1
-                if outcome.startswith((TRACEBACK, CHANGED)):
-                    wrong += 1
-                    typer.echo(f"  {file}, {done}: {outcome}")
-            told = ", ".join(f"{name} {n}" for name, n in counted.most_common())
-            typer.echo(f"{file}: {counted.total()}: {told}")
+            if only and str(file) not in only:
+                continue
+            kept = None
+            if results is not None:
+                results.mkdir(parents=True, exist_ok=True)
+                kept = results / f"{str(file).replace(os.sep, '+')}.{most}.{seed}.json"
+            counts = Counts.kept(kept)
+            before = counts.outcomes.total()
+            for n, (done, outcome) in enumerate(trials(table, file, most, seed, before), 1):
+                counts.add(done, outcome)
+                if n % KEPT_EVERY == 0:
+                    counts.keep(kept)
+            counts.keep(kept)
+            for one in counts.wrong:
+                typer.echo(f"  {file}, {one}")
+            told = ", ".join(f"{name} {n}" for name, n in counts.outcomes.most_common())
+            typer.echo(f"{file}: {counts.outcomes.total()}: {told}")
+            wrong += len(counts.wrong)
     typer.echo(f"tracebacks and accepted changes: {wrong}")
     if wrong:
         raise typer.Exit(1)

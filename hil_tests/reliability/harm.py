@@ -17,14 +17,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pigpio
+
 from hil_tests.reliability import acts, tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.moments import TRIGGERS, Moment
 from hil_tests.reliability.tested_session import BenchError
+from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
 
 LOOK_S = 0.002
+MOTOR_HZ = 20_000
 FIVE_TURNS_S = 0.55
 """From EN to the same five turns that `moments.EDGES` counts: run-up of 0.3 s to some 800 rpm."""
 
@@ -177,6 +181,8 @@ class Harm:
                 self._bench.session.show_memory(available_kb)
             case acts.Typed(port, text, for_s):
                 self._later(lambda: self._type(port, text, for_s))
+            case acts.OtherClient(for_s):
+                self._later(lambda: self._drive_motor(for_s))
             case acts.Start():
                 self._signal(self._service(), "killed", 0.0)
             case acts.Then(first, second, after_s):
@@ -236,6 +242,22 @@ class Harm:
                 time.sleep(0.01)
         finally:
             os.close(handle)
+
+    def _drive_motor(self, for_s: float) -> None:
+        """Full duty and EN, again and again: the dead-man takes both back at each of its turns."""
+        where, pins = self._bench.session.rig["pigpiod"], PinMap()
+        until_s = time.monotonic() + for_s
+        pi = pigpio.pi(where["host"], where["port"], show_errors=False)
+        try:
+            while time.monotonic() < until_s and not self._ended.is_set():
+                pi.hardware_PWM(pins.motor_pwm, MOTOR_HZ, 1_000_000)
+                pi.write(pins.motor_enable, 0)
+                pi.write(pins.motor_enable, 1)
+                time.sleep(0.002)
+            pi.write(pins.motor_enable, 0)
+            pi.hardware_PWM(pins.motor_pwm, MOTOR_HZ, 0)
+        finally:
+            pi.stop()
 
     def _later(self, act: Callable[[], None]) -> None:
         threading.Thread(target=act, daemon=True).start()

@@ -1,9 +1,9 @@
 """A journal of years, written by the product's own writer, and what a start costs with it.
 
 `python -m hil_tests.reliability.large_journal FOLDER --records 3000000` makes both copies in
-volumes of gaming days and measures them: CPU time of opening, of verifying a record, and peak
-memory. The rounds are made up, 13 records each, of 1,040 bytes on average as those of a played
-round.
+volumes of gaming days and measures them. It takes the CPU time of opening, of verifying a record,
+of the tables beside the chain, of statistics and a day sheet; and peak memory. The rounds are made
+up, 13 records each, of 1,040 bytes on average as those of a played round.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.testing import CliRunner
 
 from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
+from shaker_ctl.adapters.disk.records_process import Tables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.commands.journal import app
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.statistics import figures_of
 
 ROUNDS_A_DAY = 960
 """One a minute, sixteen hours."""
@@ -140,10 +145,38 @@ def measured(parameters: JournalParameters) -> Iterator[str]:
         began_s = time.process_time()
         opened.main.read_round(rounds[0] // 2)
         yield f"a round of the middle takes {1000 * (time.process_time() - began_s):.1f} ms of CPU"
+        yield from of_tables(parameters, head.sequence)
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         yield f"peak memory {peak_mb:.0f} MB"
     finally:
         opened.close()
+
+
+def of_tables(parameters: JournalParameters, records: int) -> Iterator[str]:
+    """Measure the projection beside the chain, and what is told from it and from one volume."""
+    began_s = time.process_time()
+    tables = Tables(parameters.path)
+    while tables.keep_up():
+        pass
+    tables.close()
+    took_s = time.process_time() - began_s
+    size_mb = place(parameters.path).stat().st_size / 1e6
+    yield f"the tables are made anew from {records / took_s:,.0f} records a second"
+    yield f"and are {size_mb:.1f} MB"
+    began_s = time.process_time()
+    counted = TablesReader(place(parameters.path)).counted()
+    assert counted is not None
+    shown = figures_of(counted[0])
+    yield (
+        f"statistics of {shown['tosses']} tosses take {1000 * (time.process_time() - began_s):.1f} "
+        "ms of CPU"
+    )
+    for words in (["last"], ["day"]):
+        began_s = time.process_time()
+        done = CliRunner().invoke(app, [*words, "--journal", str(parameters.path)])
+        assert done.exit_code == 0, done.output
+        took_s = time.process_time() - began_s
+        yield f"shaker-ctl journal {words[0]} takes {took_s:.2f} s of CPU"
 
 
 def main(

@@ -2,6 +2,7 @@
 
     python -m hil_tests.reliability.motor_off --trials 50
     python -m hil_tests.reliability.motor_off --trials 50 --backend gpiod
+    python -m hil_tests.reliability.motor_off --trials 10 --readers 5
 
 Owns the experiment: a victim process drives the shaker through the real client and the shipped
 motion thread; this process holds the machine, ends the victim's control at a random moment of a
@@ -9,6 +10,9 @@ toss, and measures at the pins when the motor was no longer driven: EN low, behi
 monostable, or no duty. The monostable bridges the microseconds for which EN is pulsed low; a level
 low for `SETTLED_S` is the end. With gpiod the victim runs on the real libgpiod behind the rig's
 gpiochip, and its dead-man is a process that can be killed and stopped as well.
+
+The victim writes a journal and answers on a status socket, as a table does. With `--readers` a page
+follows both and sends what it sees to so many.
 """
 
 from __future__ import annotations
@@ -24,31 +28,40 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import tomlkit
 import typer
 from rich.console import Console
 from rich.progress import track
 
+from hil_tests.page.bench import a_page
+from hil_tests.page.readers import Readers
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
+from shaker_ctl.console.desk import MotorView, TableView
+from shaker_ctl.console.machine import plain
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, Head, Record, genesis
+from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.events import Event, ShakerFault
+from shaker_ctl.rules.outcome import AREAS
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.motion_thread import MotionThread
+from shaker_ctl.service.status_socket import StatusSocket
 
 LIMIT_S = 0.150
 """Longest drive of a motor whose controller is gone."""
@@ -70,41 +83,34 @@ GOES_ON_S = 0.3
 
 WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
 
+JOURNAL, RUNTIME = "journal.sqlite", "run"
+
 LONG_SHAKE = ShakeParameters(shortest_s=6.0, max_s=6.0)
 
 
 # ── The victim ──────────────────────────────────────────────────────────────
 
 
-class HangingMedium:
-    """A journal's medium that takes two seconds for its next sync once it was told to."""
+class HangingJournal(SqliteJournal):
+    """A journal that takes two seconds for its next sync once it was told to."""
 
-    def __init__(self) -> None:
-        self.hangs = False
-        self._head = genesis("a victim")
-
-    def head(self) -> Head:
-        return self._head
+    hangs = False
 
     def write(self, records: Sequence[Record]) -> None:
         if self.hangs:
             time.sleep(HUNG_SYNC_S)
-        self._head = Head(records[-1].sequence, records[-1].hash)
-
-    def next_volume(self, day: str, run: Mapping[str, Any]) -> Entry:
-        """Nobody begins a volume here."""
-        raise AssertionError(day, run)
-
-    def check_tail(self) -> None:
-        """Nothing is kept that could be damaged."""
+        super().write(records)
 
 
-def victim(parameters: str) -> None:
-    """Toss for ever; obey one word on standard input that breaks something."""
+def victim(parameters: str, folder: Path) -> None:
+    """Toss for ever; obey one word on standard input that breaks something.
+
+    It writes the journal in `folder`, and shows screens what it does.
+    """
     pins = make_pins(GpioParameters.model_validate_json(parameters), model="")
     heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
     hung = {"state": False, "motion": False}
-    medium = HangingMedium()
+    medium = HangingJournal(folder / JOURNAL)
     journal = JournalThread(
         main=medium,
         second=None,
@@ -158,6 +164,7 @@ def victim(parameters: str) -> None:
     )
     pins.link.open()
     journal.start()
+    StatusSocket(folder / RUNTIME, lambda: seen(turns)).start()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
     motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
@@ -171,6 +178,13 @@ def victim(parameters: str) -> None:
     elif word:
         hung[word.removeprefix("hang-")] = True
     time.sleep(10.0)
+
+
+def seen(turns: int) -> dict[str, Any]:
+    """What a table's page is told of a toss."""
+    motor = MotorView(rpm=800.0 + turns % 50, is_enabled=True)
+    view: Any = plain(TableView(table="Victim", life="open", phase="tossing", motor=motor))
+    return {**view, "areas": list(AREAS), "rounds": [], "monotonic_s": time.monotonic()}
 
 
 # ── The observer ────────────────────────────────────────────────────────────
@@ -326,13 +340,32 @@ def judged(found: Sequence[Distribution]) -> tuple[list[str], bool]:
     return said, not unknown and max(worst) <= LIMIT_S
 
 
+@contextmanager
+def watched(folder: Path, readers: int) -> Iterator[None]:
+    """A page of the victim's journal and views, with so many readers; nothing for none."""
+    if not readers:
+        yield
+        return
+    SqliteJournal(folder / JOURNAL).close()
+    settings = {
+        "service": {"runtime_dir": str(folder / RUNTIME), "table_name": "Victim"},
+        "journal": {"path": str(folder / JOURNAL), "pictures": str(folder / "pictures")},
+    }
+    (folder / "settings.toml").write_text(tomlkit.dumps(settings))
+    with a_page(folder, "page") as page, Readers(page.address, readers) as following:
+        yield
+        page.check()
+        typer.echo(f"a page sent {following.received / 1000:.0f} kB to {readers} readers meanwhile")
+
+
 def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float | None:
     """Start a victim, let it shake, act, and return the seconds until EN was low.
 
     None where the toss had ended by itself before the act: a machine so busy that a thread of the
     victim was late stops rightly, and measures nothing.
     """
-    command = [sys.executable, "-m", __spec__.name, "--victim", _pins_of(rig).model_dump_json()]
+    victims = ["--victim", _pins_of(rig).model_dump_json(), "--folder", str(rig.plan.folder)]
+    command = [sys.executable, "-m", __spec__.name, *victims]
     if isinstance(rig.gpio, KernelGpio):
         entry = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", rig.gpio.address["door"]]
         command = [*entry, *command]
@@ -377,15 +410,16 @@ def _pins_of(rig: Rig) -> GpioParameters:
 
 
 def measure(
-    trials: int, ways: list[str], seed: int = 0, backend: str = "pigpio"
+    trials: int, ways: list[str], seed: int = 0, backend: str = "pigpio", readers: int = 0
 ) -> list[Distribution]:
-    """Run every way `trials` times, in turn, on one rig."""
+    """Run every way `trials` times, in turn, on one rig; beside a page where it has readers."""
     wires = Gpio.GPIOCHIP if backend == "gpiod" else Gpio.VIRTUAL
     chance = random.Random(seed)
     found = [Distribution(way) for way in ways]
     with tempfile.TemporaryDirectory() as folder:
         plan = RigPlan(Path(folder), seed=seed, file=RigFile(gpio=GpioTable(wires=wires)))
-        _measure_on(plan, WAYS[backend], found, trials, chance)
+        with watched(plan.folder, readers):
+            _measure_on(plan, WAYS[backend], found, trials, chance)
     return found
 
 
@@ -417,16 +451,18 @@ def main(
     way: Annotated[
         list[str] | None, typer.Option(help="One of: " + ", ".join(sorted(COMMON)) + ".")
     ] = None,
+    readers: Annotated[int, typer.Option(min=0, help="Of a page beside it; 0: no page.")] = 0,
     parameters: Annotated[str, typer.Option("--victim", hidden=True)] = "",
+    folder: Annotated[Path, typer.Option(hidden=True)] = Path(),
 ) -> None:
     """Measure; status 1 where a way was too slow, or was never measured."""
     if parameters:
-        victim(parameters)
+        victim(parameters, folder)
         return
     ways = way or list(WAYS[backend])
     if unknown := set(ways) - set(WAYS[backend]):
         raise typer.BadParameter(f"{backend} knows no way {sorted(unknown)[0]!r}")
-    found = measure(trials, ways, backend=backend)
+    found = measure(trials, ways, backend=backend, readers=readers)
     said, is_good = judged(found)
     for line in [*(distribution.line() for distribution in found), *said]:
         typer.echo(line)

@@ -105,7 +105,7 @@ MUTATIONS = (
     Mutation(
         "slow start not watched",
         (Edit(WATCH, "if after_s < self._p.start_s:", "if True:"),),
-        *("motor-slow-start", BETS, "motor-slow-start"),
+        *("motor-supply-sag", BETS, "motor-slow-start"),
     ),
     Mutation(
         "motor that does not stop not watched",
@@ -134,7 +134,7 @@ MUTATIONS = (
                 "estop_pressed=False",
             ),
         ),
-        *("estop-pressed", TOSS, "EN low"),
+        *("estop-pressed", TOSS, "event EstopPressed"),
     ),
     Mutation(
         "dead-man off",
@@ -241,8 +241,9 @@ MUTATIONS = (
                 "        require_lit(status, expected, round_id)\n        return status",
                 "        return status",
             ),
+            Edit(LAMPS, "if lit != frozenset(areas):", "if False:"),
         ),
-        *("lamps-wired-to-neighbours", REST, "lamps dark"),
+        *("lamps-wired-to-neighbours", REST, "ending settled_by_hand, seen: settled"),
     ),
     Mutation(
         "lamps not watched while lit",
@@ -337,15 +338,11 @@ def mutated_tree(mutation: Mutation, folder: Path) -> Path:
     texts = changed(mutation)
     for package in PACKAGES:
         skipped = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / package, folder / package, copy_function=_link, ignore=skipped)
+        # No links: the camera process is started from where its file truly lies.
+        shutil.copytree(ROOT / package, folder / package, ignore=skipped)
     for file, text in texts.items():
-        (folder / file).unlink()  # a link to the file of the tree
         (folder / file).write_text(text, "utf-8")
     return folder
-
-
-def _link(source: str, target: str) -> None:
-    Path(target).symlink_to(source)
 
 
 # ── Judging it ──────────────────────────────────────────────────────────────

@@ -18,9 +18,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hil_tests.demo import report
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.witness import EVEN_ODD, Witness
+from hil_tests.table_under_test import report
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status

@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.session import Session, merged
 from hil_tests.processes import Part
+from hil_tests.table_under_test.session import Session, merged
 
 SETTINGS: dict[str, Any] = {
     "table": {"entry_mode": "auto", "autonomous": False},

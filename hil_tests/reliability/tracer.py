@@ -29,7 +29,11 @@ ENTRY, EXIT = 1, 2
 ORIG_RAX, RAX = 15 * 8, 10 * 8
 
 _IS_X86 = platform.machine() == "x86_64"
-NUMBERS = {"fsync": (74, 75), "pwrite": (18,)} if _IS_X86 else {"fsync": (82, 83), "pwrite": (68,)}
+NUMBERS: dict[str, tuple[int, ...]] = (
+    {"fsync": (74, 75), "pwrite": (18,), "rename": (82, 264, 316)}
+    if _IS_X86
+    else {"fsync": (82, 83), "pwrite": (68,), "rename": (38, 276)}
+)
 """Numbers of each call and of those that do the same; `fsync` with fdatasync."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.session import COVERED
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.broken_start import BROKEN
@@ -25,6 +24,7 @@ from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
 from hil_tests.reliability.tested_session import BenchError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from hil_tests.table_under_test.session import COVERED
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
 
@@ -384,15 +384,19 @@ class _Round:
         self._bench.session.stop_service()
 
     def _hold(self) -> None:
-        """Leave the fault for what shows only later; stop as soon as a required code stands."""
+        """Leave the fault for what shows only later, until a required code stands; a person then
+        restarts the service, where that is its remedy."""
         until_s = time.monotonic() + self._fault.hold_s
         wanted = {code for one in self.required for code in one.codes}
         while True:
             with suppress(ShakerError, OSError):
                 self.life = self._look()["life"]
             if time.monotonic() > until_s or wanted & self.codes:
-                return
+                break
             time.sleep(LOOK_S)
+        if self._needs_restart():
+            self._start_again()
+            self.life = self._look()["life"]
 
 
 __all__ = ["Result", "Trials"]

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.rig import lifetime
-from hil_tests.rig.control import Control, ask
+from hil_tests.rig.control import Control, told
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -162,34 +162,8 @@ class CrossedPair:
     @property
     def connections(self) -> int:
         """Clients of the controller's daemon."""
-        return int(self._ask("connections"))
+        return int(self.act("connections"))
 
-    def _ask(self, verb: str) -> Any:
-        answer = ask(Path(self.where["control"]), verb)
-        if not answer["ok"]:
-            raise OSError(answer["error"])
-        return answer[verb]
-
-    def hang(self) -> None:
-        self._ask("hang")
-
-    def reject(self) -> None:
-        self._ask("reject")
-
-    def vanish(self) -> None:
-        self._ask("vanish")
-
-    def freeze(self) -> None:
-        self._ask("freeze")
-
-    def terminate(self) -> None:
-        self._ask("terminate")
-
-    def kill(self) -> None:
-        self._ask("kill")
-
-    def resume(self) -> None:
-        self._ask("resume")
-
-    def start(self) -> None:
-        self._ask("start")
+    def act(self, verb: str) -> Any:
+        """Do one of `MANNERS` to the controller's daemon. Raises `RigRefusedError`, OSError."""
+        return told(Path(self.where["control"]), verb)

@@ -22,7 +22,6 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from hil_tests.rig.camera.faults import CAMERA_FAULTS
 from hil_tests.rig.camera.stream import Camera, CameraLostError
@@ -225,52 +224,38 @@ class SetPart(FaultPart):
         return self._faults.waiting
 
 
-class BreakableDaemon(Protocol):
-    """A daemon whose process can be had: the virtual one, here or elsewhere."""
-
-    def hang(self) -> None: ...
-    def reject(self) -> None: ...
-    def vanish(self) -> None: ...
-    def freeze(self) -> None: ...
-    def terminate(self) -> None: ...
-    def kill(self) -> None: ...
-    def resume(self) -> None: ...
-    def start(self) -> None: ...
-
-
 class DaemonPart(FaultPart):
     """The GPIO daemon: each fault is something done to it, healing gives a good one back."""
 
     name = "pigpiod"
+    _PREFIX = "pigpiod_"
+    catalogue: Mapping[str, Fault] = {
+        fault.name: fault
+        for fault in (
+            Fault("pigpiod_hang", "reads nothing more", "no replies"),
+            Fault("pigpiod_reject", "refuses clients", "closed at once"),
+            Fault("pigpiod_vanish", "drops its clients once", "closed"),
+            Fault("pigpiod_freeze", "SIGSTOP", "no replies, no scripts"),
+            Fault("pigpiod_terminate", "SIGTERM", "refused, pins stay"),
+            Fault("pigpiod_kill", "SIGKILL", "refused, outputs run on"),
+        )
+    }
 
-    def __init__(self, daemon: BreakableDaemon) -> None:
-        self._daemon = daemon
+    def __init__(self, act: Callable[[str], object]) -> None:
+        """`act` does to the daemon, here or elsewhere, what is named as in `VirtualPigpiod`."""
+        self._act = act
         self._active: set[str] = set()
-        self._acts: dict[str, tuple[Callable[[], None], Fault]] = {
-            fault.name: (act, fault)
-            for act, fault in (
-                (daemon.hang, Fault("pigpiod_hang", "reads nothing more", "no replies")),
-                (daemon.reject, Fault("pigpiod_reject", "refuses clients", "closed at once")),
-                (daemon.vanish, Fault("pigpiod_vanish", "drops its clients once", "closed")),
-                (daemon.freeze, Fault("pigpiod_freeze", "SIGSTOP", "no replies, no scripts")),
-                (daemon.terminate, Fault("pigpiod_terminate", "SIGTERM", "refused, pins stay")),
-                (daemon.kill, Fault("pigpiod_kill", "SIGKILL", "refused, outputs run on")),
-            )
-        }
-        self.catalogue: Mapping[str, Fault] = {
-            name: fault for name, (_, fault) in self._acts.items()
-        }
 
     def inject(self, order: Order) -> None:
-        self._acts[order.name][0]()
+        self._act(order.name.removeprefix(self._PREFIX))
         if order.name != "pigpiod_vanish":
             self._active.add(order.name)
 
     def heal(self, name: str) -> None:
         if name in self._active:
             self._active.discard(name)
-            self._daemon.resume()
-            self._daemon.start()
+            self._act("resume")
+            self._act("start")
 
     def active(self) -> Active:
         return {name: {} for name in sorted(self._active)}
@@ -280,7 +265,7 @@ class CameraPart(FaultPart):
     """The camera's stream; its faults are the camera's own names behind `camera_`."""
 
     name = "camera"
-    _PREFIX = "camera_"
+    PREFIX = "camera_"
     catalogue: Mapping[str, Fault] = {
         f"camera_{fault.name}": replace(fault, name=f"camera_{fault.name}")
         for fault in CAMERA_FAULTS.values()
@@ -291,17 +276,17 @@ class CameraPart(FaultPart):
 
     def inject(self, order: Order) -> None:
         numbers = {key: float(value) for key, value in order.parameters.items()}
-        self._camera.inject(order.name.removeprefix(self._PREFIX), **numbers)
+        self._camera.inject(order.name.removeprefix(self.PREFIX), **numbers)
 
     def heal(self, name: str) -> None:
-        self._camera.clear(name.removeprefix(self._PREFIX))
+        self._camera.clear(name.removeprefix(self.PREFIX))
 
     def active(self) -> Active:
         try:
             faults = self._camera.status().faults
         except CameraLostError:
             return {}  # the rig's status tells of a camera that is lost
-        return {self._PREFIX + name: dict(values) for name, values in faults.items()}
+        return {self.PREFIX + name: dict(values) for name, values in faults.items()}
 
 
 class LinesPart(FaultPart):

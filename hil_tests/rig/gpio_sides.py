@@ -11,11 +11,10 @@ import contextlib
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
 
 from hil_tests.rig.crossed import CrossedPair
 from hil_tests.rig.fault_set import Fault, FaultPart, Order
-from hil_tests.rig.faults import BreakableDaemon, DaemonPart
+from hil_tests.rig.faults import DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
@@ -45,38 +44,38 @@ class AbsentPart(FaultPart):
         raise ValueError(f"{CANNOT}: {order.name}: {self.reason}")
 
 
-class GpioSide(Protocol):
+class GpioSide:
     """The pins of one rig, once it is open."""
 
-    @property
-    def wires(self) -> Wires: ...
-
-    @property
-    def host(self) -> str:
-        """Where the controller's daemon listens."""
-
-    @property
-    def port(self) -> int: ...
+    wires: Wires
+    host = ""
+    """Where the controller's daemon listens, as `port`."""
+    port = 0
 
     @property
     def connections(self) -> int:
         """Clients of the controller's daemon; -1 where nobody can know."""
+        return -1
 
     @property
     def trouble(self) -> str:
         """Why the rig must end; empty while it must not."""
+        return ""
 
     @property
     def underruns(self) -> int:
         """How often this computer was so busy that the tach went on at its last speed."""
+        return 0
 
-    def fault_part(self) -> FaultPart: ...
+    def fault_part(self) -> FaultPart:
+        """What of the controller's daemon can be broken."""
+        raise NotImplementedError
 
     def start(self, started: contextlib.ExitStack) -> None:
         """Let clients in, once the machine's contacts are on the pins. Raises OSError."""
 
 
-class VirtualGpio:
+class VirtualGpio(GpioSide):
     """A board and its daemon in this process."""
 
     def __init__(self, table: GpioTable, folder: Path, port: int, bind: str) -> None:
@@ -85,38 +84,24 @@ class VirtualGpio:
             self.board, host=bind, port=port, fifo_folder=folder, attached=attach(table.attached)
         )
         self.wires = Wiring(self.board, table.pins)
-        self.trouble = ""
-        self.underruns = 0
-
-    @property
-    def host(self) -> str:
-        return self.daemon.host
-
-    @property
-    def port(self) -> int:
-        return self.daemon.port
+        self.host = bind
 
     @property
     def connections(self) -> int:
         return self.daemon.connections
 
     def fault_part(self) -> FaultPart:
-        return DaemonPart(self.daemon)
+        return DaemonPart(lambda what: getattr(self.daemon, what)())
 
     def start(self, started: contextlib.ExitStack) -> None:
         started.enter_context(self.daemon)
+        self.port = self.daemon.port
 
 
-class KernelGpio:
+class KernelGpio(GpioSide):
     """A board behind a virtual `/dev/gpiochip0` and a folder of hardware PWM, as a Raspberry Pi 5
     has them. There is no daemon; the controller is started through `hil_tests.rig.gpiochip.enter`.
     """
-
-    host = ""
-    port = 0
-    connections = -1
-    trouble = ""
-    underruns = 0
 
     def __init__(self, table: GpioTable, folder: Path) -> None:
         self.board = Board()
@@ -126,11 +111,8 @@ class KernelGpio:
         """Where to go in, the chip's path in there, and the folder of the PWM."""
 
     def fault_part(self) -> FaultPart:
-        known: BreakableDaemon = VirtualPigpiod(Board())
         return AbsentPart(
-            "pigpiod",
-            DaemonPart(known).catalogue,
-            "its pins have no daemon, but the kernel's device",
+            "pigpiod", DaemonPart.catalogue, "its pins have no daemon, but the kernel's device"
         )
 
     def start(self, started: contextlib.ExitStack) -> None:
@@ -144,9 +126,11 @@ class KernelGpio:
         self.address = {"door": str(entry.path), "chip": NODE, "pwm_chip": str(pwm.folder)}
 
 
-class BenchGpio:
+class BenchGpio(GpioSide):
     """Pins of somebody else's daemon, reached as its client. `pair` is set where both daemons are
     virtual ones of ours."""
+
+    wires: BenchWires
 
     def __init__(self, table: GpioTable, started: contextlib.ExitStack, rig_file: Path | None):
         """Raises `BenchError`, `ReservedError`, OSError."""
@@ -177,14 +161,10 @@ class BenchGpio:
 
     def fault_part(self) -> FaultPart:
         if self._pair is not None:
-            return DaemonPart(self._pair)
-        known: BreakableDaemon = VirtualPigpiod(Board())
+            return DaemonPart(self._pair.act)
         return AbsentPart(
-            "pigpiod", DaemonPart(known).catalogue, "the controller's GPIO daemon is a real one"
+            "pigpiod", DaemonPart.catalogue, "the controller's GPIO daemon is a real one"
         )
-
-    def start(self, started: contextlib.ExitStack) -> None:
-        """Nothing to do: the daemons have been there before us."""
 
 
 def open_gpio(

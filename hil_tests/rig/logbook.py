@@ -1,9 +1,9 @@
-"""What a person with instruments at the rig would write down: one line for each fact.
+"""What a person with instruments at the rig would write down: one line of JSON for each fact.
 
-Owns the file `events.jsonl` and the form of its lines: `{"t": monotonic seconds, "what": …}` and
-further keys. The facts are EN at the driver, the commands that the lamp box obeyed, and the start
-of each fault. Programs that judge a controller from outside read this file; a controller never
-reads it. Must not know what follows from a fact.
+Owns how the rig's logs are written, and the form of the lines of `events.jsonl`: `{"t": monotonic
+seconds, "what": …}` and further keys. The facts there are EN at the driver, the commands that the
+lamp box obeyed, and the start of each fault. Programs that judge a controller from outside read
+these files; a controller never reads them. Must not know what follows from a fact.
 
 | what | with |
 | --- | --- |
@@ -19,12 +19,13 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 
 class Logbook:
-    """Appends facts, each line complete at every moment. Safe to call from any thread."""
+    """Appends lines, each complete at every moment. Safe to call from any thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -33,11 +34,14 @@ class Logbook:
         self._file = path.open("a", encoding="utf-8")
 
     def note(self, what: str, **facts: Any) -> None:
-        """Write one line, with the moment of this call."""
-        line = json.dumps({"t": round(time.monotonic(), 6), "what": what, **facts})
+        """Write what happens, with the moment of this call."""
+        self.write({"t": round(time.monotonic(), 6), "what": what, **facts})
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Write one line; after `close` nothing."""
         with self._lock:
             if not self._file.closed:
-                self._file.write(line + "\n")
+                self._file.write(json.dumps(line) + "\n")
                 self._file.flush()
 
     def close(self) -> None:

@@ -30,14 +30,12 @@ from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.machine import PlantThread
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.plant.geometry import MAX_DICE
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.plant import Cover, Plant
 from hil_tests.rig.plant.snapshot import SceneBoard
-from hil_tests.rig.plant.truth import TossRecord, TruthLog
+from hil_tests.rig.plant.truth import TossRecord
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Part, RigFile, fitted_lens
@@ -148,12 +146,11 @@ class Rig:
         )
         for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl"):
             (folder / old).unlink(missing_ok=True)
-        truth = TruthLog(folder / "truth.jsonl")
-        started.callback(truth.close)
-        lamps = TruthLog(folder / "lamps.jsonl")
-        started.callback(lamps.close)
-        book = Logbook(folder / "events.jsonl")
-        started.callback(book.close)
+        truth, lamps, book = (
+            Logbook(folder / name) for name in ("truth.jsonl", "lamps.jsonl", "events.jsonl")
+        )
+        for log in (truth, lamps, book):
+            started.callback(log.close)
         self.gpio = open_gpio(
             self.plan.file.gpio,
             folder=folder,
@@ -187,7 +184,7 @@ class Rig:
         self.gpio.start(started)
         self._start_lines(started)
         if self.lamp is not None:
-            self.lamp.on_change = lamps
+            self.lamp.on_change = lambda change: lamps.write(change.as_dict())
         self._start_camera(scene, started)
         self.faults = Faults(self._parts(), noted=lambda what, name: book.note(what, name=name))
         self._keep(book)
@@ -303,9 +300,9 @@ class Rig:
             self.camera.address = self.plan.file.address
             started.callback(self.camera.close)
 
-    def _note(self, log: Callable[[TossRecord], None]) -> Callable[[TossRecord], None]:
+    def _note(self, truth: Logbook) -> Callable[[TossRecord], None]:
         def note(record: TossRecord) -> None:
-            log(record)
+            truth.write(record.as_dict())
             self.faults.count("rest")
             self._tosses = record.toss
             self._last_dice = " ".join(
@@ -519,6 +516,7 @@ def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
 def known_faults() -> list[dict[str, object]]:
     """The rows of the catalogue of a rig whose parts are all virtual; none has to run."""
     lamp, plant = SetPart("lamp box", LampFaults()), SetPart("plant", PlantFaults())
-    daemon = DaemonPart(VirtualPigpiod(Board()))
-    camera = AbsentPart(CameraPart.name, CameraPart.catalogue, "no rig runs")
+    camera, daemon = (
+        AbsentPart(part.name, part.catalogue, "no rig runs") for part in (CameraPart, DaemonPart)
+    )
     return rows([plant, camera, lamp, LinesPart({}), daemon, ProcessPart()])

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hil_tests.conftest import Operator
-from hil_tests.demo.session import Plan
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.session import Plan
 
 MakeTable = Callable[..., Table]
 

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hil_tests.demo.people import open_table
-from hil_tests.demo.session import Plan, Session
 from hil_tests.proofs.console_fuzz import pieces
+from hil_tests.table_under_test.people import open_table
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import machine
 from shaker_ctl.console.client import Console

@@ -25,11 +25,11 @@ from typing import Any
 
 import pexpect
 
-from hil_tests.demo.people import open_table, seen
-from hil_tests.demo.session import EASY_WORD, Plan, Session
 from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
+from hil_tests.table_under_test.people import open_table, seen
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl import __version__, console
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from hil_tests.demo.session import Plan, Session
-from hil_tests.processes import START_S, DemoError
+from hil_tests.processes import START_S, BenchError
 from hil_tests.rig.rigfile import RigFile, load
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.errors import ShakerError
 
 RUN_S = 20.0
@@ -45,7 +45,7 @@ class RunningSession(Session):
         try:
             self.rig = json.loads(file.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise DemoError(
+            raise BenchError(
                 f"no rig runs in {file.parent}: {error}",
                 remedy=f"Start it: shaker-rig run --rig {self.rig_file} --dir {file.parent}",
             ) from error
@@ -58,7 +58,7 @@ class RunningSession(Session):
                 name: str(word) for name, word in tomllib.loads(file.read_text("utf-8")).items()
             }
         except (OSError, tomllib.TOMLDecodeError) as error:
-            raise DemoError(f"{file}: {error}", remedy="List fay, dan, tom and sue") from error
+            raise BenchError(f"{file}: {error}", remedy="List fay, dan, tom and sue") from error
 
     def start_service(self) -> None:
         """Give power, where it was cut here, and wait until the console answers."""
@@ -71,7 +71,7 @@ class RunningSession(Session):
                 self._require_the_same(console.ask("profile")["profile"])
                 break
             if time.monotonic() - self.started_s > START_S:
-                raise DemoError(
+                raise BenchError(
                     f"no controller answers at {self.rig['console']['technician']['person']}",
                     remedy="Look at it: systemctl status shaker-ctl",
                 )

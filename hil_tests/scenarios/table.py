@@ -19,16 +19,16 @@ from typing import Any, Self
 
 import pytest
 
-from hil_tests.demo.people import SERIALS, seen
-from hil_tests.demo.report import winning_areas
-from hil_tests.demo.session import Plan
-from hil_tests.demo.table import TableUnderTest
 from hil_tests.report.evidence import gather, lines_of
 from hil_tests.report.story import Story
 from hil_tests.report.witness import Witness
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
+from hil_tests.table_under_test.people import SERIALS, seen
+from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.session import Plan
+from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.errors import ShakerError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pigpio
 import pytest
 
-from hil_tests.demo.session import Plan, Session
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl import settings
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.journal.record import Anchor, Head

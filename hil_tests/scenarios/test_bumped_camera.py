@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.demo.session import Plan
 from hil_tests.scenarios.conftest import MakeTable
+from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 

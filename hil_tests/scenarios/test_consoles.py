@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import Plan, Session
 from hil_tests.report.evidence import gather
 from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import TestRecord
@@ -25,6 +24,7 @@ from hil_tests.scenarios.console_sessions import (
     person,
     three_rounds,
 )
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl import console
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import ConsoleRefusedError

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import Plan, Session
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl import settings
 from shaker_ctl.commands import seal
 from shaker_ctl.console import accounts

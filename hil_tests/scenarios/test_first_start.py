@@ -13,10 +13,10 @@ import pexpect
 import pytest
 import tomlkit
 
-from hil_tests.demo.session import EASY_WORD, Plan, Session, merged
 from hil_tests.processes import Part
 from hil_tests.scenarios.console_sessions import Person, person, screen
 from hil_tests.scenarios.test_doctor import PI
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session, merged
 from shaker_ctl.commands import seal
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png

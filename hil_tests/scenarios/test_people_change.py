@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.demo.session import Plan
 from hil_tests.scenarios.conftest import MakeTable
 from hil_tests.scenarios.table import Table, all_flat
+from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hil_tests.demo.session import Plan
 from hil_tests.report.measurement import Measure
 from hil_tests.scenarios.conftest import MakeTable
 from hil_tests.scenarios.table import Table, monotonic_of
+from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import Plan, Session
-from hil_tests.processes import DemoError
+from hil_tests.processes import BenchError
 from hil_tests.scenarios.running import RunningSession, session_of
+from hil_tests.table_under_test.session import Plan, Session
 from hil_tests.waiting import until
 
 PEOPLE = 'fay = "one"\ndan = "two"\ntom = "three"\nsue = "four"\n'
@@ -43,7 +43,7 @@ def test_without_a_running_rig_in_the_file_everything_is_started_here(tmp_path: 
 
 
 def test_a_rig_that_does_not_run_is_named_with_how_to_start_it(session: RunningSession) -> None:
-    with pytest.raises(DemoError, match="no rig runs in") as error:
+    with pytest.raises(BenchError, match="no rig runs in") as error:
         session.start_rig()
     assert "shaker-rig run --rig" in str(error.value.remedy)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import Plan
-from hil_tests.processes import DemoError
+from hil_tests.processes import BenchError
 from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.conftest import _told
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.seal import fault, manifest, place
@@ -83,13 +83,13 @@ class SealedTable(Table):
         """Wait until the service has ended; return what it said last."""
         until(lambda: not self.session.is_serving, 90.0, every_s=0.1)
         self.leave_consoles()
-        with pytest.raises(DemoError, match=f"ended with status {status}") as ended:
+        with pytest.raises(BenchError, match=f"ended with status {status}") as ended:
             self.session.check()
         return str(ended.value)
 
     def refused(self) -> str:
         """Start the service, which must refuse; return its reason."""
-        with pytest.raises(DemoError, match="ended with status 65") as refused:
+        with pytest.raises(BenchError, match="ended with status 65") as refused:
             self.session.start_service()
         return str(refused.value)
 

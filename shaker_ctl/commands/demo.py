@@ -98,7 +98,7 @@ def demo(
     _require_rig()
     try:
         from hil_tests.demo.play import play
-        from hil_tests.demo.session import Plan
+        from hil_tests.table_under_test.session import Plan
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"the virtual rig is not whole ({error.name} is missing)", remedy=INSTALL_RIG

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
+from shaker_ctl.adapters.disk.volume_file import CACHE_KB
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.volume import gaming_day
@@ -190,6 +191,7 @@ class Book:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
         try:
             db.execute("PRAGMA journal_mode=WAL")
+            db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
             # The chain is the record: what a power cut takes from the tables is made anew.
             db.execute("PRAGMA synchronous=OFF")
             if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
@@ -207,6 +209,7 @@ class Book:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         db = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)
         try:
+            db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
             db.row_factory = sqlite3.Row
             yield db
         finally:
@@ -254,6 +257,13 @@ class Book:
             f"SELECT {_ROUND} FROM round {where} ORDER BY number DESC LIMIT ?", (*values, count)
         )
         return [_round(row) for row in rows]
+
+    def between(self, first: int, last: int) -> Iterator[Round]:
+        """Rounds of these numbers, one after the other: a day's, however many they are."""
+        sql = f"SELECT {_ROUND} FROM round WHERE number BETWEEN ? AND ? ORDER BY number"
+        with contextlib.suppress(*COMPLAINTS), self._reading() as db:
+            for row in db.execute(sql, (first, last)):
+                yield _round(row)
 
     def people_of(self, number: int) -> list[tuple[str, str]]:
         """Name and role of everybody who acted in a round."""

@@ -27,8 +27,7 @@ from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
-from shaker_ctl.rules.machine import words
-from shaker_ctl.rules.vocabulary import Ending
+from shaker_ctl.rules.vocabulary import Ending, words
 
 PER_PAGE = 50
 LARGEST = 2**53
@@ -194,10 +193,9 @@ class History:
         text = io.StringIO()
         rows = csv.writer(text)
         rows.writerow(("round", "began", "ended", "values", "source", "ending", "wagers", "cause"))
-        numbers = day.sheet.rounds
-        wanted = set(numbers)
-        for one in reversed(self._book.find(Wanted(before=max(numbers, default=0) + 1), 100_000)):
-            if one.number in wanted:
+        numbers = set(day.sheet.rounds)
+        for one in self._book.between(min(numbers, default=0), max(numbers, default=0)):
+            if one.number in numbers:
                 values = " ".join(map(str, one.values or ()))
                 told = (one.source, one.ending, one.wagers, one.cause)
                 rows.writerow((one.number, one.began, one.ended, values, *told))

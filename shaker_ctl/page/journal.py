@@ -18,7 +18,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.record import Chain, Head, Record
-from shaker_ctl.rules.machine import words
+from shaker_ctl.rules.vocabulary import words
 from shaker_ctl.view.archive import happened_in
 
 MOST_RECORDS = 20_000

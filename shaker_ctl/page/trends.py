@@ -29,6 +29,9 @@ VERSION = 1
 """Of the tables; other ones are made anew."""
 
 KEPT_S = 400 * 86_400.0
+POINTS = 1000
+"""Of a figure's series when it is shown: a screen is not much wider."""
+
 CURVES = 100
 """Tosses whose curve is kept."""
 
@@ -165,9 +168,18 @@ class Trends:
         )
 
     def samples(self, since_s: float) -> dict[str, list[Any]]:
-        """Each figure's series from `since_s` on, with their times as `at_s`."""
+        """Each figure's series from `since_s` on, with their times as `at_s`.
+
+        At most about `POINTS` of each: where there are more samples, means over equal times.
+        """
         names = ("at_s", *COLUMNS)
-        sql = f"SELECT {', '.join(names)} FROM figure WHERE at_s >= ? ORDER BY at_s"
+        means = ", ".join(f"avg({name})" for name in names)
+        sql = (
+            f"SELECT {means} FROM figure, (SELECT max(at_s) AS newest, min(at_s) AS oldest "
+            "FROM figure WHERE at_s >= ?1) WHERE at_s >= ?1 GROUP BY "
+            f"CAST((newest - at_s) / max({EVERY_S}, (newest - oldest) / {POINTS}) AS INTEGER) "
+            "ORDER BY at_s"
+        )
         rows = self._asked(sql, list, since_s)
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 

@@ -22,7 +22,7 @@ from shaker_ctl.rules import machine, malfunction
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Ending
+from shaker_ctl.rules.vocabulary import Ending, words
 
 P = Phase
 Node = Phase | str
@@ -148,10 +148,10 @@ def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
             a, b = panel.node(phase), panel.node(row.to)
             if a is None or b is None or a == b or not _belongs(panel, row, phase):
                 continue
-            words = found.setdefault((a, b), [])
-            word = "" if row.on is None else machine.words(row.on.__name__)
-            if word and word not in words:
-                words.append(word)
+            told = found.setdefault((a, b), [])
+            word = "" if row.on is None else words(row.on.__name__)
+            if word and word not in told:
+                told.append(word)
     return found
 
 

@@ -26,7 +26,6 @@ event is `Restarted`, from the last journalled state or from `initial`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TypeVar
 
 from shaker_ctl.rules import inspection, life, malfunction, manual_shaker, restart, toss
@@ -37,6 +36,7 @@ from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.row import Context, Refusal, Row, Step
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.vocabulary import words
 
 Found = TypeVar("Found")
 
@@ -130,12 +130,6 @@ def _timers(before: TableState, now: TableState, rules: Rulebook) -> list[Comman
     if timer is not None:
         return [StartTimer(timer, now.occasion)]
     return [CancelTimer()] if ph.timer_of(before.phase, rules) is not None else []
-
-
-@cache
-def words(name: str) -> str:
-    """`TossPlanDrawn` to "toss plan drawn"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
 MACHINE = Machine()

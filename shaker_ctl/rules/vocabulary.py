@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from functools import cache
 
 from shaker_ctl.rules.outcome import Area, Values, is_values
 from shaker_ctl.rules.record import recorded
@@ -457,3 +458,9 @@ class Notice(Word):
     """The out-of-order procedure is done: a manual shaker may be used."""
     BY_HAND = "by_hand"
     """Bets are closed over a manual shaker: the dealer uncovers it, announces and enters."""
+
+
+@cache
+def words(name: str) -> str:
+    """`TossPlanDrawn` to "toss plan drawn"."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()

@@ -21,7 +21,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
-from shaker_ctl.rules.machine import words
+from shaker_ctl.rules.vocabulary import words
 
 BUNDLE_RECORDS = 2000
 BUNDLE_DECISIONS = 2

@@ -26,9 +26,9 @@ from hil_tests.demo.play import (
     invitation,
     play,
 )
-from hil_tests.demo.report import check
-from hil_tests.demo.session import EASY_WORD, Plan, Session
-from hil_tests.processes import DemoError
+from hil_tests.processes import BenchError
+from hil_tests.table_under_test.report import check
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.main import program
 
 
@@ -41,13 +41,13 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unknown_dice_are_refused_with_those_that_there_are() -> None:
-    with pytest.raises(DemoError, match="--dice nonsense") as caught:
+    with pytest.raises(BenchError, match="--dice nonsense") as caught:
         play(Plan(dice="nonsense"), rounds=1, report=None, plain=True)
     assert "white, ivory, red, blue, green, asian" in caught.value.line()
 
 
 def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(DemoError, match="--seed -1"):
+    with pytest.raises(BenchError, match="--seed -1"):
         play(Plan(seed=-1), rounds=1, report=tmp_path, plain=True)
     done = CliRunner().invoke(program, ["demo", "--seed", "-1"])
     assert done.exit_code == 2
@@ -60,15 +60,15 @@ def test_a_report_folder_that_cannot_be_is_refused_first(tmp_path: Path, where: 
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "journal.sqlite").touch()
-    with pytest.raises(DemoError) as caught:
+    with pytest.raises(BenchError) as caught:
         play(Plan(), rounds=1, report=tmp_path / where, plain=True)
     assert caught.value.remedy
     assert not (tmp_path / "n\udcff").exists()
 
 
 def test_the_passing_folder_stays_where_its_log_was_named() -> None:
-    with pytest.raises(DemoError), _Folder(None) as failed:
-        raise DemoError("it broke", remedy=f"See {failed.path}/rig.log")
+    with pytest.raises(BenchError), _Folder(None) as failed:
+        raise BenchError("it broke", remedy=f"See {failed.path}/rig.log")
     with _Folder(None) as odd:
         odd.is_evidence = True
     with pytest.raises(KeyboardInterrupt), _Folder(None) as stopped:
@@ -247,5 +247,5 @@ def test_who_plays_by_hand_is_told_where_to_log_in_and_what_to_type(tmp_path: Pa
 
 
 def test_by_hand_there_is_no_number_of_rounds() -> None:
-    with pytest.raises(DemoError, match="as many rounds as you play"):
+    with pytest.raises(BenchError, match="as many rounds as you play"):
         play(Plan(by_hand=True), rounds=3, report=None, plain=True)

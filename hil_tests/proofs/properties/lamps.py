@@ -104,8 +104,9 @@ def _result_told(case: Case) -> bool | None:
     lit = case.before.playing and case.orders(do.PushLamps)
     if not (lit or by_hand):
         return None
-    told = [each.values for each in case.commands if getattr(each, "notice", None) is Notice.RESULT]
-    return told == [case.next.values]
+    told = [each for each in case.commands if isinstance(each, do.Announce)]
+    results = [each.values for each in told if each.notice is Notice.RESULT]
+    return results == [case.next.values]
 
 
 PUBLIC: dict[Phase, frozenset[ShownPhase]] = {

@@ -232,8 +232,11 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
             return {ev.InspectionAbandoned: f}
         case P.LAMP_VALUES_AWAITED:
-            walk = {ev.WalkRequested: f} if case.before.entries == 3 else {}
-            return {ev.LampValuesEntered: f, ev.InspectionAbandoned: f, **walk}
+            offered: dict[type[ev.Event], Role] = {
+                ev.LampValuesEntered: f,
+                ev.InspectionAbandoned: f,
+            }
+            return offered | ({ev.WalkRequested: f} if case.before.entries == 3 else {})
         case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN | P.ODDS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
         case P.CYCLE_AWAITED:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.demo.session import Plan
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import (
     MEMINFO,
@@ -16,6 +15,7 @@ from hil_tests.reliability.tested_session import (
     TestedSession,
     _may_show_memory,
 )
+from hil_tests.table_under_test.session import Plan
 
 SAY = """
 import sys

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from hil_tests.reliability.bytes_cut import fast_folder
-from hil_tests.reliability.files_damaged import CHANGED, TRACEBACK, TableFiles, made, trials
+from hil_tests.reliability.files_damaged import (
+    CHANGED,
+    STARTS,
+    TRACEBACK,
+    Counts,
+    TableFiles,
+    made,
+    put_back,
+    trials,
+)
 
 PLACES = {"seal.json": 12, "seal.pub": 20, "settings.toml": 12}
 """Flipped places here, of files whose every trial examines the seal; 40 of all others. Every byte:
@@ -32,13 +41,10 @@ def table() -> Iterator[TableFiles]:
         *("settings.toml", "seal.json", "seal.pub"),
     ],
 )
-def test_damage_is_named_or_changes_nothing(table: TableFiles, tmp_path: Path, name: str) -> None:
+def test_damage_is_named_or_changes_nothing(table: TableFiles, name: str) -> None:
     file = Path(name)
     assert file in table.files()
-    seen = Counter(
-        outcome
-        for _, outcome in trials(table, file, PLACES.get(name, 40), seed=3, work=tmp_path / "work")
-    )
+    seen = Counter(outcome for _, outcome in trials(table, file, PLACES.get(name, 40), seed=3))
     wrong = {outcome: n for outcome, n in seen.items() if outcome.startswith((TRACEBACK, CHANGED))}
     assert not wrong, seen
     if name.startswith(("seal", "settings")):
@@ -46,7 +52,7 @@ def test_damage_is_named_or_changes_nothing(table: TableFiles, tmp_path: Path, n
 
 
 def test_the_schema_page_of_a_journal_is_read_byte_by_byte_without_a_traceback(
-    table: TableFiles, tmp_path: Path
+    table: TableFiles,
 ) -> None:
     """A high bit in the text of the schema is an error of SQLite's module, not of SQLite."""
     file = table.folder / "journal.sqlite"
@@ -60,3 +66,65 @@ def test_the_schema_page_of_a_journal_is_read_byte_by_byte_without_a_traceback(
     file.write_bytes(content)
     assert not [outcome for outcome in seen if outcome.startswith((TRACEBACK, CHANGED))], seen
     assert seen.total() > 20
+
+
+def test_a_volume_record_whose_kind_is_misspelt_is_named(table: TableFiles) -> None:
+    """What a person has had removed is asked of records that nothing has verified yet."""
+    file = table.folder / "journal-000002.sqlite"
+    content = file.read_bytes()
+    sound = table.facts(is_seal_looked_at=False)
+    at = content.index(b'"kind":"volume"')
+    seen = Counter[str]()
+    for place in range(at, at + 15):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        seen[table.outcome(sound, is_guarded=True)] += 1
+    file.write_bytes(content)
+    assert {outcome.split(":")[0] for outcome in seen} == {"status 65"}, seen
+
+
+def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
+    table: TableFiles, tmp_path: Path
+) -> None:
+    file, kept = Path("journal.proved.json"), tmp_path / "counts.json"
+    counts = Counts.kept(kept)
+    whole = list(trials(table, file, 20, seed=3))
+    for done, outcome in whole[:9]:
+        counts.add(done, outcome)
+    counts.add("flip 7", f"{TRACEBACK}: KeyError")
+    counts.keep(kept)
+    again = Counts.kept(kept)
+    assert again == counts
+    assert again.wrong == ["flip 7: traceback: KeyError"]
+    assert list(trials(table, file, 20, seed=3, after=9)) == whole[9:]
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("journal.sqlite", "status 65: journal-damaged"),
+        ("journal-000002.sqlite", "status 65: journal-corrupt"),
+        ("stick/journal-000002.sqlite", "status 65: journal-corrupt"),
+        ("journal.sqlite.lock", "status 1: journal-write"),
+        ("journal-000002.sqlite-wal", "status 1: journal-write"),
+        ("journal.proved.json", STARTS),
+        ("journal.tables.sqlite", STARTS),
+        ("journal-000003.sqlite.founding", STARTS),
+    ],
+)
+def test_a_planted_link_leads_no_start_astray(
+    table: TableFiles, tmp_path: Path, name: str, status: str
+) -> None:
+    """It leads to a file of somebody else, or to what the table itself has written there."""
+    facts, sound = table.facts(is_seal_looked_at=False), table.contents()
+    bystander = tmp_path / "bystander"
+    file = table.folder / name
+    foreign = b"not the table's"
+    for content in (foreign, sound.get(file, foreign)):
+        bystander.write_bytes(content)
+        file.unlink(missing_ok=True)
+        file.symlink_to(bystander)
+        outcome = table.outcome(facts, is_guarded=True)
+        file.unlink(missing_ok=True)
+        put_back(table, sound)
+        assert outcome == status
+        assert bystander.read_bytes() == content

@@ -60,14 +60,20 @@ def test_the_service_of_a_mutated_tree_runs_the_mutation_and_the_tree_stays(tmp_
     before = source_text(source)
     tree = mutated_tree(mutation, tmp_path)
     ran = subprocess.run(
-        [sys.executable, "-c", "import shaker_ctl.motion.watch as w; print(w.__file__)"],
+        [
+            *(sys.executable, "-c"),
+            "from shaker_ctl.adapters.camera.dice_camera import _ROOT\n"
+            "from shaker_ctl.motion import watch\n"
+            "print(watch.__file__, _ROOT)",
+        ],
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    imported = Path(ran.stdout.strip())
+    imported, camera_runs = map(Path, ran.stdout.split())
     assert imported == tree / source
+    assert camera_runs == tree, "the camera process runs the product as it stands"
     assert mutation.edits[0].new in imported.read_text("utf-8")
     assert source_text(source) == before
 

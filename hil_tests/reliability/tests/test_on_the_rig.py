@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from hil_tests.demo.session import Plan
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.catalogue import BY_NAME
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.reliability.trial import Trials
 from hil_tests.reliability.witness import Witness
+from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 

@@ -188,9 +188,10 @@ class CameraFaults:
         else:
             self._active.pop(name, None)
 
-    def period_s(self, normal_s: float) -> float:
+    @property
+    def period_s(self) -> float:
         """Time between two frames."""
-        return 1.0 / self._active["slow"]["fps"] if "slow" in self._active else normal_s
+        return 1.0 / (self._active["slow"]["fps"] if "slow" in self._active else self._fps)
 
     @property
     def is_silent(self) -> bool:

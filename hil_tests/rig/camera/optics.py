@@ -24,6 +24,8 @@ FloatArray = NDArray[Any]
 AMBIENT = 0.07
 """Share of the room's light in a fully lit picture. It remains if the ring light is dark."""
 
+GRAIN = 2.6
+"""Standard deviation of the sensor's noise, in levels of 255."""
 
 Centre = Annotated[float, Field(ge=0.0, le=1920.0)]
 Tilt = Annotated[float, Field(ge=-10.0, le=10.0)]
@@ -165,12 +167,12 @@ def row_light(
 class Sensor:
     """Grain and tone curve."""
 
-    def __init__(self, lens: Lens, *, seed: int, grain: float = 2.6) -> None:
-        """Prepare banks of noise. `grain` is the standard deviation in levels of 255."""
+    def __init__(self, lens: Lens, *, seed: int) -> None:
+        """Prepare banks of noise."""
         self._random = np.random.default_rng(seed)
         self._lens = lens
         shape = (lens.height + self._SLACK, lens.width + self._SLACK, 3)
-        self._banks = [self._bank(shape, grain) for _ in range(3)]
+        self._banks = [self._bank(shape) for _ in range(3)]
         edges = np.linspace(0, lens.height, self._BANDS + 1).astype(int).tolist()
         self._bands = list(itertools.pairwise(edges))
         self._tone = _tone_curve()
@@ -181,12 +183,12 @@ class Sensor:
     for the whole picture, a table that stands still soon showed old pictures again, in two minutes
     four of them in a row, which a reader rightly takes for a recording. Four make it some 10^17."""
 
-    def _bank(self, shape: tuple[int, int, int], grain: float) -> NDArray[np.int16]:
+    def _bank(self, shape: tuple[int, int, int]) -> NDArray[np.int16]:
         white = self._random.standard_normal(shape, dtype=np.float32)
         grey = self._random.standard_normal(shape[:2], dtype=np.float32)
         luma: FloatArray = cv2.GaussianBlur(grey, (0, 0), 0.6)
         chroma: FloatArray = cv2.GaussianBlur(white, (0, 0), 1.1)
-        mixed = grain * (0.85 * luma[..., None] / luma.std() + 0.55 * chroma / chroma.std())
+        mixed = GRAIN * (0.85 * luma[..., None] / luma.std() + 0.55 * chroma / chroma.std())
         whole: NDArray[np.int16] = np.rint(mixed).astype(np.int16)
         return whole
 

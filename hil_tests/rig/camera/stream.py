@@ -87,7 +87,6 @@ class Camera:
         seed: int = 0,
         bind: str = "127.0.0.1",
         port: int = 0,
-        fps: float = FPS,
         lens: Lens | None = None,
         lights: LightRig | None = None,
     ) -> None:
@@ -109,7 +108,6 @@ class Camera:
                 seed,
                 bind,
                 port,
-                fps,
                 self.lens,
                 lights or LightRig(),
                 theirs,
@@ -206,7 +204,6 @@ def camera_process(
     seed: int,
     bind: str,
     port: int,
-    fps: float,
     lens: Lens,
     lights: LightRig,
     pipe: Connection,
@@ -216,7 +213,7 @@ def camera_process(
     threading.excepthook = _end_process
     cv2.setNumThreads(1)
     board = SceneBoard(board_name)
-    film = _Film(Scene(geometry, seed=seed, lens=lens, lights=lights), board, fps)
+    film = _Film(Scene(geometry, seed=seed, lens=lens, lights=lights), board)
     try:
         server = _Server((bind, port), film)
     except OSError as error:
@@ -267,11 +264,10 @@ def _answer(film: _Film, what: str, name: Any, parameters: dict[str, float]) -> 
 class _Film:
     """Makes frames at an even pace while anybody looks, and hands each to all who wait."""
 
-    def __init__(self, scene: Scene, board: SceneBoard, fps: float) -> None:
+    def __init__(self, scene: Scene, board: SceneBoard) -> None:
         self._scene = scene
         self._board = board
-        self._period_s = 1.0 / fps
-        self._faults = CameraFaults(fps)
+        self._faults = CameraFaults(FPS)
         self._changed = threading.Condition()
         self._number = 0
         self._jpeg = b""
@@ -290,7 +286,7 @@ class _Film:
                     lambda: self._clients > 0 or not self._running, timeout=1.0
                 ):
                     continue
-                period_s = self._faults.period_s(self._period_s)
+                period_s = self._faults.period_s
             due_s += period_s
             now_s = time.monotonic()
             if now_s - due_s > 4.0 * period_s:

@@ -8,7 +8,6 @@ DEVICE is made as a symbolic link to a pseudo-terminal that answers until SIGTER
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox, LampChange
+from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
+from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
 from hil_tests.rig.wires.uart import Framing, Parity
 
@@ -47,7 +47,8 @@ def main(
     )
     if log is not None:
         log.write_text("")
-        box.on_change = lambda change: _note(log, change)
+        book = Logbook(log)
+        box.on_change = lambda change: book.write(change.as_dict())
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     end = BoxEnd()
@@ -57,12 +58,6 @@ def main(
     while not ended.wait(LOOK_S):
         box.glance()
     line.close()
-
-
-def _note(log: Path, change: LampChange) -> None:
-    """What somebody who looks at the lamps would note down."""
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(change.as_dict()) + "\n")
 
 
 if __name__ == "__main__":

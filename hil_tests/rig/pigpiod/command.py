@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -102,7 +101,7 @@ def pigpiod(
         typer.echo(
             f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it"
         )
-        _wait(ended, seconds)
+        ended.wait(seconds)
     daemon.terminate()
     written = [_write(trace, path, write) for path, write in writers]  # each, whatever the others
     if not all(written):
@@ -180,11 +179,3 @@ def _end_by_signal() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     return ended
-
-
-def _wait(ended: threading.Event, seconds: float | None) -> None:
-    deadline = None if seconds is None else time.monotonic() + seconds
-    # A wait without limit would not notice signals on every platform.
-    while not ended.wait(0.2):
-        if deadline is not None and time.monotonic() >= deadline:
-            return

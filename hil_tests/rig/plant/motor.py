@@ -65,10 +65,8 @@ class MotorDrive:
 class Motor:
     """Angle, speed and current of the machine's motor. Not thread-safe: one owner steps it."""
 
-    def __init__(
-        self, faults: PlantFaults, *, seed: int, design: MotorDesign | None = None
-    ) -> None:
-        self.design = design or MotorDesign()
+    def __init__(self, faults: PlantFaults, *, seed: int) -> None:
+        self.design = MotorDesign()
         self.angle_rad = 0.0
         self.speed_rad_s = 0.0
         self.current_a = 0.0

@@ -26,7 +26,7 @@ from hil_tests.rig.plant.interlocks import Cover, Hands, Interlocks
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.motor import STEP_S as MOTOR_STEP_S
-from hil_tests.rig.plant.motor import Motor, MotorDesign, MotorDrive
+from hil_tests.rig.plant.motor import Motor, MotorDrive
 from hil_tests.rig.plant.snapshot import SceneBoard, TableView
 from hil_tests.rig.plant.truth import TossRecord
 
@@ -84,7 +84,6 @@ class Plant:
         *,
         cover: Cover = Cover.HAND,
         monostable_s: float | None = None,
-        motor: MotorDesign | None = None,
         board: SceneBoard | None = None,
         foresight_s: float = 0.0,
     ) -> None:
@@ -103,7 +102,7 @@ class Plant:
         self.truth: Callable[[TossRecord], None] = lambda record: None
         """Called in the updating thread at each true rest."""
         self._interlocks = Interlocks(self.hands, self.faults, cover)
-        self._motor = Motor(self.faults, seed=seed, design=motor)
+        self._motor = Motor(self.faults, seed=seed)
         self._dice = Dice(self.geometry, seed=seed)
         self._board = board
         self._foresight_steps = round(foresight_s / MOTOR_STEP_S)

@@ -1,15 +1,12 @@
-"""What truly happened, for the rig's own logs: tosses and lamps. The service never reads them.
+"""What truly happened in a toss, for the rig's own log. The service never reads it.
 
-It owns the records and their line format. It must not know of physics or of any reader.
+It owns the record and its line format. It must not know of physics or of any reader.
 """
 
 from __future__ import annotations
 
-import json
-import threading
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from hil_tests.rig.plant.dice import DieAtRest
 
@@ -44,28 +41,3 @@ class TossRecord:
                 for die in self.dice
             ],
         }
-
-
-class Line(Protocol):
-    """Anything that has a line in a log."""
-
-    def as_dict(self) -> dict[str, Any]: ...
-
-
-class TruthLog:
-    """Appends each record as one line of JSON, complete at every moment."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a", encoding="utf-8")
-
-    def __call__(self, record: Line) -> None:
-        with self._lock:
-            self._file.write(json.dumps(record.as_dict()) + "\n")
-            self._file.flush()
-
-    def close(self) -> None:
-        with self._lock:
-            self._file.close()

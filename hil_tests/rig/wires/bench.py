@@ -63,8 +63,11 @@ class PwmListener:
 
     def __init__(self, host: str, port: int, pins: PinMap, on_change: Callable[[], None]) -> None:
         """Raises OSError where nobody listens."""
-        self._enable = 1 << pins.motor_enable
         self._pwm = (pins.motor_pwm, pins.ring_light)
+        self.always = 1 << pins.motor_enable
+        """Mask of what is reported all the time."""
+        self.window = self.always | sum(1 << gpio for gpio in self._pwm)
+        """Mask of what is reported in a window."""
         self._on_change = on_change
         self._lock = threading.Lock()
         self._edges: dict[int, list[tuple[int, int]]] = {gpio: [] for gpio in self._pwm}
@@ -79,16 +82,6 @@ class PwmListener:
         self._unread = b""
         self._thread = threading.Thread(target=self._listen, name="bench-listener", daemon=True)
         self._thread.start()
-
-    @property
-    def always(self) -> int:
-        """Mask of what is reported all the time."""
-        return self._enable
-
-    @property
-    def window(self) -> int:
-        """Mask of what is reported in a window."""
-        return self._enable | sum(1 << gpio for gpio in self._pwm)
 
     @property
     def is_open(self) -> bool:
@@ -140,13 +133,13 @@ class PwmListener:
                 if flags:
                     continue
                 changed, self._word = word ^ self._word, word
-                if changed & self._enable:
-                    self.enable_pulses += bool(word & self._enable)
+                if changed & self.always:
+                    self.enable_pulses += bool(word & self.always)
                 for gpio in self._pwm:
                     if changed >> gpio & 1:
                         self._edges[gpio].append((tick, word >> gpio & 1))
         # A pulse that ends in the batch in which it began changes nothing for the machine.
-        if (before ^ self._word) & self._enable:
+        if (before ^ self._word) & self.always:
             self._on_change()
 
 
@@ -229,10 +222,7 @@ class BenchWires:
         self._reports = PwmListener(host, port, pins, self._tell)
         self._pi.notify_begin(self._reports.handle, self._reports.always)
         self._open_contacts()
-        for gpio in (
-            *(pins.motor_pwm, pins.motor_enable, pins.ring_light),
-            *(pins.cover_drive, pins.latch_release),
-        ):
+        for gpio in pins.outputs:
             self._pi.set_mode(gpio, pigpio.INPUT)
             self._pi.set_pull_up_down(gpio, pigpio.PUD_DOWN)
         self._pi.set_mode(pins.tach, pigpio.OUTPUT)

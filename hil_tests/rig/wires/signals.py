@@ -7,9 +7,9 @@ side, so simulated wires and real wires give the same file. Must not know what a
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 
 LINES = (
@@ -24,9 +24,9 @@ class SignalLog:
     """Appends changes. Belongs to the machine's thread."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._before: dict[str, float] = {}
-        self._file = path.open("a", buffering=1, encoding="utf-8")
+        self._book = Logbook(path)
+        self.close = self._book.close
 
     def __call__(self, at_s: float, inputs: PlantInputs, outputs: PlantOutputs) -> None:
         """Write what differs from the turn before."""
@@ -51,7 +51,4 @@ class SignalLog:
         if rising:
             changed["tach"] = rising
         if changed:
-            self._file.write(json.dumps({"t": round(at_s, 6), **changed}) + "\n")
-
-    def close(self) -> None:
-        self._file.close()
+            self._book.write({"t": round(at_s, 6), **changed})

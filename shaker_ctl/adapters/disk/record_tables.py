@@ -183,6 +183,7 @@ class RecordTables:
 
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=5.0)
+    db.execute(f"PRAGMA cache_size=-{volume_file.CACHE_KB}")
     # The chain is the record: what a power cut takes from the tables is made anew from it.
     db.execute("PRAGMA synchronous=OFF")
     db.execute("PRAGMA journal_mode=TRUNCATE")

@@ -56,8 +56,8 @@ _SCHEMA = (
 )
 
 CACHE_KB = 256
-"""Pages kept in memory. Who only appends needs the last of them; SQLite's own 2 MB a connection
-fill in an hour of play, and that looks like a leak."""
+"""Pages kept in memory. Who appends needs the last of them, and who walks needs each once; SQLite's
+own 2 MB a connection fill in an hour of play, and that looks like a leak."""
 
 APPLICATION_ID = 0x53424A31
 """Written into the file's header: `file` and this module know a journal by it ("SBJ1")."""
@@ -83,6 +83,8 @@ _REFUSED_BY_MEDIUM = frozenset(
 REBUILD = "Keep the file; where the other copy is whole, shaker-ctl journal rebuild writes it anew"
 _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()}{REBUILD[1:]}"
 
+
+IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 
 LARGEST = (1 << 63) - 1
 """The largest number that SQLite holds; no round and no record is beyond it."""
@@ -185,6 +187,10 @@ class VolumeFile:
         self._guard(self._open)
 
     def _open(self) -> None:
+        if self.path.is_symlink():  # whoever planted it chose what is written
+            raise JournalCorruptError(
+                f"{self.path} {IS_A_LINK}", remedy="Find out who put it there, and move it away"
+            )
         self._db = self._reader() if self._read_only else _connect(self.path)
         try:
             self._db.execute("PRAGMA trusted_schema=OFF")
@@ -431,7 +437,13 @@ a UnicodeDecodeError from inside the module."""
 def reader(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing of it can change. Raises sqlite3.Error."""
     where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
-    return sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
+    db = sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
+    try:
+        db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 _IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"
@@ -546,6 +558,8 @@ def header_damage(path: Path) -> str:
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
     there are.
     """
+    if path.is_symlink():
+        return IS_A_LINK
     try:
         with path.open("rb") as file:
             header = file.read(100)

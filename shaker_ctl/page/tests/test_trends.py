@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.page.trends import CURVES, EVERY_S, Trends
+from shaker_ctl.page.trends import COLUMNS, CURVES, EVERY_S, POINTS, Trends
 
 
 class Clock:
@@ -78,6 +78,21 @@ def test_figures_are_sampled_now_and_then_also_when_the_clock_goes_back(tmp_path
     assert len(found["at_s"]) == 3
     assert found["second_behind"] == [12, 12, 12]
     assert found["temperature_c"] == [51.0, 51.0, 51.0]
+
+
+def test_weeks_of_figures_are_shown_as_means_of_equal_times(tmp_path: Path) -> None:
+    clock = Clock()
+    trends = Trends(tmp_path / "trends", clock)
+    trends.hear(view([]))
+    row = ("51.0", *["NULL"] * (len(COLUMNS) - 1))
+    many = ", ".join(f"({clock.now_s + EVERY_S * n}, {', '.join(row)})" for n in range(1, 4001))
+    with closing(sqlite3.connect(tmp_path / "trends")) as db, db:
+        db.execute(f"INSERT INTO figure VALUES {many}")
+    found = trends.samples(0.0)
+    assert POINTS <= len(found["at_s"]) <= POINTS + 1
+    assert found["at_s"] == sorted(found["at_s"])
+    assert {*found["sharpness"][1:]} == {51.0}
+    assert len(trends.samples(clock.now_s + EVERY_S * 3991)["at_s"]) == 10
 
 
 def test_a_folder_that_takes_nothing_is_a_trouble_and_no_error(tmp_path: Path) -> None:

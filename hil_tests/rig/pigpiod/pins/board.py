@@ -60,14 +60,14 @@ class Board:
         with self._lock:
             return self._level(gpio, now_us() if at_us is None else at_us)
 
-    def duty(self, gpio: int, at_us: int | None = None) -> float:
+    def duty(self, gpio: int) -> float:
         """Average drive 0..1: the duty of soft or hardware PWM or of a clock, else the level."""
         with self._lock:
             driver = self.pins[gpio].driver
             mean = None if driver is None else driver.mean
             if mean is not None:
                 return mean
-            return float(self._level(gpio, now_us() if at_us is None else at_us))
+            return float(self._level(gpio, now_us()))
 
     def mode(self, gpio: int) -> Mode:
         """Present function of the pin."""
@@ -217,11 +217,11 @@ class Board:
         if pin.mode == mode:
             self._changed(1 << gpio)
 
-    def word(self, bank: int, at_us: int | None = None) -> int:
+    def word(self, bank: int) -> int:
         """Levels of bank 0 (GPIO 0..31) or bank 1 (GPIO 32..53) as one word."""
         first = 32 * bank
         with self._lock:
-            at_us = now_us() if at_us is None else at_us
+            at_us = now_us()
             return sum(
                 self._level(gpio, at_us) << gpio - first
                 for gpio in range(first, min(first + 32, GPIOS))

@@ -31,10 +31,10 @@ def test_a_vcd_tells_every_edge_with_its_microsecond(board: Board, tmp_path: Pat
         board.edges(24, [(start, 1), (start + 33, 0)])
         time.sleep(0.01)
     path = tmp_path / "pins.vcd"
-    write_vcd(trace, path, {23: "EN"})
+    write_vcd(trace, path)
     text = path.read_text()
     assert "$timescale 1 us $end" in text
-    assert '$var wire 1 ! EN $end\n$var wire 1 " gpio24 $end' in text
+    assert '$var wire 1 ! gpio23 $end\n$var wire 1 " gpio24 $end' in text
     assert text.count('$dumpvars\n0!\n0"\n$end') == 1
     assert f'#{start - trace.start_us}\n1"\n#{start + 33 - trace.start_us}\n0"\n' in text
 
@@ -46,7 +46,7 @@ def test_a_picture_shows_levels_edges_and_duty(board: Board, pi: pigpio.pi, tmp_
         board.output(23, 1)
         time.sleep(0.03)
     path = tmp_path / "pins.png"
-    write_png(trace, path, {18: "MOTOR PWM"})
+    write_png(trace, path)
     picture = cv2.imread(str(path))
     assert picture is not None
     middle = picture[20 + 27, 190:1590]

@@ -5,7 +5,6 @@ Owns: how it is drawn. Must not know: boards. Loads OpenCV; import it only where
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import cv2
@@ -23,15 +22,14 @@ _PAPER, _INK, _GRID = (255, 255, 255), (40, 40, 40), (225, 225, 225)
 _FILL = np.array([235, 190, 120])  # blue, green, red
 
 
-def write_png(trace: Trace, path: Path, names: Mapping[int, str] | None = None) -> None:
+def write_png(trace: Trace, path: Path) -> None:
     """Draw the trace, a row per pin. Where edges lie too close to see, the fill shows the duty."""
-    names = names or {}
     height = TOP_PX + ROW_PX * (len(trace.gpios) + 1)
     picture = np.full((height, LABEL_PX + PLOT_PX + MARGIN_PX, 3), _PAPER, np.uint8)
     _draw_time_axis(picture, trace.end_us - trace.start_us)
     for row, gpio in enumerate(trace.gpios):
         top = TOP_PX + row * ROW_PX
-        _text(picture, names.get(gpio, f"GPIO {gpio}"), (10, top + 34))
+        _text(picture, f"GPIO {gpio}", (10, top + 34))
         _draw_row(picture[top : top + ROW_PX, LABEL_PX : LABEL_PX + PLOT_PX], trace, gpio)
     if not cv2.imwrite(str(path), picture):
         raise OSError(f"could not write {path}")

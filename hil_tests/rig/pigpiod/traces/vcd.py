@@ -12,14 +12,13 @@ from typing import TextIO
 from hil_tests.rig.pigpiod.traces.recorder import Trace
 
 
-def write_vcd(trace: Trace, path: Path, names: Mapping[int, str] | None = None) -> None:
+def write_vcd(trace: Trace, path: Path) -> None:
     """Write the trace with one wire per pin, in microseconds since its start."""
-    names = names or {}
     codes = {gpio: chr(33 + index) for index, gpio in enumerate(trace.gpios)}
     with path.open("w", encoding="ascii") as file:
         file.write("$timescale 1 us $end\n$scope module board $end\n")
         for gpio, code in codes.items():
-            file.write(f"$var wire 1 {code} {names.get(gpio, f'gpio{gpio}')} $end\n")
+            file.write(f"$var wire 1 {code} gpio{gpio} $end\n")
         file.write("$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n")
         for gpio, code in codes.items():
             file.write(f"{trace.first_level(gpio)}{code}\n")

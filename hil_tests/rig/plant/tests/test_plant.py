@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.dice import DieAtRest
 from hil_tests.rig.plant.plant import Cover, Plant, PlantInputs, PlantOutputs
 from hil_tests.rig.plant.snapshot import SceneBoard, TableView
-from hil_tests.rig.plant.truth import TossRecord, TruthLog
+from hil_tests.rig.plant.truth import TossRecord
 
 DRIVEN = PlantInputs(motor_duty=0.765, motor_enabled=True, ring_light=0.9)
 IDLE = PlantInputs(ring_light=0.9)
@@ -110,9 +111,9 @@ def test_the_camera_sees_as_many_dice_as_there_are() -> None:
 
 
 def test_truth_log_writes_the_promised_keys(tmp_path) -> None:
-    log = TruthLog(tmp_path / "truth.jsonl")
+    log = Logbook(tmp_path / "truth.jsonl")
     plant = Plant("standard", seed=2)
-    plant.truth = log
+    plant.truth = lambda record: log.write(record.as_dict())
     run(plant, DRIVEN, 0.0, 0.3)
     run(plant, IDLE, 0.3, 2.0)
     log.close()

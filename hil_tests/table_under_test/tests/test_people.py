@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hil_tests.demo.people import People
-from hil_tests.demo.session import Plan, Session
+from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.service.status_socket import read_status
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]

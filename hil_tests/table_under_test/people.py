@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from hil_tests.demo.session import Session
 from hil_tests.report.evidence import lines_of
+from hil_tests.table_under_test.session import Session
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.rules.outcome import Values

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self
 
-from hil_tests.demo.session import Session
 from hil_tests.report.evidence import lines_of
+from hil_tests.table_under_test.session import Session
 from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.errors import ShakerError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.processes import DemoError, Part, cpu_s, resident_mb
+from hil_tests.processes import BenchError, Part, cpu_s, resident_mb
 from hil_tests.waiting import until
 
 SLEEPS = "import time; print('READY at', {}, flush=True); time.sleep(600)"
@@ -43,7 +43,7 @@ def test_it_is_waited_for_anew_at_each_start(tmp_path: Path) -> None:
 def test_one_that_ends_by_itself_is_named_with_its_last_words(tmp_path: Path) -> None:
     one = part(tmp_path, "import sys; sys.exit('no camera')")
     one.start()
-    with pytest.raises(DemoError, match="the program ended with status 1: no camera") as ended:
+    with pytest.raises(BenchError, match="the program ended with status 1: no camera") as ended:
         one.wait_for("READY")
     assert str(one.log) in ended.value.remedy
     one.stop()

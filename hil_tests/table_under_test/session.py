@@ -19,10 +19,10 @@ from typing import Any
 
 import tomlkit
 
-from hil_tests.demo.installer import InstallationError, install, known_before
-from hil_tests.processes import DemoError, Part, program
+from hil_tests.processes import BenchError, Part, program
 from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
+from hil_tests.table_under_test.installer import InstallationError, install, known_before
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
@@ -139,7 +139,7 @@ class Session:
     def check_link(self) -> None:
         """Time the controller's link to its daemon before anything is played over it.
 
-        Raises `DemoError` where it is too slow for the control loop.
+        Raises `BenchError` where it is too slow for the control loop.
         """
         where = self.rig["pigpiod"]
         test = [sys.executable, "-m", "hil_tests.rig.link_test", f"{where['host']}:{where['port']}"]
@@ -148,7 +148,7 @@ class Session:
         )
         if ran.returncode:
             said = (ran.stderr or ran.stdout).strip()
-            raise DemoError(said, remedy="Join the two computers by a cable or a switch, no Wi-Fi")
+            raise BenchError(said, remedy="Join the two computers by a cable or a switch, no Wi-Fi")
 
     def start_service(self) -> None:
         """Start the service and wait until it says READY."""
@@ -194,7 +194,7 @@ class Session:
         try:
             install(file, self.rig, self._inside(*program("shaker_ctl.main")), self._hands)
         except InstallationError as error:
-            raise DemoError(f"the camera is not calibrated: {error}") from error
+            raise BenchError(f"the camera is not calibrated: {error}") from error
 
     def settings(self) -> dict[str, Any]:
         """The content of the settings file, by section."""
@@ -245,7 +245,7 @@ class Session:
         try:
             self.ask_rig(f"hands {action}")
         except RigRefusedError as refused:
-            raise DemoError(f"hands cannot {action}: {refused}") from refused
+            raise BenchError(f"hands cannot {action}: {refused}") from refused
 
     def ask_rig(self, command: str) -> Any:
         """Give the rig one command; return what it answers.
@@ -296,7 +296,7 @@ class Session:
         return self._service is not None and self._service.is_running
 
     def check(self) -> None:
-        """Raise `DemoError` where rig or service has ended."""
+        """Raise `BenchError` where rig or service has ended."""
         for part in (self._rig, self._service, self._page):
             if part is not None:
                 part.check()

@@ -1,4 +1,4 @@
-"""The demonstration's report catches what it must: a wrong lamp, a value read from tilted dice."""
+"""The comparison catches what it must: a wrong lamp, a value read from tilted dice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from hil_tests import bench
 from hil_tests.demo import page
-from hil_tests.demo.report import Round, check, winning_areas
+from hil_tests.table_under_test.report import Round, check, winning_areas
 
 GOOD = Round(
     round=1,

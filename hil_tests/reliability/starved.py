@@ -176,7 +176,7 @@ def starved_round(
 ) -> tuple[str, set[str], float, float]:
     """Play a round, starved from `moment` on; return its ending, the codes of the faults, how long
     EN was high at most, and the seconds from the end of hunger to the end of the round."""
-    number = table.betting()
+    number = _betting(table)
     began_s = time.monotonic()
     log, what, after_s = MOMENTS[moment]
     if log:
@@ -195,6 +195,18 @@ def starved_round(
         right = winning_areas(values, even_odd=False)
         table.story.expect(f"round {number}: no other lamp burns", lit <= right, lit - right)
     return str(played["verdict"]), codes, _driven_s(table, began_s), took_s
+
+
+def _betting(table: Table) -> int:
+    """Wait until bets are open, with people's help in the round before; return the number."""
+
+    def said() -> int:
+        status = table.status()
+        with suppress(ShakerError):
+            _help(table, status)
+        return int(status["round"]) if status["phase"] == "betting" else 0
+
+    return until(said, BACK_S, every_s=0.05)
 
 
 def _until_over(table: Table, number: int) -> set[str]:
@@ -252,7 +264,7 @@ def judged(table: Table, moment: str, starving: Starving, for_s: float) -> tuple
         table.be_open()
         ending, codes, driven_s, took_s = starved_round(table, moment, starving, for_s)
         table.be_open()
-        number = table.betting()
+        number = _betting(table)
         _until_over(table, number)
         assert table.has_ended(number), "the next round did not end"
     except AssertionError as error:

@@ -42,6 +42,9 @@ MOTOR_LATE_S = 0.2
 BACK_S = 120.0
 """Longest until a starved round has ended, with a restart of the service in it."""
 
+UNWRITTEN = "journal-write"
+"""Nothing more can be recorded; a person restarts the service once the disk is well."""
+
 CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PERIOD_US, QUOTA_US = 100_000, 30_000
 
@@ -220,6 +223,10 @@ def _until_over(table: Table, number: int) -> set[str]:
             table.give_power()
         try:
             status = table.status()
+            if UNWRITTEN in status["faults"] and UNWRITTEN not in codes:
+                table.leave_consoles()
+                table.session.stop_service()
+                table.give_power()
             codes.update(status["faults"])
             _help(table, status)
             return status["life"] != "open" or table.has_ended(number)

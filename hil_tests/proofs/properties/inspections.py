@@ -278,9 +278,12 @@ def _opening_is_a_shift(case: Case) -> bool | None:
     return case.next.shift_due == bool(case.expected.shift)
 
 
-@proves("a beginning shift is announced", granted=(ev.ShiftBegan,))
+@proves("a beginning shift is heard and announced", events=(ev.ShiftBegan,))
 def _shift_told(case: Case) -> bool | None:
-    return bool(case.expected.shift) and case.next.shift_due and case.tells(Notice.SHIFT_DUE)
+    who = case.event.person
+    if not case.expected.shift or not (who is None or who.role in IN_CHARGE):
+        return case.refused
+    return case.next.shift_due and case.tells(Notice.SHIFT_DUE)
 
 
 EMPTY_HANDED = frozenset({P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.READY, P.PACING})
@@ -314,7 +317,7 @@ def _clock_admits(case: Case) -> bool | None:
     good = trusted and case.event.now == case.table.day and known
     denied = (case.before.estop and not case.before.manual) or case.before.shift_due
     if good and case.phase is P.ADMITTING and denied:
-        return case.to is P.READY and case.next.barred is None
+        return case.to is P.READY and case.next.barred is None and not case.tells(Notice.BARRED)
     starts = case.to in BEGUN and case.next.barred is None
     told = (case.next.barred is not None) and case.tells(Notice.BARRED)
     return starts if good else told

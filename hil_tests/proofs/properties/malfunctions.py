@@ -64,7 +64,9 @@ def _retired(case: Case) -> bool | None:
     steps = case.table.rules.retire_steps
     out = RetireStep.DICE_REMOVED not in steps or case.before.doubt or case.state.dice is None
     done = bool(case.event.steps) and out and case.expected.attended
-    return done and case.next.dice is None and case.tells(Notice.MANUAL_SHAKER)
+    y = case.next
+    asked = y.dice is not None or y.dice_in_doubt or y.dice_named is not None
+    return done and not asked and case.tells(Notice.MANUAL_SHAKER)
 
 
 MOTION = (do.StartToss, do.Jog, do.DriveCover, do.StartReading, do.NotePoses, do.LightOn)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle
+from hil_tests.rig.rigfile import fitted_lens, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,14 @@ class Sample:
     lenses: Sequence[Lens]
     styles: Mapping[str, DiceStyle]
     lights: Sequence[LightRig]
+    faults: Sequence[str] = ()
+    """Of the camera, as a rig file has them."""
 
     def camera(self, compartment: str, lens: int, light: int, seed: int) -> RigCamera:
         """One camera over one compartment, with the first of the dice. Takes a second."""
         return RigCamera(
             self.compartments[compartment], next(iter(self.styles)), seed, self.lenses[lens],
-            lights=self.lights[light], styles=self.styles,
+            lights=self.lights[light], styles=self.styles, faults=self.faults,
         )  # fmt: skip
 
 
@@ -54,6 +58,13 @@ RIG = Sample(
     lights=(LightRig(),),
 )
 """The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
+
+
+def second_look() -> Sample:
+    """What the stories of `hil_tests/rigs/second_look.toml` are seen with."""
+    rig = load(Path(__file__).parents[1] / "rigs" / "second_look.toml")
+    lights = (LightRig(dead=rig.machine.dead_lamps),)
+    return replace(RIG, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)
 
 
 def _ring(count: int, radius_mm: float, height_mm: float, shares: float) -> np.ndarray:

@@ -16,9 +16,12 @@ import cv2
 import numpy as np
 
 from hil_tests.reader.by_card import measured
+from hil_tests.rig.camera.faults import CameraFaults
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.camera.stream import FPS
+from hil_tests.rig.faults import CameraPart, parse
 from hil_tests.rig.plant.dice import Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle
@@ -29,6 +32,8 @@ SHAKE_HZ = 12.0
 STROKE_M = 0.010
 STEP_S = 0.001
 JPEG_QUALITY = 88
+SETTLES_S = 5.0
+"""After so long an exposure that follows what is seen has followed it."""
 FLAT_DEG, NOT_FLAT_DEG = 1.5, 6.0
 """Truth: up to the first a die is flat, from the second on it is not; between only counted."""
 
@@ -131,12 +136,16 @@ class RigCamera:
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
         calibration: Calibration | None = None,
+        faults: Sequence[str] = (),
     ) -> None:
         """Paint the compartment; measure the camera by a printed card unless `calibration` says
-        what it is."""
+        what it is. `faults` of the camera, as a rig file has them, are in force from then on."""
         self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = TableView(1.0, 0.0, False, False, style)
         self.calibration = calibration or measured(self._scene, geometry).calibration
+        self._faults = _in_force(faults) if faults else None
+        self._at_s = 0.0
+        self._shown: Toss | None = None
 
     @property
     def style(self) -> str:
@@ -166,8 +175,28 @@ class RigCamera:
         samples["position_mm"][0] = toss.position_mm
         samples["rotation"][0] = toss.rotation
         image = self._scene.render(0.0, samples, replace(self._view, **changes))
+        if self._faults is not None:
+            image = self._weathered(image, toss, self._faults)
         coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
         return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR))
+
+    def _weathered(self, image: np.ndarray, toss: Toss, faults: CameraFaults) -> np.ndarray:
+        """The next frame of a camera that has looked at this toss for some time."""
+        if toss is not self._shown:
+            self._shown = toss
+            for _ in range(2):
+                self._at_s += SETTLES_S
+                faults.on_picture(image, self._at_s)
+        self._at_s += 1.0 / FPS
+        return faults.on_picture(image, self._at_s)
+
+
+def _in_force(sentences: Sequence[str]) -> CameraFaults:
+    faults = CameraFaults(FPS)
+    for order in map(parse, sentences):
+        values = {key: float(value) for key, value in order.parameters.items()}
+        faults.inject(order.name.removeprefix(CameraPart.PREFIX), **values)
+    return faults
 
 
 def _sample_of(dice: int) -> np.dtype[np.void]:

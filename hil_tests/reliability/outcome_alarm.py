@@ -1,21 +1,20 @@
 """After how many tosses of unfair dice the controller rings, beside what its statistics promise.
 
-Owns the streams of faces, drawn from shares of which one is too large, and the count. Must not know
-the physics: a loaded die of the rig is one more stream, by `--loaded`.
+Owns the streams of faces, drawn from shares of which one is too large or tossed with a die that is
+loaded in the physics (`--load-mm`), and the count.
 
 `python -m hil_tests.reliability.outcome_alarm --help`
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 
+from hil_tests.rig.plant.physics import toss_run
 from shaker_ctl.journal.distributions import chi_square_power
 from shaker_ctl.journal.statistics import ALPHA, judge
 from shaker_ctl.journal.tally import tally_of
@@ -38,6 +37,13 @@ def unfair(excess: float, dice: int, seed: int) -> Iterator[Values]:
             random.choice(6, size=1000, p=shares if die < dice else fair) + 1 for die in range(3)
         ]
         yield from ((int(a), int(b), int(c)) for a, b, c in zip(*faces, strict=True))
+
+
+def tossed(load_mm: float, tosses: int, seed: int) -> list[Values]:
+    """So many tosses in the physics with one loaded die, those that end flat."""
+    (run,) = toss_run("standard", "approved", tosses, seed, load_mm=load_mm).records
+    flat = [record.dice for record in run if all(die.is_flat for die in record.dice)]
+    return [(a.value, b.value, c.value) for a, b, c in flat]
 
 
 def promised(excess: float, dice: int, tosses: int) -> float:
@@ -74,9 +80,9 @@ def main(
     repeats: Annotated[int, typer.Option(help="Samples of each row.", min=2)] = 200,
     most: Annotated[int, typer.Option(help="Tosses of the longest sample.", min=100)] = 10_000,
     seed: Annotated[int, typer.Option(help="Of the streams.")] = 1,
-    loaded: Annotated[
-        Path | None, typer.Option(help="truth.jsonl of a rig: its tosses as one more sample.")
-    ] = None,
+    load_mm: Annotated[
+        float, typer.Option(help="Toss with one die loaded so far towards its six.", min=0.0)
+    ] = 0.0,
 ) -> None:
     """Print how often the statistics ring, and the power that they promise, by bias and tosses."""
     typer.echo("| bias | dice | tosses | rang | promised |\n| --- | --- | --- | --- | --- |")
@@ -86,11 +92,12 @@ def main(
                 share = count(excess, dice, tosses, repeats, seed)
                 power = promised(excess, dice, tosses)
                 typer.echo(f"| {excess:.0%} | {dice} | {tosses:,} | {share:.0%} | {power:.0%} |")
-    if loaded is not None:
-        lines = [json.loads(line) for line in loaded.read_text("utf-8").splitlines()]
-        flat = [line["dice"] for line in lines if all(die["flat"] for die in line["dice"])]
-        rolled = [(a["value"], b["value"], c["value"]) for a, b, c in flat]
-        typer.echo(f"{loaded}: {len(rolled)} flat tosses: {'rang' if rung(rolled) else 'silent'}")
+    if load_mm:
+        rolled = tossed(load_mm, most, seed)
+        faces = np.bincount([first for first, _, _ in rolled], minlength=7)[1:]
+        typer.echo(f"loaded by {load_mm:g} mm: its faces in {len(rolled)} flat tosses: {faces}")
+        for tosses in (look for look in LOOKS if look <= len(rolled)):
+            typer.echo(f"after {tosses:,}: {'rang' if rung(rolled[:tosses]) else 'silent'}")
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ class CameraPart(FaultPart):
     """The camera's stream; its faults are the camera's own names behind `camera_`."""
 
     name = "camera"
-    _PREFIX = "camera_"
+    PREFIX = "camera_"
     catalogue: Mapping[str, Fault] = {
         f"camera_{fault.name}": replace(fault, name=f"camera_{fault.name}")
         for fault in CAMERA_FAULTS.values()
@@ -276,17 +276,17 @@ class CameraPart(FaultPart):
 
     def inject(self, order: Order) -> None:
         numbers = {key: float(value) for key, value in order.parameters.items()}
-        self._camera.inject(order.name.removeprefix(self._PREFIX), **numbers)
+        self._camera.inject(order.name.removeprefix(self.PREFIX), **numbers)
 
     def heal(self, name: str) -> None:
-        self._camera.clear(name.removeprefix(self._PREFIX))
+        self._camera.clear(name.removeprefix(self.PREFIX))
 
     def active(self) -> Active:
         try:
             faults = self._camera.status().faults
         except CameraLostError:
             return {}  # the rig's status tells of a camera that is lost
-        return {self._PREFIX + name: dict(values) for name, values in faults.items()}
+        return {self.PREFIX + name: dict(values) for name, values in faults.items()}
 
 
 class LinesPart(FaultPart):

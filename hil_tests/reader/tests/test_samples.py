@@ -1,7 +1,7 @@
 """What is kept blind shares nothing with what limits are chosen on."""
 
 from hil_tests.reader.cases import rig_cases
-from hil_tests.reader.samples import BLIND, RIG
+from hil_tests.reader.samples import BLIND, RIG, second_look
 from hil_tests.rig.plant.looks import STYLES
 
 
@@ -18,3 +18,11 @@ def test_a_blind_case_is_a_picture_with_its_truth():
     height, width = case.shoot().shape[:2]
     assert case.calibration.image_size == (width, height)
     assert len(case.values) == 3
+
+
+def test_the_second_look_is_that_of_the_stories_and_no_two_frames_of_it_are_alike():
+    case = next(rig_cases(2, 5, set(), sample=second_look()))
+    assert case.calibration.image_size == (800, 600)
+    before, after = case.shoot(), case.shoot()
+    assert abs(before.astype(int) - after).mean() > 1.0
+    assert abs(before.mean() - 75.0) < 10.0, "exposure has followed what is seen"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.reliability.outcome_alarm import count, promised, tosses_until_alarm, unfair
+from hil_tests.reliability.outcome_alarm import count, promised, tossed, tosses_until_alarm, unfair
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,11 @@ def test_the_alarm_rings_at_the_rate_that_its_power_states(
     power = promised(excess, dice, tosses)
     spread = (max(power * (1 - power), 0.01) / repeats) ** 0.5
     assert count(excess, dice, tosses, repeats, seed=5) == pytest.approx(power, abs=4.0 * spread)
+
+
+def test_a_die_that_is_loaded_in_the_physics_shows_the_far_face_more_often() -> None:
+    first = [values[0] for values in tossed(4.0, 20, seed=5)]
+    assert first.count(1) > first.count(6) + 3
 
 
 def test_fair_dice_ring_one_time_in_a_hundred() -> None:

@@ -55,7 +55,7 @@ def tilted(rng: np.random.Generator, die: Die) -> Die:
     quarter = rng.integers(4)
     if abs(die.rotation[2, 0]) > 0.5:
         quarter = rng.integers(4)  # a second draw, which the sets of the shipped networks have
-    heading = _turn(die) + np.pi / 2 * quarter
+    heading = float(_turn(die) + np.pi / 2 * quarter)
     if rng.random() < 0.3:
         heading = rng.uniform(0, 2 * np.pi)
     return _leant(die, heading, angle)
@@ -157,7 +157,7 @@ def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Di
 
 def leaning(rng: np.random.Generator, die: Die) -> Die:
     """A copy that stands on one edge or, sometimes, on a corner, 2–16° off level."""
-    heading = _turn(die) + np.pi / 2 * rng.integers(4)
+    heading = float(_turn(die) + np.pi / 2 * rng.integers(4))
     if rng.random() < 0.25:
         heading = rng.uniform(0, 2 * np.pi)
     angle = np.radians(rng.uniform(2, 16))

@@ -46,7 +46,7 @@ class Studio:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.floor_kinds = floors.KINDS
+        self.floor_kinds: tuple[str, ...] = floors.KINDS
         self.printed, self.domed = 0.12, 0.35
         """Shares of floors that are printed upon, and of compartments under a glass dome."""
         self._stage: Any = None

@@ -47,7 +47,7 @@ class StillnessDetector:
         x1, y1 = np.minimum(np.ceil(rim.max(axis=0)), calibration.image_size).astype(int)
         self._crop = (slice(int(y0), int(y1)), slice(int(x0), int(x1)))
         self._size = (max(1, int(x1 - x0) // _SHRINK), max(1, int(y1 - y0) // _SHRINK))
-        self._surround = self._around(calibration, (x0, y0), (x1, y1))
+        self._surround = self._around(calibration, np.array([x0, y0]), np.array([x1, y1]))
 
     def _around(self, calibration: Calibration, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """(h, w) bool: places of a thumbnail that show the wall, where no die can be."""

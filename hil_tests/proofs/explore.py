@@ -56,6 +56,9 @@ _CAUSES = {
     Ending.NO_ROLL: Cause.NOT_FLAT,
 }
 
+MOST_KEPT = 64
+"""Fewer nodes than this are kept of each way."""
+
 HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 """Where some path must lead from everywhere: open between rounds, or out of service."""
 
@@ -68,7 +71,7 @@ def first(table: Table) -> Node:
 _ALIKE: dict[str, Callable[[Any], Any]] = {
     "round": lambda _: NOW,
     "serial": lambda _: NOW,
-    "signed_by": lambda _: None,
+    "signed_by": lambda it: it and FLOORPERSON,
     "reading": lambda it: UNREADABLE if isinstance(it, Unreadable) else it,
     "correction": lambda it: it and (CORRECTED_VALUES if it.first else CORRECTED_NO_ROLL),
     "used_dice": lambda it: ("used",) if it else (),
@@ -144,8 +147,8 @@ class Exploration:
     """Processor time."""
     kept_nodes: list[Node] = field(default_factory=list, repr=False)
     kept_before: list[list[int]] = field(default_factory=list, repr=False)
-    kept_taken: dict[str, list[tuple[int, ev.Event]]] = field(default_factory=dict, repr=False)
-    """Row to the transitions on which it was taken; kept only when asked for."""
+    kept_ways: list[Way] = field(default_factory=list, repr=False)
+    """Everything that came of an event, with some of the nodes; kept only when asked for."""
 
     @property
     def holds(self) -> bool:
@@ -188,6 +191,8 @@ def explore(
         for event, letter in letters:
             way = letter(node)
             way.times += 1
+            if keep and way.times >= way.due:
+                way.keep(here)
             for name, property_ in way.asked:
                 says = property_(node)
                 if says:
@@ -196,8 +201,6 @@ def explore(
                     found.violations.append(ways.violation(name, node, event))
             if way.changes is None:
                 continue
-            for row in way.rows if keep else ():
-                found.kept_taken.setdefault(row, []).append((here, event))
             copy = bytearray(node)
             for at, number in way.changes:
                 copy[at] = number
@@ -224,15 +227,16 @@ def explore(
     if found.complete:
         found.stuck = _stuck(nodes, before)
     if keep:
-        found.kept_nodes, found.kept_before = nodes, before
+        found.kept_nodes, found.kept_before, found.kept_ways = nodes, before, ways.all
     found.seconds = time.process_time() - began
     return found
 
 
 @dataclass(slots=True)
-class _Way:
+class Way:
     """What comes of an event, alike wherever the same is found by those who look."""
 
+    event: ev.Event
     accepted: bool
     changes: tuple[tuple[int, int], ...] | None
     """(field, number) of the node after it; None: refused, and nothing heard."""
@@ -244,6 +248,18 @@ class _Way:
     asked: list[tuple[str, Remembered[bool | None]]] = field(default_factory=list)
     """Properties that look at more of the node."""
     times: int = 0
+    at: list[int] = field(default_factory=list)
+    """Some of the nodes where it came about, evenly spread over all of them; if kept."""
+    due: int = 1
+    """How many times it has come about when the next node is kept."""
+    _stride: int = 1
+
+    def keep(self, node: int) -> None:
+        self.at.append(node)
+        if len(self.at) == MOST_KEPT:
+            del self.at[1::2]
+            self._stride *= 2
+        self.due = self.times + self._stride
 
 
 class _Ways:
@@ -253,7 +269,7 @@ class _Ways:
         self._table, self._machine, self._checked = table, machine, checked
         self._letters: dict[tuple[int, int], tuple[list[_Letter], int]] = {}
         self.nodes = Nodes()
-        self.all: list[_Way] = []
+        self.all: list[Way] = []
 
     def letters(self, code: Code) -> tuple[list[_Letter], int]:
         """Return the events to try at a node, and how many more are refused there.
@@ -276,7 +292,7 @@ class _Ways:
         self._letters[place] = live, len(dead)
         return [*live, *dead], 0
 
-    def _way(self, event: ev.Event) -> _Way:
+    def _way(self, event: ev.Event) -> Way:
         state, watch = self.nodes.state, self.nodes.watch
         step = self._machine.step(state, event, self._table.rules)
         seen = watched(self._table, watch, state, event, step)
@@ -287,13 +303,13 @@ class _Ways:
             after = after.changed(_alike(after, after.changes))
             changes = (*self.nodes.numbers(after), *self.nodes.numbers(normal_watch(seen)))
         rows = tuple(row.name for row in step.rows)
-        way = _Way(accepted, changes, rows, is_posted(event))
+        way = Way(event, accepted, changes, rows, is_posted(event))
         self.all.append(way)
         if self._checked:
             self._ask(way, Case(self._table, watch, seen, state, event, step))
         return way
 
-    def _ask(self, way: _Way, case: Case) -> None:
+    def _ask(self, way: Way, case: Case) -> None:
         nodes, given = self.nodes, tuple(self.nodes.looked)
         for name, judge in asked(case):
             says, looked = nodes.ask(nodes.here, partial(judge, case), given)
@@ -310,7 +326,7 @@ class _Ways:
         return Violation(name, self._table.name, state, event, step)
 
 
-_Letter = tuple[ev.Event, Remembered[_Way]]
+_Letter = tuple[ev.Event, Remembered[Way]]
 
 
 class _Waiting:
@@ -346,4 +362,4 @@ def _stuck(nodes: list[Node], before: list[list[int]]) -> list[TableState]:
     return [state for number, (state, _) in enumerate(nodes) if number not in reached]
 
 
-__all__ = ["HOME", "Exploration", "Node", "explore", "normal", "normal_watch"]
+__all__ = ["HOME", "Exploration", "Node", "Way", "explore", "normal", "normal_watch"]

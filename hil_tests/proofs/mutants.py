@@ -8,18 +8,20 @@ Owns their making and their judging. Made mechanically, from the rows as they ar
 - each note left out, and each act left out;
 - each act misdirected: its command belongs to another occasion, or drives the other way.
 
-A mutant is judged by the properties of `properties` and nothing else. It is run from every node of
-the original exploration in which the changed row, or its event in its phases, plays a part, and
-from there on through nodes that are new, up to a bound. It is killed by the first property that
-does not hold, by a crash, or by a node from which no path leads home any more.
+A mutant is judged by the properties of `properties` and nothing else. It is run from nodes of the
+original exploration at which the changed row is taken, in each way that it is taken, or might be
+taken now; and from there on through nodes that the original does not have, up to a bound. It is
+killed by the first property that does not hold, by a crash, or by a node from which no path leads
+home any more.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 from hil_tests.proofs.alphabet import alphabet
@@ -35,11 +37,14 @@ from shaker_ctl.rules.row import Act, Context, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Occasion, Purpose
 
-MAX_NEW_NODES = 150
+MAX_NEW_NODES = 300
 """How far a mutant is followed into nodes that the original never reaches."""
 
 MAX_TRIALS = 1500
 """Original transitions that a mutant is tried on, per table, spread evenly."""
+
+Trial = tuple[int, ev.Event]
+"""A node's number, and an event that it meets."""
 
 
 @dataclass(frozen=True)
@@ -118,60 +123,39 @@ def _misdirected(act: Act) -> Act:
 
 @dataclass
 class Ground:
-    """What an exploration left for judging mutants: nodes, and which rows were taken where."""
+    """What an exploration left for judging mutants: nodes, and what came of which event where."""
 
     table: Table
     nodes: list[Node]
-    before: list[list[int]]
-    taken: dict[str, list[tuple[int, ev.Event]]]
-    at: dict[Phase, list[int]] = field(default_factory=lambda: defaultdict(list))
-    known: set[Node] = field(default_factory=set)
+    known: set[Node]
+    taken: dict[str, list[Trial]] = field(default_factory=lambda: defaultdict(list))
+    """By the name of a row that was taken."""
+    tried: dict[type[ev.Event], list[Trial]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, table: Table, found: Exploration) -> Ground:
-        ground = cls(table, found.kept_nodes, found.kept_before, found.kept_taken)
-        for number, (state, _) in enumerate(ground.nodes):
-            ground.at[state.phase].append(number)
-        ground.known = set(ground.nodes)
+        ground = cls(table, found.kept_nodes, set(found.kept_nodes))
+        for way in found.kept_ways:
+            trials = [(at, way.event) for at in way.at]
+            ground.tried[type(way.event)] += trials
+            for row in way.rows:
+                ground.taken[row] += trials
         return ground
 
 
-@dataclass
-class MutantVerdict:
-    """How a mutant fared."""
-
-    mutant: Mutant
-    killed_by: str = ""
-    """Name of the property, `crash`, or `stuck`; empty: survived."""
-
-
-def judge(mutant: Mutant, grounds: list[Ground]) -> MutantVerdict:
-    """Try a mutant on every table in which its row is ever taken."""
-    machine = mutant.machine()
-    for ground in grounds:
-        if mutant.row.name in ground.taken:
-            reason = _killed(mutant, machine, ground)
-            if reason:
-                return MutantVerdict(mutant, reason)
-    return MutantVerdict(mutant)
-
-
-def _killed(mutant: Mutant, machine: Machine, ground: Ground) -> str:
-    table, known = ground.table, ground.known
-    new: set[Node] = set()
-    fresh: deque[Node] = deque()
+def judge(mutant: Mutant, ground: Ground) -> str:
+    """Return what kills a mutant on one table: a property, a crash, a dead end; "" if nothing."""
+    machine, table = mutant.machine(), ground.table
+    fresh = _Fresh(ground.known)
     for number, event in _trials(mutant, ground):
-        node = ground.nodes[number]
-        reason, after = _try(machine, table, node, event)
+        reason, after = _try(machine, table, ground.nodes[number], event)
         if reason:
             return reason
-        if after is not None and after not in known and after not in new:
-            new.add(after)
-            fresh.append(after)
+        fresh.put(after)
     for _ in range(MAX_NEW_NODES):
-        if not fresh:
+        node = fresh.take()
+        if node is None:
             break
-        node = fresh.popleft()
         leaves = False
         for event in alphabet(table, node[0].purpose):
             if not MACHINE.has_rows(node[0].phase, type(event)):
@@ -181,12 +165,34 @@ def _killed(mutant: Mutant, machine: Machine, ground: Ground) -> str:
                 return reason
             if after is not None and after[0].phase is not node[0].phase:
                 leaves = True
-            if after is not None and after not in known and after not in new:
-                new.add(after)
-                fresh.append(after)
+            fresh.put(after)
         if not leaves and node[0].phase not in HOME:
             return "stuck: some path leads home from everywhere"
     return ""
+
+
+class _Fresh:
+    """Nodes that only the mutant has: next, by chance, one in the phase least visited so far."""
+
+    def __init__(self, known: set[Node]) -> None:
+        self._known, self._new = known, set[Node]()
+        self._waiting: dict[Phase, list[Node]] = {}
+        self._visits: Counter[Phase] = Counter()
+        self._luck = Random(0)
+
+    def put(self, node: Node | None) -> None:
+        if node is not None and node not in self._known and node not in self._new:
+            self._new.add(node)
+            self._waiting.setdefault(node[0].phase, []).append(node)
+
+    def take(self) -> Node | None:
+        phases = [phase for phase, nodes in self._waiting.items() if nodes]
+        if not phases:
+            return None
+        phase = min(phases, key=lambda each: self._visits[each])
+        self._visits[phase] += 1
+        nodes = self._waiting[phase]
+        return nodes.pop(self._luck.randrange(len(nodes)))
 
 
 def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[str, Node | None]:
@@ -205,24 +211,22 @@ def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[s
     return "", (normal(step.state), normal_watch(seen))
 
 
-def _trials(mutant: Mutant, ground: Ground) -> Iterator[tuple[int, ev.Event]]:
+def _trials(mutant: Mutant, ground: Ground) -> Iterator[Trial]:
     """Where the row was taken, then wherever it might be taken now."""
     row = mutant.row
-    yield from _spread(ground.taken[row.name], MAX_TRIALS)
-    if mutant.instead is None or mutant.instead.when == row.when or row.on is None:
+    yield from _spread(ground.taken.get(row.name, []))
+    if mutant.instead is None or mutant.instead.when == row.when:
         return
-    letters = {
-        purpose: [event for event in alphabet(ground.table, purpose) if type(event) is row.on]
-        for purpose in Purpose
-    }
-    places = [number for phase in row.phases for number in ground.at[phase]]
-    for number in _spread(places, MAX_TRIALS // 4):
-        for event in letters[ground.nodes[number][0].purpose]:
-            yield number, event
+    if row.on is None:
+        leads_there = [each.name for each in ROWS if each.to in row.phases]
+        yield from _spread([each for name in leads_there for each in ground.taken.get(name, ())])
+        return
+    tried = ground.tried.get(row.on, [])
+    yield from _spread([each for each in tried if ground.nodes[each[0]][0].phase in row.phases])
 
 
-def _spread(items: list[Any], most: int) -> list[Any]:
-    return items if len(items) <= most else items[:: len(items) // most + 1]
+def _spread(trials: list[Trial]) -> list[Trial]:
+    return trials[:: len(trials) // MAX_TRIALS + 1]
 
 
-__all__ = ["MACHINE", "Ground", "Mutant", "MutantVerdict", "judge", "mutants"]
+__all__ = ["Ground", "Mutant", "judge", "mutants"]

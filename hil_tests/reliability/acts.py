@@ -88,7 +88,7 @@ class Typed:
 class OtherClient:
     """Another program of this computer drives the motor through the GPIO daemon."""
 
-    for_s: float = 1.0
+    for_s: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)

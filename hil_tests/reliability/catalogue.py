@@ -1049,6 +1049,7 @@ JOURNAL = (
             ),
         },
         hold_s=3.0,
+        restarts=True,
     ),
     CatalogueFault(
         "second-copy-full",

@@ -244,16 +244,16 @@ class Harm:
             os.close(handle)
 
     def _drive_motor(self, for_s: float) -> None:
-        """Full duty, and EN pulsed as often as the monostable wants it."""
+        """Full duty and EN, again and again: the dead-man takes both back at each of its turns."""
         where, pins = self._bench.session.rig["pigpiod"], PinMap()
         until_s = time.monotonic() + for_s
         pi = pigpio.pi(where["host"], where["port"], show_errors=False)
         try:
-            pi.hardware_PWM(pins.motor_pwm, MOTOR_HZ, 1_000_000)
             while time.monotonic() < until_s and not self._ended.is_set():
+                pi.hardware_PWM(pins.motor_pwm, MOTOR_HZ, 1_000_000)
                 pi.write(pins.motor_enable, 0)
                 pi.write(pins.motor_enable, 1)
-                time.sleep(0.01)
+                time.sleep(0.002)
             pi.write(pins.motor_enable, 0)
             pi.hardware_PWM(pins.motor_pwm, MOTOR_HZ, 0)
         finally:

@@ -42,6 +42,9 @@ MOTOR_LATE_S = 0.2
 BACK_S = 120.0
 """Longest until a starved round has ended, with a restart of the service in it."""
 
+UNWRITTEN = "journal-write"
+"""Nothing more can be recorded; a person restarts the service once the disk is well."""
+
 CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
 PERIOD_US, QUOTA_US = 100_000, 30_000
 
@@ -176,7 +179,7 @@ def starved_round(
 ) -> tuple[str, set[str], float, float]:
     """Play a round, starved from `moment` on; return its ending, the codes of the faults, how long
     EN was high at most, and the seconds from the end of hunger to the end of the round."""
-    number = table.betting()
+    number = _betting(table)
     began_s = time.monotonic()
     log, what, after_s = MOMENTS[moment]
     if log:
@@ -197,6 +200,18 @@ def starved_round(
     return str(played["verdict"]), codes, _driven_s(table, began_s), took_s
 
 
+def _betting(table: Table) -> int:
+    """Wait until bets are open, with people's help in the round before; return the number."""
+
+    def said() -> int:
+        status = table.status()
+        with suppress(ShakerError):
+            _help(table, status)
+        return int(status["round"]) if status["phase"] == "betting" else 0
+
+    return until(said, BACK_S, every_s=0.05)
+
+
 def _until_over(table: Table, number: int) -> set[str]:
     """Wait until the round is over or the table out of service; return the faults that stood."""
     codes: set[str] = set()
@@ -208,6 +223,10 @@ def _until_over(table: Table, number: int) -> set[str]:
             table.give_power()
         try:
             status = table.status()
+            if UNWRITTEN in status["faults"] and UNWRITTEN not in codes:
+                table.leave_consoles()
+                table.session.stop_service()
+                table.give_power()
             codes.update(status["faults"])
             _help(table, status)
             return status["life"] != "open" or table.has_ended(number)
@@ -252,7 +271,7 @@ def judged(table: Table, moment: str, starving: Starving, for_s: float) -> tuple
         table.be_open()
         ending, codes, driven_s, took_s = starved_round(table, moment, starving, for_s)
         table.be_open()
-        number = table.betting()
+        number = _betting(table)
         _until_over(table, number)
         assert table.has_ended(number), "the next round did not end"
     except AssertionError as error:

@@ -384,15 +384,19 @@ class _Round:
         self._bench.session.stop_service()
 
     def _hold(self) -> None:
-        """Leave the fault for what shows only later; stop as soon as a required code stands."""
+        """Leave the fault for what shows only later, until a required code stands; a person then
+        restarts the service, where that is its remedy."""
         until_s = time.monotonic() + self._fault.hold_s
         wanted = {code for one in self.required for code in one.codes}
         while True:
             with suppress(ShakerError, OSError):
                 self.life = self._look()["life"]
             if time.monotonic() > until_s or wanted & self.codes:
-                return
+                break
             time.sleep(LOOK_S)
+        if self._needs_restart():
+            self._start_again()
+            self.life = self._look()["life"]
 
 
 __all__ = ["Result", "Trials"]

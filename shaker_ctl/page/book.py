@@ -209,6 +209,7 @@ class Book:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         db = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)
         try:
+            db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
             db.row_factory = sqlite3.Row
             yield db
         finally:

@@ -8,6 +8,7 @@ from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
 from hil_tests.proofs.watch import last_look
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Notice,
@@ -17,6 +18,7 @@ from shaker_ctl.rules.vocabulary import (
     Timer,
     TimeTrust,
     Verified,
+    WalkStep,
 )
 
 P = Phase
@@ -45,6 +47,32 @@ def _signed_rightly(case: Case) -> bool | None:
         return looked and case.event.person.role in case.expected.shift
     lamps = case.before.entries == 3 and case.before.each and case.before.seen
     return lamps and looked and case.event.person.role in case.expected.signs
+
+
+@proves(
+    "a signed inspection waits to be opened, a signed shift goes on at once", granted=(ev.Signed,)
+)
+def _signed_leads(case: Case) -> bool | None:
+    y, signed = case.next, case.event
+    if y.inspector is not None or y.purpose is not Purpose.PLAY:
+        return False
+    if case.state.purpose is Purpose.SHIFT:
+        return case.to in (P.READY, P.ADMITTING) and not y.shift_due
+    return case.to is P.INSPECTED and (y.signed_by, y.signed_at) == (signed.person, signed.at)
+
+
+@proves("a signature stands as long as what it signed, and no longer", accepted=True)
+def _signature_stands(case: Case) -> bool | None:
+    if case.to in ph.STANDING:
+        return case.next.signed_by is not None
+    return case.next.signed_by is None if case.to in ph.SHUT | ph.STOPPED else None
+
+
+@proves("a signature opens the table once", accepted=True)
+def _signature_used(case: Case) -> bool | None:
+    if case.next.signed_at is None:
+        return None
+    return case.to in (P.INSPECTED, P.OPENING)
 
 
 @proves("lamps are seen by the inspecting person, who may sign", granted=(ev.LampsSeen,))
@@ -102,6 +130,55 @@ def _walk(case: Case) -> bool | None:
     return every and case.before.entries == 3
 
 
+@proves(
+    "each entry, walk, cycle and trial has a number of its own: late answers are none of it",
+    granted=(
+        *(ev.LampValuesEntered, ev.WalkRequested, ev.WalkSteered, ev.CycleRequested),
+        *(ev.JogRequested, ev.TrialTossRequested, ev.LampTrialRequested),
+    ),
+)
+def _numbered(case: Case) -> bool | None:
+    if case.on(ev.WalkSteered) and not case.orders(do.ProveEachLamp):
+        return None
+    return case.next.serial == case.state.serial + 1
+
+
+@proves("the inspection that begins is the one asked for", granted=(ev.InspectionRequested,))
+def _begins(case: Case) -> bool | None:
+    part = case.event.part
+    to = P.CYCLE_AWAITED if part is Part.SHAKER else P.LAMP_VALUES_AWAITED
+    return case.to is to and case.next.part is part
+
+
+STEERED: dict[Phase, dict[WalkStep, Phase]] = {
+    P.EACH_LAMP: {
+        WalkStep.PAUSE: P.WALK_PAUSED,
+        WalkStep.BACK: P.EACH_LAMP,
+        WalkStep.AGAIN: P.EACH_LAMP,
+    },
+    P.WALK_PAUSED: {
+        WalkStep.ON: P.EACH_LAMP,
+        WalkStep.BACK: P.WALK_PAUSED,
+        WalkStep.AGAIN: P.WALK_PAUSED,
+    },
+    P.LAMPS_TO_BE_SEEN: {WalkStep.AGAIN: P.EACH_LAMP},
+}
+"""Where a person may steer the walk, and where that leads."""
+
+
+@proves(
+    "the inspecting person may pause the walk, go on, go back and repeat", events=(ev.WalkSteered,)
+)
+def _steered(case: Case) -> bool | None:
+    to = STEERED.get(case.phase, {}).get(case.event.step)
+    if to is None or case.event.person != case.before.inspector:
+        return case.refused
+    if case.phase is P.LAMPS_TO_BE_SEEN:
+        told = case.orders(do.ProveEachLamp)
+        return told and set(case.first(do.ProveEachLamp).areas) == set(case.rules.areas)
+    return case.to is to and do.SteerWalk(case.next.occasion, case.event.step) in case.commands
+
+
 @proves("in an inspection the shaker turns by its inspector's act", commands=(do.DrawTossPlan,))
 def _cycle_started(case: Case) -> bool | None:
     if case.next.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
@@ -110,10 +187,15 @@ def _cycle_started(case: Case) -> bool | None:
     return started or case.phase is P.COVERING
 
 
-@proves("a lamp that a person saw to be wrong is a fault", granted=(ev.LampSeenWrong,))
+LOOKED_AT = ph.ENTRY_LIT | ph.WALK | ph.phases(P.LAMPS_TO_BE_SEEN, P.ODDS_TO_BE_SEEN)
+
+
+@proves("a lamp that a person saw to be wrong is a fault", events=(ev.LampSeenWrong,))
 def _seen_wrong(case: Case) -> bool | None:
-    named = case.event.area in case.rules.areas
-    return named and case.to is P.OUT_OF_SERVICE and case.orders(do.DarkenLamps)
+    looks = case.phase in LOOKED_AT and case.event.person == case.before.inspector
+    if not looks or case.event.area not in case.rules.areas:
+        return case.refused
+    return case.to is P.OUT_OF_SERVICE and case.orders(do.DarkenLamps)
 
 
 @proves("no table opens on a signature that has aged", granted=(ev.TimeChecked,))
@@ -158,6 +240,16 @@ def _count(case: Case) -> bool | None:
     if case.tells(Notice.CYCLE_BAD):
         return case.next.good == 0 and case.after.cycles == 0
     return None
+
+
+@proves("how a cycle went is told as soon as it is known", accepted=True)
+def _cycle_outcome_told(case: Case) -> bool | None:
+    if case.state.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):
+        return None
+    if case.on(ev.CycleJudged):
+        return case.tells(Notice.CYCLE_GOOD if case.event.tossed else Notice.CYCLE_BAD)
+    late = case.on(ev.TimerExpired) and case.event.timer in (Timer.REST, Timer.READING)
+    return case.tells(Notice.CYCLE_BAD) if late or case.on(ev.TossDisproved) else None
 
 
 @proves("a cycle's reading is told, and a trial ends with it", granted=(ev.ReadingMade,))
@@ -222,10 +314,20 @@ def _clock_admits(case: Case) -> bool | None:
     good = trusted and case.event.now == case.table.day and known
     denied = (case.before.estop and not case.before.manual) or case.before.shift_due
     if good and case.phase is P.ADMITTING and denied:
-        return case.to is P.READY
+        return case.to is P.READY and case.next.barred is None
     starts = case.to in BEGUN and case.next.barred is None
     told = (case.next.barred is not None) and case.tells(Notice.BARRED)
     return starts if good else told
+
+
+@proves(
+    "what disturbs an inspected table makes an inspection due at once",
+    granted=(ev.CompartmentOpened, ev.ConditionChanged),
+)
+def _due_at_once(case: Case) -> bool | None:
+    if case.is_aside or case.phase not in ph.STANDING:
+        return None
+    return case.to is P.INSPECTION_DUE
 
 
 @proves("a silent clock bars", granted=(ev.TimerExpired,))

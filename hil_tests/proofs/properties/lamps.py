@@ -34,8 +34,10 @@ def _lit_as_a_correction(case: Case) -> bool | None:
     was_lit = push.occasion.purpose is Purpose.PLAY and bool(first)
     if not was_lit:
         return not push.corrects
-    order = [type(each) for each in case.commands if type(each) in (do.ClearLamps, do.PushLamps)]
-    return push.corrects and (case.phase is P.SETTLED_LIT or order == [do.ClearLamps, do.PushLamps])
+    odds = [do.ShowMultipliers] if case.before.odds_proved else []
+    wanted = [do.ClearLamps, *odds, do.PushLamps]  # to clear the lamps takes the odds away, too
+    order = [type(each) for each in case.commands if type(each) in wanted][-len(wanted) :]
+    return push.corrects and (case.phase is P.SETTLED_LIT or order == wanted)
 
 
 @proves("the lamps lit are those that the values win", commands=(do.PushLamps,))
@@ -94,17 +96,17 @@ def _lamps_as_proved(case: Case) -> bool | None:
     return case.next.lamps is case.after.lamps
 
 
-@proves("a result is announced with its values", commands=(do.PushLamps, do.RecordRound))
+@proves("a result is announced with its values as it stands, and after a restart", accepted=True)
 def _result_told(case: Case) -> bool | None:
-    told = [
-        each
-        for each in case.commands
-        if isinstance(each, do.Announce) and each.notice is Notice.RESULT
-    ]
-    pushes = [each for each in case.commands if isinstance(each, do.PushLamps)]
-    if not pushes or pushes[0].occasion.purpose is not Purpose.PLAY:
+    """Lit, or to be settled by hand because the lamps are broken."""
+    stood = case.state.values == case.next.values and not case.on(ev.Restarted)
+    by_hand = case.to is P.AWAITING_PRESENCE and not stood
+    lit = case.before.playing and case.orders(do.PushLamps)
+    if not (lit or by_hand):
         return None
-    return len(told) == 1 and told[0].values == pushes[0].values
+    told = [each for each in case.commands if isinstance(each, do.Announce)]
+    results = [each.values for each in told if each.notice is Notice.RESULT]
+    return results == [case.next.values]
 
 
 PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
@@ -218,13 +220,20 @@ def _multipliers_drawn(case: Case) -> bool | None:
         draws = case.orders(do.DrawMultipliers)
         return draws == case.expected.multipliers
     waiting = case.phase in (P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS)
-    if not waiting or case.to is case.phase or case.on(ev.Restarted):
-        return None
-    if case.to in (P.WITHOUT_RESULT, P.SHOWING_MULTIPLIERS):
+    elsewhere = (P.WITHOUT_RESULT, P.SHOWING_MULTIPLIERS, P.INTERRUPTED)
+    if not waiting or case.to is case.phase or case.to in elsewhere:
         return None
     proved = case.on(ev.MultipliersShown)
     notice = Notice.MULTIPLIERS if proved else Notice.NO_MULTIPLIERS
     return case.tells(notice) and case.next.multipliers_shown == proved
+
+
+@proves("the multipliers that were drawn are shown", granted=(ev.MultipliersDrawn,))
+def _drawn_is_shown(case: Case) -> bool | None:
+    drawn = case.event.multipliers
+    if not drawn:
+        return None
+    return do.ShowMultipliers(case.next.occasion, drawn) in case.commands
 
 
 @proves("odds that were shown are taken away: not proved, or the round is over", accepted=True)

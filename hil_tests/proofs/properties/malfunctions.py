@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hil_tests.proofs.alphabet import DICE_AT
-from hil_tests.proofs.properties.case import Case, proves
+from hil_tests.proofs.properties.case import ASIDE, Case, proves
 from hil_tests.proofs.properties.rounds import to_enter
 from hil_tests.proofs.watch import FAULTS
 from shaker_ctl.rules import commands as do
@@ -70,13 +70,17 @@ def _retired(case: Case) -> bool | None:
 MOTION = (do.StartToss, do.Jog, do.DriveCover, do.StartReading, do.NotePoses, do.LightOn)
 
 
-@proves("with a manual shaker nothing of the retired one moves, looks or stops play", accepted=True)
+@proves("with a manual shaker nothing of the retired one moves or looks", accepted=True)
 def _nothing_of_the_retired(case: Case) -> bool | None:
-    if not case.before.manual:
+    return not case.orders(*MOTION) if case.before.manual else None
+
+
+@proves("what is reported of a shaker or reader out of use stops and asks nothing", granted=ASIDE)
+def _aside(case: Case) -> bool | None:
+    if not case.is_aside:
         return None
-    if case.is_aside and (case.to is not case.phase or case.after.valid != case.before.valid):
-        return False
-    return not case.orders(*MOTION)
+    stays = case.to is case.phase and case.after.valid == case.before.valid
+    return stays and not case.notices
 
 
 @proves(
@@ -269,6 +273,12 @@ def _interrupted(case: Case) -> bool | None:
     return case.ends(expected, Cause.INTERRUPTED)
 
 
+def _uncovered(case: Case) -> bool:
+    """The cover is told to open, where there is one, so that the dice can be read."""
+    opened = do.DriveCover(case.next.occasion, open=True) in case.commands
+    return opened or not case.rules.covered
+
+
 UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED)
 """Settled and revealed, or about to be, and no value yet."""
 
@@ -292,15 +302,14 @@ def _interrupted_after(case: Case) -> bool | None:
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     if case.ending is not None or case.next.values is not None:
         return False
+    if case.phase is P.AWAITING_DEALER:
+        return case.to is P.AWAITING_DEALER
     if case.before.bets_closed and case.phase in UNREAD:
-        uncovered = not case.rules.covered or any(
-            isinstance(each, do.DriveCover) and each.open for each in case.commands
-        )
         asked = case.tells(Notice.ENTER)
-        return case.to is P.AWAITING_DEALER and asked and uncovered
+        return case.to is P.AWAITING_DEALER and asked and _uncovered(case)
     if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
         return case.to is P.SHOWING_MULTIPLIERS
-    return True
+    return case.to is not P.INTERRUPTED
 
 
 @proves(
@@ -316,7 +325,8 @@ def _in_view(case: Case) -> bool | None:
     both = Role.DEALER in roles and bool(roles & case.expected.presence)
     if case.to is P.INTERRUPTED:
         return len(said) == 1 and case.tells(Notice.IN_VIEW)
-    return two and both and case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
+    asked = case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
+    return two and both and asked and _uncovered(case)
 
 
 @proves(

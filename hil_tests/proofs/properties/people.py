@@ -232,7 +232,11 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
             return {ev.InspectionAbandoned: f}
         case P.LAMP_VALUES_AWAITED:
-            return {ev.LampValuesEntered: f, ev.InspectionAbandoned: f}
+            offered: dict[type[ev.Event], Role] = {
+                ev.LampValuesEntered: f,
+                ev.InspectionAbandoned: f,
+            }
+            return offered | ({ev.WalkRequested: f} if case.before.entries == 3 else {})
         case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN | P.ODDS_TO_BE_SEEN:
             return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
         case P.CYCLE_AWAITED:
@@ -255,8 +259,11 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
                 {ev.PlayerPressed: d} if case.expected.player else {}
             )
-        case P.INTERRUPTED if not case.before.in_view:
-            return {ev.CompartmentWatched: d}
+        case P.INTERRUPTED:
+            dealer_said = any(person.role is d for person in case.before.in_view)
+            return {ev.CompartmentWatched: Role.SUPERVISOR if dealer_said else d}
+        case P.REVEALING:
+            return {ev.RevealRequested: f}
         case P.AWAITING_DEALER:
             return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
         case P.DISPUTED:
@@ -274,13 +281,15 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
 
 ACTS = (
     *(*DEALER_ACTS, *CHARGE_ACTS, *TECHNICIAN_ACTS, *EITHER_ACTS),
-    *(ev.LampValuesEntered, ev.CycleRequested, ev.CycleJudged),
+    *(ev.LampValuesEntered, ev.WalkRequested, ev.CycleRequested, ev.CycleJudged),
     *(ev.LampsSeen, ev.Signed, ev.PresenceGiven, ev.PlayerPressed, ev.ShiftInspectionRequested),
 )
 
 
 def _is_both_sides(case: Case, person: Person) -> bool:
     """True where another person has to do this, or where it is no decision between the two."""
+    if case.on(ev.CompartmentWatched):
+        return case.event.stayed and person.name in {each.name for each in case.before.in_view}
     if case.on(ev.DisputeDecided):
         values, enterer = case.event.values, case.before.enterer
         named = values is None or tuple(sorted(values)) in case.before.named
@@ -311,7 +320,8 @@ def _granted(case: Case) -> bool | None:
 
 
 OF_THE_INSPECTOR = (
-    *(ev.LampValuesEntered, ev.LampsSeen, ev.CycleRequested, ev.CycleJudged, ev.Signed),
+    *(ev.LampValuesEntered, ev.LampsSeen, ev.WalkRequested),
+    *(ev.CycleRequested, ev.CycleJudged, ev.Signed),
 )
 
 
@@ -419,13 +429,36 @@ def _dice(case: Case) -> bool | None:
             return case.refused
         dice, before = case.next.dice, case.state.dice
         kept = dice is not None and before is not None and dice.installed_at == before.installed_at
-        return case.accepted and kept and (seconds_dice(w, case.event) or dice == before)
+        seconded = seconds_dice(w, case.event)
+        asked = case.tells(Notice.DICE_NAMED) and dice == before
+        return case.accepted and kept and (_named_no_more(case) if seconded else asked)
     opened = opened or case.state.dice is None or w.manual
     if not (case.phase in RECORDABLE and who.role is not Role.DEALER and right and opened):
         return case.refused
     if case.expected.dice_by_two and not seconds_dice(w, case.event):
-        return case.accepted and case.next.dice == case.state.dice
-    return case.accepted and case.next.dice is not None and case.next.dice.serials == serials
+        return case.accepted and case.tells(Notice.DICE_NAMED) and case.next.dice == case.state.dice
+    recorded = case.next.dice is not None and case.next.dice.serials == serials
+    return case.accepted and recorded and _named_no_more(case)
+
+
+def _named_no_more(case: Case) -> bool:
+    """What two persons named is done: nobody is waited for."""
+    return case.next.dice_named is None and not case.tells(Notice.DICE_NAMED)
+
+
+@proves(
+    "once the compartment is shut again, people are asked which dice are in it",
+    granted=(ev.CompartmentClosed,),
+)
+def _which_dice(case: Case) -> bool | None:
+    if case.is_aside or case.phase not in ph.SHUT | ph.STOPPED:
+        return None
+    return case.tells(Notice.SAME_DICE)
+
+
+@proves("people are told that the table plays without its reader", granted=(ev.ReturnRequested,))
+def _told_without_reader(case: Case) -> bool | None:
+    return case.tells(Notice.CAMERA_OFF) == case.after.camera_off
 
 
 @proves("over age at the start of a toss, dice are not tossed", granted=(ev.TossPlanDrawn,))

@@ -29,7 +29,9 @@ def _no_roll(case: Case) -> bool | None:
         return None
     if case.expected.auto:
         return case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
-    return case.to is P.AWAITING_DEALER
+    confirms = case.rules.entry.value == "dealer_confirm"
+    told = case.tells(Notice.NOT_FLAT if confirms else Notice.ENTER)
+    return told and case.to is P.AWAITING_DEALER
 
 
 def to_enter(case: Case) -> Notice:
@@ -126,7 +128,9 @@ def _corrected(case: Case) -> bool | None:
     if not (second and w.offered is not None and values == w.offered):
         return case.refused
     made = case.next.correction
-    if made is None or (made.first, made.agreed_by) != (w.stands, who):
+    if not case.tells(Notice.CORRECTED) or made is None:
+        return False
+    if (made.first, made.agreed_by) != (w.stands, who):
         return False
     if not values:
         return case.accepted and case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)

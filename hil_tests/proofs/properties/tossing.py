@@ -101,6 +101,8 @@ def _nothing_seen_early(case: Case) -> bool | None:
 @proves("light off before a covered toss, on again before reading", accepted=True)
 def _light(case: Case) -> bool | None:
     kinds = [type(each) for each in case.commands]
+    if case.on(ev.Restarted) and case.to is P.COVERED:
+        return do.LightOff in kinds  # a controller that starts cannot know how its light is
     if do.StartToss in kinds:
         return case.before.hidden == case.rules.covered
     if do.StartReading in kinds:

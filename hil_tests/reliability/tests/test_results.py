@@ -172,7 +172,7 @@ def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) 
     fault, moment = row = next(
         one for one in ROWS if one[0].name == "estop-pressed" and one[1].name == "TOSS"
     )
-    late = result(row, "EN low within 0.15 s, seen after 0.2 s")
+    late = result(row, "EN low within 0.05 s, seen after 0.2 s")
     late.seen["motor_after_s"] = 0.2
     kept.keep(row, late)
     kept.keep(FIRST, result(FIRST))
@@ -181,5 +181,5 @@ def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) 
     assert [test["outcome"] for test in tests] == ["passed", "failed"]
     assert tests[1]["node"] == f"faults::{fault.name}@{moment.name.lower()}"
     (taken,) = tests[1]["measurements"]
-    assert (taken["name"], taken["value"], taken["upper"]) == ("fault to EN low", 0.2, 0.15)
-    assert "EN low within 0.15 s, seen after 0.2 s" in (tmp_path / "report.html").read_text()
+    assert (taken["name"], taken["value"], taken["upper"]) == ("fault to EN low", 0.2, 0.05)
+    assert "EN low within 0.05 s, seen after 0.2 s" in (tmp_path / "report.html").read_text()

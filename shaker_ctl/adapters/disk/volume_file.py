@@ -56,8 +56,8 @@ _SCHEMA = (
 )
 
 CACHE_KB = 256
-"""Pages kept in memory. Who only appends needs the last of them; SQLite's own 2 MB a connection
-fill in an hour of play, and that looks like a leak."""
+"""Pages kept in memory. Who appends needs the last of them, and who walks needs each once; SQLite's
+own 2 MB a connection fill in an hour of play, and that looks like a leak."""
 
 APPLICATION_ID = 0x53424A31
 """Written into the file's header: `file` and this module know a journal by it ("SBJ1")."""
@@ -437,7 +437,13 @@ a UnicodeDecodeError from inside the module."""
 def reader(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing of it can change. Raises sqlite3.Error."""
     where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
-    return sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
+    db = sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
+    try:
+        db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 _IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"

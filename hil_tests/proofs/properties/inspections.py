@@ -57,7 +57,7 @@ def _signed_leads(case: Case) -> bool | None:
     if y.inspector is not None or y.purpose is not Purpose.PLAY:
         return False
     if case.state.purpose is Purpose.SHIFT:
-        return case.to is P.READY and not y.shift_due
+        return case.to in (P.READY, P.ADMITTING) and not y.shift_due
     return case.to is P.INSPECTED and (y.signed_by, y.signed_at) == (signed.person, signed.at)
 
 

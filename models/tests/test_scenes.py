@@ -12,7 +12,7 @@ from models.training.__main__ import app
 from models.training.arrange import arrange, flat_die, overlap, tilted
 from models.training.layout import Die, label, look_down
 from models.training.looks import random_look
-from models.training.raster import random_picture
+from models.training.raster import pixels_per_edge, random_picture
 from models.training.targets import Mark, encode, flat_label, shape_numbers
 from models.training.tosses import toss
 from vision.networks.classifier import decode
@@ -213,8 +213,24 @@ def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
         ("quick table clear", "none"),
         ("quick shots clear taught", "in this order"),
         ("quick shots leaning leaning", "in this order"),
+        ("quick shots blind", "in this order"),
+        ("traced shots clear", "in this order"),
     ],
 )
 def test_a_kind_that_cannot_be_drawn_is_refused_with_what_there_is(kind, named):
     with pytest.raises(ValueError, match=named):
         scenes.require_kind(kind)
+
+
+@pytest.mark.parametrize("kind", ["traced loose", "quick snapshot", "quick shots"])
+def test_what_has_nothing_held_out_cannot_be_held_out(kind):
+    scenes.require_kind(kind)
+    with pytest.raises(ValueError, match="only quick loose and table"):
+        scenes.require_kind(kind, held_out=True)
+
+
+def test_a_crowded_picture_is_computed_in_double_precision():
+    """Otherwise its set would not come out as it did for the networks that ship."""
+    crowded = pixels_per_edge(np.random.default_rng(1), 160, 14, 100, 190)
+    assert crowded == 160 / (0.6 + 0.9 * np.sqrt(14))
+    assert isinstance(crowded, np.float64)

@@ -481,9 +481,13 @@ def draw_ridges(
 def pixels_per_edge(
     rng: np.random.Generator, size: int, count: int, smallest: float, largest: float
 ) -> float:
-    """Of dice of any size between two, but so that as many as `count` have room in the picture."""
+    """Of dice of any size between two, but so that as many as `count` have room in the picture.
+
+    Where the room decides it is NumPy's float64, and the picture is computed in double precision:
+    sets of scenes come out byte by byte as before only so.
+    """
     px_per_edge = float(np.exp(rng.uniform(np.log(smallest), np.log(largest))))
-    return float(min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1)))))
+    return min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
 
 
 def near_camera(

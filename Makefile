@@ -102,10 +102,10 @@ prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(if $(PROVE),,$(BIN)/python -m hil_tests.proofs mutants)
 
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
-	$(BIN)/python -m models.training.recipe $(if $(PHOTOS),--photos $(PHOTOS)) $(MODEL)
+	$(BIN)/python -m models.training recipe $(addprefix --photos ,$(PHOTOS)) $(MODEL)
 
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
-	$(BIN)/python -m models.training.scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
+	$(BIN)/python -m models.training scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
 	$(PYTHON) -m venv build/locking && build/locking/bin/pip install --quiet uv

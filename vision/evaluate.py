@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import islice
@@ -176,7 +176,7 @@ def read_picture(
         return counts, None
     picture = draw_reading(image, seen.observation, verdict)
     truth = " ".join(str(label.value) for label in labels)
-    return counts, _Error(badness, f"{path.name}: {truth}", _tile(picture))
+    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
 
 
 Task = tuple[Path, list[Label]]
@@ -271,24 +271,25 @@ def report(name: str, counts: Counts) -> str:
     return "\n".join(lines)
 
 
-def _tile(picture: np.ndarray) -> np.ndarray:
+def tile(picture: np.ndarray) -> np.ndarray:
+    """The picture as `contact_sheet` shows it."""
     scale = _TILE_PX / max(picture.shape[:2])
     small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    tile = np.full((_TILE_PX + 22, _TILE_PX, 3), 24, np.uint8)
-    tile[: small.shape[0], : small.shape[1]] = small
-    return tile
+    framed = np.full((_TILE_PX + 22, _TILE_PX, 3), 24, np.uint8)
+    framed[: small.shape[0], : small.shape[1]] = small
+    return framed
 
 
-def contact_sheet(errors: Sequence[_Error]) -> np.ndarray:
-    """The worst pictures in rows of six, each with its name and labels."""
+def contact_sheet(shown: Iterable[tuple[str, np.ndarray]]) -> np.ndarray:
+    """Titles and tiles in rows of six."""
     tiles = []
-    for error in errors:
-        tile = error.tile.copy()
+    for title, picture in shown:
+        titled = picture.copy()
         cv2.putText(
-            tile, error.title[:52], (3, _TILE_PX + 15), cv2.FONT_HERSHEY_SIMPLEX, 0.36,
+            titled, title[:52], (3, _TILE_PX + 15), cv2.FONT_HERSHEY_SIMPLEX, 0.36,
             (230, 230, 230), 1, cv2.LINE_AA,
         )  # fmt: skip
-        tiles.append(tile)
+        tiles.append(titled)
     while len(tiles) % 6:
         tiles.append(np.full_like(tiles[0], 24))
     rows = [np.concatenate(tiles[i : i + 6], axis=1) for i in range(0, len(tiles), 6)]
@@ -349,7 +350,7 @@ def main(
                     typer.echo(report(name, counts))
                 if errors:
                     sheet = sheets / f"{name.replace('/', '-')}.jpg"
-                    save(sheet, contact_sheet(errors))
+                    save(sheet, contact_sheet((error.title, error.tile) for error in errors))
                     if not as_json:
                         typer.echo(f"  worst pictures: {sheet}")
     except VisionError as error:

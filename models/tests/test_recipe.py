@@ -9,11 +9,13 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("torch", reason="training needs the train extra")
 
+from models.training.__main__ import app
 from models.training.raster import random_picture
-from models.training.recipe import Plan, follow, main
+from models.training.recipe import Plan, follow
 from vision.networks.classifier import DieFinder
 from vision.networks.model_card import MANIFEST
 
@@ -86,19 +88,16 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     [
         (["--photos", "nowhere"], "cannot read nowhere/labels.jsonl"),
         (["--check", "empty"], "empty: no photographs"),
-        (["--photos", "empty", "empty", "empty"], "at most 2 sources"),
+        (3 * ["--photos", "empty"], "at most 2 sources"),
     ],
 )
-def test_photographs_are_looked_for_before_anything_is_rendered(
-    tmp_path, monkeypatch, capsys, given, told
-):
+def test_photographs_are_looked_for_before_anything_is_rendered(tmp_path, monkeypatch, given, told):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "labels.jsonl").touch()
-    monkeypatch.setattr("sys.argv", ["recipe", "--rehearse", *given])
-    with pytest.raises(SystemExit):
-        main()
-    assert told in capsys.readouterr().err
+    ended = CliRunner().invoke(app, ["recipe", "--rehearse", *given])
+    assert ended.exit_code == 2
+    assert told in ended.stderr
     assert not (tmp_path / "var").exists()
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from models.training import augment, scenes
+from models.training.__main__ import app
 from models.training.arrange import arrange, flat_die, overlap, tilted
 from models.training.layout import Die, label, look_down
 from models.training.looks import random_look
-from models.training.raster import random_picture
+from models.training.raster import pixels_per_edge, random_picture
 from models.training.targets import Mark, encode, flat_label, shape_numbers
 from models.training.tosses import toss
 from vision.networks.classifier import decode
@@ -33,7 +35,7 @@ def test_all_six_faces_come_up_and_opposite_ones_add_up_to_seven(seed: int):
 
 
 def test_projection_and_rays_agree():
-    camera = look_down(320, 240, 50, 9, 20, 35, k=0.15)
+    camera = look_down(320, 50, 9, 20, 35, k=0.15)
     points = np.array([[0.3, -0.4, 0.0], [1.0, 0.7, 1.0], [-1.2, 0.2, 0.5]])
     pixels = camera.project(points)
     rays = camera.rays(pixels[:, 0], pixels[:, 1])
@@ -44,7 +46,7 @@ def test_projection_and_rays_agree():
 
 def test_flat_die_under_the_camera_is_labelled_as_a_square_of_its_size():
     die = Die(np.array([0, 0, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
-    camera = look_down(320, 320, 60, 10, 0, 0)
+    camera = look_down(320, 60, 10, 0, 0)
     truth = label(die, camera, 1.0)
     edges = np.linalg.norm(np.diff(np.array(truth.corners + truth.corners[:1]), axis=0), axis=1)
     # The top face is one edge nearer than the floor, where 60 px were asked for.
@@ -60,7 +62,7 @@ def test_drawn_face_fills_its_labelled_corners():
     from models.training.raster import Light, render
 
     die = Die(np.array([0.2, -0.1, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
-    camera = look_down(160, 160, 60, 8, 10, 70)
+    camera = look_down(160, 60, 8, 10, 70)
     floor = np.zeros((64, 64, 3), np.float32)
     light = Light(np.ones(3, np.float32), [], 0.3)
     picture = render(rng, [die], [look], camera, light, floor, 3.0)
@@ -153,32 +155,29 @@ def test_tossed_dice_rest_on_the_floor():
     [["--seed", "-1"], ["--count", "0"], ["--size", "32"], ["--processes", "0"], ["--limit-s", "0"],
      ["--out", "FILE/below"]],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, capsys, monkeypatch, wrong):
+def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, monkeypatch, wrong):
     (tmp_path / "FILE").touch()
     monkeypatch.chdir(tmp_path)
     usual = ["scenes", "quick", "loose", "--seed", "1", "--count", "1"]
-    monkeypatch.setattr("sys.argv", [*usual, *wrong])
-    with pytest.raises(SystemExit) as ended:
-        scenes.main()
-    assert ended.value.code == 2
-    assert wrong[0] in capsys.readouterr().err
+    ended = CliRunner().invoke(app, [*usual, *wrong])
+    assert ended.exit_code == 2
+    assert wrong[0] in ended.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["FILE"]
 
 
 FEW = scenes.SceneSet("quick loose", seed=7, count=2 * scenes.CHUNK, size=80)
 
 
-def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path, capsys, monkeypatch):
+def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path):
     with pytest.raises(scenes.ScenesUnfinishedError, match="0 of 100 pictures"):
         scenes.make(FEW, tmp_path, 1, limit_s=0.0)
-    monkeypatch.setattr(
-        "sys.argv",
+    ended = CliRunner().invoke(
+        app,
         ["scenes", "quick", "loose", "--seed", "7", "--count", "60", "--size", "80",
          "--processes", "1", "--limit-s", "600", "--out", str(tmp_path)],
     )  # fmt: skip
-    scenes.main()
     folder = FEW.folder(tmp_path)
-    assert str(folder) in capsys.readouterr().out
+    assert str(folder) in ended.stdout
     assert len(list(scenes.rows(folder))) == 100, "sixty, rounded up"
 
 
@@ -214,8 +213,24 @@ def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
         ("quick table clear", "none"),
         ("quick shots clear taught", "in this order"),
         ("quick shots leaning leaning", "in this order"),
+        ("quick shots blind", "in this order"),
+        ("traced shots clear", "in this order"),
     ],
 )
 def test_a_kind_that_cannot_be_drawn_is_refused_with_what_there_is(kind, named):
     with pytest.raises(ValueError, match=named):
         scenes.require_kind(kind)
+
+
+@pytest.mark.parametrize("kind", ["traced loose", "quick snapshot", "quick shots"])
+def test_what_has_nothing_held_out_cannot_be_held_out(kind):
+    scenes.require_kind(kind)
+    with pytest.raises(ValueError, match="only quick loose and table"):
+        scenes.require_kind(kind, held_out=True)
+
+
+def test_a_crowded_picture_is_computed_in_double_precision():
+    """Otherwise its set would not come out as it did for the networks that ship."""
+    crowded = pixels_per_edge(np.random.default_rng(1), 160, 14, 100, 190)
+    assert crowded == 160 / (0.6 + 0.9 * np.sqrt(14))
+    assert isinstance(crowded, np.float64)

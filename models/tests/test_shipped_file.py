@@ -45,7 +45,7 @@ def shipped(tmp_path_factory):
             module.running_var.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.3)
     torch.save({"average": net.state_dict()}, folder / "net.pt")
-    return export.export(folder / "net.pt", folder, "exact")
+    return export.export(folder / "net.pt", folder)
 
 
 def _maps(path, picture):

@@ -49,22 +49,16 @@ def numbering(rng: np.random.Generator) -> tuple[int, ...]:
     return RIGHT_HANDED if rng.random() < 0.5 else LEFT_HANDED
 
 
-def drop(die: Die) -> None:
-    """Move a die vertically until it touches the floor."""
-    die.centre[2] -= die.corners()[:, 2].min()
-
-
 def tilted(rng: np.random.Generator, die: Die) -> Die:
     """A copy of a flat die, cocked: about an edge mostly, sometimes about a corner."""
     angle = np.radians(rng.uniform(0, 45) if rng.random() < 0.5 else rng.uniform(6, 25))
-    heading = np.arctan2(die.rotation[1, 0], die.rotation[0, 0]) + np.pi / 2 * rng.integers(4)
+    quarter = rng.integers(4)
     if abs(die.rotation[2, 0]) > 0.5:
-        heading = np.arctan2(die.rotation[1, 1], die.rotation[0, 1]) + np.pi / 2 * rng.integers(4)
+        quarter = rng.integers(4)  # a second draw, which the sets of the shipped networks have
+    heading = float(_turn(die) + np.pi / 2 * quarter)
     if rng.random() < 0.3:
         heading = rng.uniform(0, 2 * np.pi)
-    copy = Die(die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values)
-    drop(copy)
-    return copy
+    return _leant(die, heading, angle)
 
 
 def overlap(one: Die, other: Die, gap: float = 0.0) -> bool:
@@ -163,13 +157,22 @@ def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Di
 
 def leaning(rng: np.random.Generator, die: Die) -> Die:
     """A copy that stands on one edge or, sometimes, on a corner, 2–16° off level."""
-    turn = np.arctan2(die.rotation[1, 0], die.rotation[0, 0])
-    if abs(die.rotation[2, 0]) > 0.5:
-        turn = np.arctan2(die.rotation[1, 1], die.rotation[0, 1])
-    heading = turn + np.pi / 2 * rng.integers(4)
+    heading = float(_turn(die) + np.pi / 2 * rng.integers(4))
     if rng.random() < 0.25:
         heading = rng.uniform(0, 2 * np.pi)
     angle = np.radians(rng.uniform(2, 16))
-    copy = Die(die.centre.copy(), tilt_about(heading, angle) @ die.rotation, die.edge, die.values)
-    drop(copy)
+    return _leant(die, heading, angle)
+
+
+def _turn(die: Die) -> float:
+    """Heading of a side face of a flat die, radians."""
+    axis = 1 if abs(die.rotation[2, 0]) > 0.5 else 0
+    return float(np.arctan2(die.rotation[1, axis], die.rotation[0, axis]))
+
+
+def _leant(die: Die, heading: float, angle: float) -> Die:
+    """A copy, turned by an angle about a horizontal axis, that touches the floor; radians."""
+    turned = tilt_about(heading, angle) @ die.rotation
+    copy = Die(die.centre.copy(), turned, die.edge, die.values)
+    copy.centre[2] -= copy.corners()[:, 2].min()
     return copy

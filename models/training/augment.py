@@ -8,6 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from models.training.layout import share_inside
 from models.training.targets import Mark
 
 MIN_PX, MAX_PX = 23.0, 215.0
@@ -27,7 +28,7 @@ def warp(
     vertical; only for pictures whose dice have no label for how they lie.
     """
     height, width = image.shape[:2]
-    edges = [_edge(mark.corners) for mark in marks if mark.visible > 0.5] or [80.0]
+    edges = [mark.edge for mark in marks if mark.visible > 0.5] or [80.0]
     # Every size of die, whatever size the picture came in.
     low = max(MIN_PX / min(edges), 0.35)
     high = min(MAX_PX / max(edges), 3.0, 170 / float(np.median(edges)))
@@ -71,26 +72,10 @@ def warp(
         )
     if border == cv2.BORDER_REFLECT_101:
         _erase_outside(warped, matrix, (width, height), fill)
-    moved = []
-    for mark in marks:
-        corners = mark.corners @ matrix[:, :2].T + matrix[:, 2]
-        moved.append(
-            Mark(
-                corners=corners,
-                value=mark.value,
-                flat=mark.flat,
-                down=mark.down @ matrix[:, :2].T,
-                visible=mark.visible * _inside(corners, size),
-                exact=mark.exact,
-                has_down=mark.has_down,
-                weight=mark.weight,
-            )
-        )
+    moved = [mark.moved(matrix) for mark in marks]
+    for mark in moved:
+        mark.visible *= share_inside(mark.corners, size)
     return warped, moved
-
-
-def _edge(corners: np.ndarray) -> float:
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
 
 
 def _erase_outside(
@@ -102,13 +87,6 @@ def _erase_outside(
     mask = np.zeros(image.shape[:2], np.uint8)
     cv2.fillConvexPoly(mask, frame.astype(np.int32), 255)
     image[cv2.dilate(mask, np.ones((9, 9), np.uint8)) == 0] = fill
-
-
-def _inside(corners: np.ndarray, size: int) -> float:
-    frame = np.array([[0, 0], [size, 0], [size, size], [0, size]], np.float32)
-    quad = corners.astype(np.float32)
-    area, _ = cv2.intersectConvexConvex(quad, frame)
-    return float(area) / max(abs(float(cv2.contourArea(quad))), 1.0)
 
 
 def litter(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> np.ndarray:
@@ -225,7 +203,7 @@ def paste(
     Returns the mark of the pasted die, or None where there was no room.
     """
     size = image.shape[0]
-    edge = _edge(die.corners)
+    edge = die.edge
     scale = float(np.exp(rng.uniform(np.log(26), np.log(90)))) / edge
     angle = rng.uniform(0, 2 * np.pi)
     c, s = scale * np.cos(angle), scale * np.sin(angle)
@@ -252,7 +230,7 @@ def paste(
         visible=1.0,
         has_down=False,
     )
-    moved.visible = _inside(moved.corners, size)
+    moved.visible = share_inside(moved.corners, size)
     mask, (x0, y0, x1, y1) = _silhouette(moved, size, rng.uniform(1.02, 1.14))
     if mask.size < 16:
         return None

@@ -1,6 +1,6 @@
 """Materials, lights and lenses for the one count of path-traced tables that nothing was chosen on.
 
-    python -m models.training.scenes traced shots blind --seed SEED --count 400 --size 320
+    python -m models.training scenes traced shots blind --seed SEED --count 400 --size 320
 
 Owns: dice, floors and light that no other set of scenes has. Must not know the reader. These scenes
 are never trained on, no limit is chosen on them, and after a count other materials take their

@@ -1,22 +1,16 @@
 """How well a model reads, in counts, on sets it was and was not trained on.
 
-    python -m models.training.evaluate --scenes var/scenes/… --photos … --out models
-
 Owns: matching, counting, the curves and the thresholds that follow from them. Must not know:
 verification by the second reader; `vision.evaluate` measures the whole reading.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
-import cv2
 import matplotlib
 
 matplotlib.use("Agg")
@@ -28,9 +22,12 @@ from models.training.export import read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
+from vision.photo.labels import read_labels
+from vision.pictures import load
 
 MIN_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75
+_TILT_STEPS = (0.0, FLAT_DEG, 3.0, NOT_FLAT_DEG, 8.0, 10.0, 14.0, 20.0, 28.0, 36.0, 55.0)
 
 
 @dataclass(slots=True)
@@ -43,10 +40,8 @@ class Wanted:
     """None: whether it is found is counted, what is read is not."""
 
     is_required: bool
-    corners: np.ndarray | None = None
-    tilt_deg: float | None = None
-    stacked: bool = False
-    down: np.ndarray | None = None
+    rendered: dict | None = None
+    """Its row in a rendered set, with corners, tilt and lean."""
 
 
 @dataclass(slots=True)
@@ -54,8 +49,6 @@ class Tally:
     """Everything counted on one set."""
 
     images: int = 0
-    is_overhead: bool = False
-    """All pictures were taken from straight above."""
     exact: int = 0
     of_three: int = 0
     exact_of_three: int = 0
@@ -67,10 +60,9 @@ class Tally:
     corner_gaps: list[float] = field(default_factory=list)
     """Mean corner distance of each found die, in edges."""
 
-    tilts: list[tuple[float, bool, float, float]] = field(default_factory=list)
-    """Per found die: tilt, stacked, flat_p, error of `down` in edges."""
+    tilts: list[tuple[float, float, float]] = field(default_factory=list)
+    """Per found die that lies on no other: tilt, flat_p, error of `down` in edges."""
 
-    confusion: np.ndarray = field(default_factory=lambda: np.zeros((6, 6), int))
     hits: list[tuple[float, bool]] = field(default_factory=list)
     """Per found thing: score, and whether it is a die."""
 
@@ -94,53 +86,26 @@ class Tally:
 
 def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
     """Pictures of a rendered set with what is in them."""
-    for count, (path, row) in enumerate(scenes.rows(folder)):
-        if count == most:
-            return
+    for path, row in islice(scenes.rows(folder), most):
         wanted = []
         for die in row["dice"]:
             corners = np.array(die["corners"])
             side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
-            wanted.append(
-                Wanted(
-                    centre=corners.mean(axis=0),
-                    side=side,
-                    value=die["value"],
-                    is_required=die["visible"] > _CLEARLY_VISIBLE,
-                    corners=corners,
-                    tilt_deg=die["tilt_deg"],
-                    stacked=die["stacked"],
-                    down=np.array(die["down"]),
-                )
-            )
-        yield _read(path), wanted
+            is_required = die["visible"] > _CLEARLY_VISIBLE
+            wanted.append(Wanted(corners.mean(axis=0), side, die["value"], is_required, die))
+        yield load(path), wanted
 
 
 def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
     """Photographs with what is in them; boxes of pictures without boxes are left out."""
-    for line in (folder / "labels.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        if any(die["bbox"] is None for die in row["dice"]):
-            continue
-        wanted = []
-        for die in row["dice"]:
-            x0, y0, x1, y1 = die["bbox"]
-            wanted.append(
-                Wanted(
-                    centre=np.array([(x0 + x1) / 2, (y0 + y1) / 2]),
-                    side=max(x1 - x0, y1 - y0),
-                    value=die["value"],
-                    is_required=True,
-                )
-            )
-        yield _read(folder / row["image"]), wanted
-
-
-def _read(path: Path) -> np.ndarray:
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if image is None:
-        raise FileNotFoundError(f"cannot read {path}")
-    return image
+    for path, labels in read_labels(folder):
+        wanted = [
+            Wanted(np.array(label.centre), label.size, label.value, is_required=True)
+            for label in labels
+            if label.centre is not None
+        ]
+        if len(wanted) == len(labels):
+            yield load(path), wanted
 
 
 def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: float) -> None:
@@ -179,12 +144,13 @@ def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: floa
             is_right = one.value == die.value
             tally.right += is_right
             is_exact &= is_right
-            tally.confusion[die.value - 1, one.value - 1] += 1
             tally.value_ps.append((float(one.value_p.max()), is_right))
-        if die.corners is not None and die.tilt_deg is not None and die.down is not None:
-            tally.corner_gaps.append(_corner_gap(one.corners, die.corners) / die.side)
-            lean = float(np.linalg.norm(one.down - die.down)) / die.side
-            tally.tilts.append((die.tilt_deg, die.stacked, one.flat_p, lean))
+        if die.rendered is not None:
+            gap = _corner_gap(one.corners, np.array(die.rendered["corners"]))
+            tally.corner_gaps.append(gap / die.side)
+            if not die.rendered["stacked"]:
+                lean = float(np.linalg.norm(one.down - die.rendered["down"])) / die.side
+                tally.tilts.append((die.rendered["tilt_deg"], one.flat_p, lean))
     tally.exact += is_exact
     if len(required) == 3 == len(wanted):
         tally.of_three += 1
@@ -210,19 +176,15 @@ def measure(
 
 
 def measure_scenes(
-    finder: DieFinder, folders: list[Path], score: float, most: int = 10_000
+    finder: DieFinder, folders: Sequence[Path], score: float, most: int
 ) -> dict[str, Tally]:
     """Read the first `most` pictures of each rendered set."""
-    tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
-    for name, tally in tallies.items():
-        tally.is_overhead = name.startswith("table")
-    return tallies
+    return {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
 
 
 def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
     """Precision and recall over the score, value accuracy, flat_p over the tilt; `chosen`: the
     score from which something is a die."""
-    is_flat_from = flat_level(tallies.values())
     out.mkdir(parents=True, exist_ok=True)
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), dpi=80)
     for name, tally in tallies.items():
@@ -243,24 +205,16 @@ def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
             label=name,
         )
         if tally.tilts:
-            tilts = np.array([(t, f) for t, stacked, f, _ in tally.tilts if not stacked])
-            steps = np.array([0, 1.5, 3, 6, 8, 10, 14, 20, 28, 36, 46])
-            middle, share, half = [], [], []
-            for low, high in pairwise(steps):
-                here = tilts[(tilts[:, 0] >= low) & (tilts[:, 0] < high), 1]
-                if len(here):
-                    middle.append((low + high) / 2)
-                    share.append((here >= is_flat_from).mean())
-                    half.append(np.median(here))
-            axes[2].plot(middle, share, "o-", label=f"{name}: called flat")
-            axes[2].plot(middle, half, ":", color=axes[2].lines[-1].get_color())
+            steps = _by_tilt(tally)
+            middles = [(low + high) / 2 for low, high, _ in steps]
+            axes[2].plot(middles, [np.median(here[:, 0]) for *_, here in steps], "o-", label=name)
     axes[0].axvline(chosen, color="grey", lw=0.8)
     for edge in (FLAT_DEG, NOT_FLAT_DEG):
         axes[2].axvline(edge, color="grey", lw=0.8)
     axes[0].set(xlabel="score threshold", title="recall (line), precision (dashed)", ylim=(0.8, 1))
     axes[1].set(xlabel="least value probability", title="values read wrong", yscale="symlog")
     axes[1].set_yscale("linear")
-    axes[2].set(xlabel="tilt, degrees", title="called flat; dotted: median flat_p", ylim=(0, 1.02))
+    axes[2].set(xlabel="tilt, degrees", title="median flat_p", ylim=(0, 1.02))
     for axis in axes:
         axis.grid(alpha=0.3)
         if axis.get_legend_handles_labels()[0]:
@@ -285,63 +239,40 @@ def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
     return {"score": round(float(best), 2)}
 
 
-def flat_level(tallies: Iterable[Tally]) -> float:
-    """The probability of flat above which 99 % of truly flat dice lie, of those seen from above
-    (obliquely, flatness is not what the network was taught); for the figures alone. NaN: none."""
-    flat = [
-        flat_p
-        for tally in tallies
-        if tally.is_overhead
-        for tilt, stacked, flat_p, _ in tally.tilts
-        if tilt <= FLAT_DEG and not stacked
-    ]
-    return float(np.quantile(flat, 0.01)) if flat else math.nan
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Measure the model; write figures and manifest.")
-    parser.add_argument("--scenes", type=Path, nargs="*", default=[])
-    parser.add_argument("--photos", type=Path, nargs="*", default=[])
-    parser.add_argument("--out", type=Path, default=Path("models"))
-    parser.add_argument("--most", type=int, default=10_000, help="pictures per rendered set")
-    parser.add_argument("--choose", action="store_true", help="choose the thresholds anew")
-    given = parser.parse_args()
-    finder = DieFinder(given.out)
-    manifest = read_manifest(given.out)
+def measure_all(
+    out: Path,
+    sets: Sequence[Path],
+    photos: Sequence[Path],
+    most: int = 10_000,
+    chooses: bool = False,
+) -> None:
+    """Measure the model in `out` and write its manifest and curves. `most`: pictures of each
+    rendered set; `chooses`: also choose the thresholds anew, and forget figures under others."""
+    finder, manifest = DieFinder(out), read_manifest(out)
     score = float(manifest["thresholds"]["score"])
-    tallies = measure_scenes(finder, given.scenes, score, given.most)
-    if given.choose:
+    tallies = measure_scenes(finder, sets, score, most)
+    if chooses:
         manifest["thresholds"] = choose_thresholds(list(tallies.values()))
-        score = float(manifest["thresholds"]["score"])
-        tallies = measure_scenes(finder, given.scenes, score, given.most)
-    tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in given.photos}
+        manifest["figures"] = {}
+        score = manifest["thresholds"]["score"]
+        tallies = measure_scenes(finder, sets, score, most)
+    tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in photos}
     manifest["libraries"] = libraries()
-    is_flat_from = flat_level(tallies.values())
     for name, tally in tallies.items():
         manifest.setdefault("figures", {})[name] = tally.figures()
         print(name, tally.figures())
-        _print_tilts(tally, is_flat_from)
-    draw_curves(tallies, score, given.out / "figures")
-    write_manifest(given.out, manifest)
+        for low, high, here in _by_tilt(tally):
+            flat_p, lean = np.median(here, axis=0)
+            print(f"  tilt {low}–{high}°: {len(here)} dice, flat_p {flat_p:.3f}, down ±{lean:.3f}")
+    draw_curves(tallies, score, out / "figures")
+    write_manifest(out, manifest)
 
 
-def _print_tilts(tally: Tally, is_flat_from: float) -> None:
-    for low, high in ((0, FLAT_DEG), (FLAT_DEG, 6), (6, 10), (10, 20), (20, 55)):
-        here = [
-            (flat_p, lean)
-            for tilt, stacked, flat_p, lean in tally.tilts
-            if low <= tilt < high and not stacked
-        ]
-        if here:
-            called = np.mean([p >= is_flat_from for p, _ in here])
-            lean = np.median([gap for _, gap in here])
-            print(f"  tilt {low}–{high}°: {len(here)} dice, flat {called:.3f}, down ±{lean:.3f}")
-    on_top = [flat_p for _, stacked, flat_p, _ in tally.tilts if stacked]
-    if on_top:
-        called = np.mean([p >= is_flat_from for p in on_top])
-        print(f"  stacked: {len(on_top)} dice, called flat {called:.3f}")
-
-
-if __name__ == "__main__":
-    main()
+def _by_tilt(tally: Tally) -> list[tuple[float, float, np.ndarray]]:
+    """From tilt, to tilt, and (n, 2) flat_p and error of `down` of the dice between, if any."""
+    tilts = np.array(tally.tilts).reshape(-1, 3)
+    steps = [
+        (low, high, tilts[(tilts[:, 0] >= low) & (tilts[:, 0] < high), 1:])
+        for low, high in pairwise(_TILT_STEPS)
+    ]
+    return [step for step in steps if len(step[2])]

@@ -1,7 +1,5 @@
 """From a checkpoint to the file that ships, and the manifest that vouches for it.
 
-    python -m models.training.export var/last/latest.pt --out var/last
-
 Owns: the ONNX graph's names, types and free dimensions, the check that it computes what PyTorch
 does, the SHA-256 entry. Thresholds and figures are kept from the manifest that is there, and are
 written by `evaluate.py`.
@@ -9,7 +7,6 @@ written by `evaluate.py`.
 
 from __future__ import annotations
 
-import argparse
 import tomllib
 from pathlib import Path
 
@@ -23,18 +20,19 @@ from models.training.network import MULTIPLE, DieNet, ExportedDieNet
 from vision.networks.model_card import CLASSES, digest_of
 
 OPSET = 17
+DICE = "dice.onnx"
 NEAR = "near.onnx"
 PHOTO = "photo.onnx"
 MAX_BYTES = 4_000_000
 DEFAULT_THRESHOLDS = {"score": 0.3}
 
 
-def export(checkpoint: Path, out: Path, name: str) -> Path:
-    """Write `<out>/<name>.onnx`; raises ValueError when it is too big or computes otherwise."""
+def export(checkpoint: Path, out: Path) -> Path:
+    """Write `<out>/dice.onnx`; raises ValueError when it is too big or computes otherwise."""
     net = DieNet()
     net.load_state_dict(torch.load(checkpoint, weights_only=True)["average"])
     whole = ExportedDieNet(net.eval()).eval()
-    path = out / f"{name}.onnx"
+    path = out / DICE
     example = torch.randint(0, 255, (1, 96, 128, 3), dtype=torch.uint8)
     torch.onnx.export(
         whole,
@@ -131,21 +129,3 @@ def _looks(out: Path, name: str, file: str) -> dict[str, dict]:
             "inputs": ["windows"], "outputs": ["looks"],
         }
     }  # fmt: skip
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Export a checkpoint to ONNX and register it.")
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--out", type=Path, required=True, help="not models/: see quantise")
-    parser.add_argument("--name", default="dice")
-    parser.add_argument("--training", type=Path, help="TOML that describes how it was trained")
-    given = parser.parse_args()
-    training = tomllib.loads(given.training.read_text("utf-8")) if given.training else {}
-    path = export(given.checkpoint, given.out, given.name)
-    register(path, given.out, training)
-    print(f"{path}: {path.stat().st_size} bytes, SHA-256 {digest_of(path)}")
-
-
-if __name__ == "__main__":
-    main()

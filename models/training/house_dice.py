@@ -17,6 +17,7 @@ from models.training.looks import (
     DieLook,
     face_pips,
     from_srgb,
+    plain,
     random_colour,
     smooth_noise,
 )
@@ -63,7 +64,7 @@ def house_look(rng: np.random.Generator) -> DieLook:
     faces = np.empty((6, TEXELS, TEXELS, 3), np.float32)
     pips = np.empty((6, TEXELS, TEXELS), np.float32)
     for value in range(1, 7):
-        face = np.array(np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C")
+        face = plain(body)
         drawn = np.zeros((TEXELS, TEXELS), np.float32)
         if prints[value]:
             drawn = _house_print(rng, value, house, font, radius, spacing)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 FLAT_DEG = 1.5
@@ -76,10 +77,9 @@ class Camera:
     """A pinhole with one radial coefficient, given as *undistortion*: the ray through a pixel at
     normalised distance ρ from the axis is that of a pinhole at ρ·(1 + k·ρ²)."""
 
-    width: int
-    height: int
+    size: int
+    """Width and height of the picture; the axis goes through its middle."""
     focal_px: float
-    principal: tuple[float, float]
     k: float
     position: np.ndarray
     rotation: np.ndarray
@@ -92,20 +92,19 @@ class Camera:
         bent = pin.copy()
         for _ in range(6):
             bent = pin / (1 + self.k * (bent**2).sum(axis=1, keepdims=True))
-        return np.asarray(bent * self.focal_px + np.array(self.principal))
+        return np.asarray(bent * self.focal_px + self.size / 2)
 
     def rays(self, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
         """(..., 3) unit-free float32 directions, world, through pixel coordinates."""
-        x = (xs - self.principal[0]) / self.focal_px
-        y = (ys - self.principal[1]) / self.focal_px
+        x = (xs - self.size / 2) / self.focal_px
+        y = (ys - self.size / 2) / self.focal_px
         swell = 1 + self.k * (x * x + y * y)
         local = np.stack([x * swell, y * swell, np.ones_like(x)], axis=-1)
         return np.asarray(local @ self.rotation, np.float32)
 
 
 def look_down(
-    width: int,
-    height: int,
+    size: int,
     px_per_edge: float,
     distance: float,
     tilt_deg: float,
@@ -121,14 +120,20 @@ def look_down(
     right = np.array([-np.sin(turn), np.cos(turn), 0.0])
     down = np.cross(forward, right)
     return Camera(
-        width=width,
-        height=height,
+        size=size,
         focal_px=px_per_edge * distance,
-        principal=(width / 2, height / 2),
         k=k,
         position=-forward * distance,
         rotation=np.stack([right, down, forward]),
     )
+
+
+def share_inside(corners: np.ndarray, size: int) -> float:
+    """Share of a convex shape, (n, 2) pixels, that lies within a picture."""
+    frame = np.array([[0, 0], [size, 0], [size, size], [0, size]], np.float32)
+    shape = corners.astype(np.float32)
+    area, _ = cv2.intersectConvexConvex(shape, frame)
+    return float(area) / max(float(cv2.contourArea(shape)), 1.0)
 
 
 @dataclass(slots=True)

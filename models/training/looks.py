@@ -119,6 +119,11 @@ def smooth_noise(
     return big.reshape(height, width, channels)
 
 
+def plain(colour: np.ndarray, size: int = TEXELS) -> np.ndarray:
+    """(size, size, 3) float32 of one colour."""
+    return np.array(np.broadcast_to(colour, (size, size, 3)), np.float32, order="C")
+
+
 def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
     """A die of the given style, or of a random one."""
     style = style or str(rng.choice(STYLES, p=_SHARES))
@@ -177,7 +182,7 @@ def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
     pips = np.empty((6, TEXELS, TEXELS), np.float32)
     ring_pips = rng.random() < 0.06
     for value in range(1, 7):
-        face = np.array(np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C")
+        face = plain(body)
         if marble is not None:
             share = np.clip(0.5 + 0.5 * np.roll(marble, value * 31, axis=1), 0, 1) * mix
             face = face * (1 - share) + vein * share

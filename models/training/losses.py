@@ -27,7 +27,7 @@ def losses(
     down_weight: Tensor,
     parts_wanted: Tensor,
 ) -> dict[str, Tensor]:
-    """Each part of the loss, unweighted; arguments as in `targets.Maps`, batched."""
+    """Each part of the loss with its weight; arguments as in `targets.Maps`, batched."""
     peaks, faces, cells = (maps.float() for maps in found)
     parts = {"heat": _heat_loss(peaks[:, 0], heat[:, 0], heat[:, 1])}
     weight = shape[:, 0]
@@ -48,7 +48,7 @@ def losses(
     lean = functional.smooth_l1_loss(faces[:, 7:9], face[:, 4:6], beta=0.05, reduction="none")
     parts["down"] = (lean * down_weight).sum() / down_weight.sum().clamp(min=1.0)
     parts["parts"] = functional.cross_entropy(cells, parts_wanted, ignore_index=3)
-    return parts
+    return {name: SHARES[name] * part for name, part in parts.items()}
 
 
 def _heat_loss(logits: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:

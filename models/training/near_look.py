@@ -1,8 +1,5 @@
 """Train the small network that looks at one die at a time (`vision/networks/near_look.py`).
 
-    python -m models.training.near_look --scenes SETS… --samples 700000 --work var/near --out models
-    python -m models.training.near_look --begin models/training/near-float32.onnx --rate 5e-4 …
-
 Owns: its layers, its windows cut from calibrated sets of shots, their variation, the export. A
 window is cut along the true corners and then moved by a few hundredths of an edge and turned by a
 degree or two, as the first network's corners are off: the drawings stay where they are.
@@ -24,10 +21,11 @@ from torch.nn import functional
 from models.training import scenes, small_net, unfold
 from models.training.export import NEAR
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Exported, Run, SmallNet, fit
+from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Exported, SmallNet, teach
 from vision.calibration import Calibration
 from vision.networks.near_look import CHANNELS, FACE, SIDE, drawings, window
 from vision.networks.session import open_session
+from vision.pictures import load
 
 MARGIN = 12
 """Pixels kept around a window, so that it can be moved and turned."""
@@ -76,9 +74,7 @@ def cut_windows(folder: Path, store: Path) -> Cut:
         faces: list[np.ndarray] = []
         truths: list[list[float]] = []
         for path, row in track(list(scenes.rows(folder)), folder.name):
-            image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-            if image is None:
-                continue
+            image = load(path)
             calibration = Calibration.from_table(row["calibration"])
             for die in row["dice"]:
                 if die["visible"] < _MIN_VISIBLE:
@@ -105,8 +101,8 @@ def cut_windows(folder: Path, store: Path) -> Cut:
 class Windows(Drawn):
     """Windows moved, turned and lit; of each (3,) as in `Cut.truth`."""
 
-    def __init__(self, cuts: Sequence[Cut], seed: int, count: int) -> None:
-        super().__init__(seed, count)
+    def __init__(self, cuts: Sequence[Cut], seed: int, count: int, start: int = 0) -> None:
+        super().__init__(seed, count, start)
         self._cuts = cuts
         pairs = [(n, i) for n, cut in enumerate(cuts) for i in range(len(cut.truth))]
         is_flat = np.concatenate([cut.truth[:, 2] == 1 for cut in cuts])
@@ -195,12 +191,11 @@ def train(
     or with none."""
     torch.manual_seed(seed)
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    return fit(
-        NearNet() if begin is None else begin_from(begin, cuts).train(),
-        lambda begun, count: Windows(cuts, begun, count),
-        losses,
-        Run(work / "near.pt", samples, seed, peak_rate, workers),
-    )
+    net = NearNet() if begin is None else begin_from(begin, cuts)
+    return teach(
+        net, lambda start, end: Windows(cuts, seed, end - start, start), losses,
+        work / "near.pt", samples, peak_rate, workers,
+    )  # fmt: skip
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
@@ -208,21 +203,3 @@ def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
     was trained on; in float32 it stays in `work`. Returns the first."""
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
     return small_net.export(net, Windows(cuts, 0, RANGES), work / NEAR, out / NEAR)
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = small_net.options(
-        "Train the network that looks at one die.", 700_000, 81, Path("var/near")
-    )
-    parser.add_argument("--scenes", type=Path, nargs="+", required=True, help="calibrated sets")
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    net = train(given.scenes, given.work, given.samples, given.seed, given.workers,
-                given.begin, given.rate)  # fmt: skip
-    path = export(net, given.scenes, given.work, given.out)
-    print(f"{path}: {path.stat().st_size} bytes; `models.training.quantise` registers it")
-
-
-if __name__ == "__main__":
-    main()

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from models.training import floors, looks, tosses
-from models.training.layout import FACE_AXES, FACE_FRAMES, Camera, Die, label, look_down
+from models.training.layout import FACE_AXES, FACE_FRAMES, Camera, Die, DieLabel, label, look_down
 from models.training.looks import TEXELS, DieLook
 from models.training.raster import Picture
 
@@ -44,11 +44,9 @@ _DICE, _RIDGES = 5, 3
 class Studio:
     """Draws pictures of one size."""
 
-    def __init__(
-        self, size: int, held_out: bool, floor_kinds: tuple[str, ...] | None = None
-    ) -> None:
-        self.size, self.held_out = size, held_out
-        self.floor_kinds = floor_kinds or (floors.HELD_OUT_KINDS if held_out else floors.KINDS)
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.floor_kinds: tuple[str, ...] = floors.KINDS
         self.printed, self.domed = 0.12, 0.35
         """Shares of floors that are printed upon, and of compartments under a glass dome."""
         self._stage: Any = None
@@ -64,21 +62,16 @@ class Studio:
         oblique = rng.random()
         tilt = rng.uniform(0, 3) if oblique < 0.7 else rng.uniform(0, 45)
         distance = max(view * float(rng.uniform(1.1, 3.0)), 5.0)
-        camera = look_down(
-            self.size, self.size, self.size / view, distance, tilt, float(rng.uniform(0, 360))
-        )
+        camera = look_down(self.size, self.size / view, distance, tilt, float(rng.uniform(0, 360)))
         if not is_whole:
             camera.position[:2] += middle * 0.7
         one_style = rng.random() < 0.7
-        unseen = looks.HELD_OUT_STYLES[0] if self.held_out and rng.random() < 0.5 else None
-        style = looks.random_look(rng, unseen)
-        styles = [style if one_style else looks.random_look(rng, unseen) for _ in rest.dice]
+        style = looks.random_look(rng)
+        styles = [style if one_style else looks.random_look(rng) for _ in rest.dice]
         scene, notes = self.build(rng, rest, styles, camera, tilt)
         image = _develop(rng, scene, int(rng.integers(2**30)))
-        seen = visibility(rest.dice, camera)
-        labels = [label(die, camera, share) for die, share in zip(rest.dice, seen, strict=True)]
         notes |= {"style": style.style if one_style else "mixed", "tilt_deg": f"{tilt:.1f}"}
-        return Picture(image, labels, camera, notes)
+        return Picture(image, labels(rest.dice, camera), camera, notes)
 
     def build(
         self,
@@ -201,8 +194,8 @@ def _is_in_the_way(at: list[float], wide: float, camera: Camera) -> bool:
         return False  # behind the lens, or beside it
     middle = camera.project(np.array([at]))[0]
     reach = 0.75 * wide * camera.focal_px / depth
-    beside = np.abs(middle - [camera.width / 2, camera.height / 2])
-    return bool((beside < reach + np.array([camera.width, camera.height]) / 2).all())
+    beside = np.abs(middle - camera.size / 2)
+    return bool((beside < reach + camera.size / 2).all())
 
 
 def _buried_dice() -> list[Any]:
@@ -217,40 +210,44 @@ def _buried_dice() -> list[Any]:
     ]
 
 
-def visibility(dice: list[Die], camera: Camera) -> list[float]:
-    """Share of each die's top face that the others and the picture's border leave visible."""
-    owner = np.full((camera.height, camera.width), -1, np.int16)
-    tops: list[np.ndarray] = []
-    for die in dice:
-        face = camera.project(die.face_corners(die.top_face()))
+def labels(dice: list[Die], camera: Camera) -> list[DieLabel]:
+    """The truth about each die; visible is what the others and the picture's border leave."""
+    owner = np.full((camera.size, camera.size), -1, np.int16)
+
+    def covered(outline: np.ndarray) -> np.ndarray:
         mask = np.zeros(owner.shape, np.uint8)
-        cv2.fillConvexPoly(mask, np.round(face * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-        tops.append(mask.astype(bool))
+        cv2.fillConvexPoly(mask, np.round(outline * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+        return mask > 0
+
     depth = [float(np.linalg.norm(die.centre - camera.position)) for die in dice]
     for index in np.argsort(depth)[::-1]:
         hull = cv2.convexHull(camera.project(dice[index].corners()).astype(np.float32))
-        mask = np.zeros(owner.shape, np.uint8)
-        cv2.fillConvexPoly(mask, np.round(hull * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-        owner[mask > 0] = index
-    shares = []
+        owner[covered(hull)] = index
+    found = []
     for index, die in enumerate(dice):
-        corners = camera.project(die.face_corners(die.top_face())).astype(np.float32)
-        whole = max(float(cv2.contourArea(corners)), 1.0)
-        shares.append(min(float((tops[index] & (owner == index)).sum()) / whole, 1.0))
-    return shares
+        face = camera.project(die.face_corners(die.top_face()))
+        whole = max(float(cv2.contourArea(face.astype(np.float32))), 1.0)
+        share = min(float((covered(face) & (owner == index)).sum()) / whole, 1.0)
+        found.append(label(die, camera, share))
+    return found
 
 
 def place_dice(scene: Any, dice: list[Die], styles: list[DieLook]) -> None:
     """Move the dice of a built scene: a twentieth of what building another one costs."""
     parameters = mi.traverse(scene)
     for i, (die, look) in enumerate(zip(dice, styles, strict=True)):
-        name = f"die{i + (_DICE if look.translucency else 0)}"
         vertices, normals, _, _ = _rounded_cube(look.rounding, look.ball)
-        world = vertices @ (die.rotation.T * die.edge) + die.centre
-        turned = normals @ die.rotation.T
-        parameters[f"{name}.vertex_positions"] = np.ascontiguousarray(world, np.float32).ravel()
-        parameters[f"{name}.vertex_normals"] = np.ascontiguousarray(turned, np.float32).ravel()
+        name = f"die{i + (_DICE if look.translucency else 0)}."
+        _place(parameters, name, die, vertices, normals)
     parameters.update()
+
+
+def _place(parameters: Any, name: str, die: Die, vertices: np.ndarray, normals: np.ndarray) -> None:
+    """Give the mesh whose parameters begin with `name` the pose of a die."""
+    world = vertices @ (die.rotation.T * die.edge) + die.centre
+    turned = normals @ die.rotation.T
+    parameters[f"{name}vertex_positions"] = np.ascontiguousarray(world, np.float32).ravel()
+    parameters[f"{name}vertex_normals"] = np.ascontiguousarray(turned, np.float32).ravel()
 
 
 def trace(scene: Any, samples: int, seed: int) -> np.ndarray:
@@ -316,10 +313,10 @@ def _sensor(camera: Camera) -> dict[str, Any]:
     return {
         "type": "perspective",
         "fov_axis": "x",
-        "fov": float(np.degrees(2 * np.arctan(camera.width / 2 / camera.focal_px))),
+        "fov": float(np.degrees(2 * np.arctan(camera.size / 2 / camera.focal_px))),
         "to_world": place,
         "film": {
-            "type": "hdrfilm", "width": camera.width, "height": camera.height,
+            "type": "hdrfilm", "width": camera.size, "height": camera.size,
             "rfilter": {"type": "box"}, "pixel_format": "rgb", "component_format": "float32",
         },
         "sampler": {"type": "independent"},
@@ -353,11 +350,7 @@ def _die_mesh(name: str, die: Die, look: DieLook) -> Any:
         props=properties,
     )  # fmt: skip
     parameters = mi.traverse(mesh)
-    world = vertices @ (die.rotation.T * die.edge) + die.centre
-    parameters["vertex_positions"] = np.ascontiguousarray(world, np.float32).ravel()
-    parameters["vertex_normals"] = np.ascontiguousarray(
-        normals @ die.rotation.T, np.float32
-    ).ravel()
+    _place(parameters, "", die, vertices, normals)
     parameters["vertex_texcoords"] = np.ascontiguousarray(texture_at, np.float32).ravel()
     parameters["faces"] = np.ascontiguousarray(triangles, np.uint32).ravel()
     parameters.update()

@@ -1,4 +1,4 @@
-"""`python -m models.training.photo_curve`: what each limit of a verified photograph buys and costs.
+"""What each limit of a verified photograph buys and costs.
 
 Owns: reading labelled photographs and rendered scenes once with both readers, judging what they
 said under many limits, and the picture of it, `models/figures/photo_curve.png`, that stands behind
@@ -10,7 +10,6 @@ mostly hidden has no value; photographs have neither, so their pictures show not
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,6 +29,7 @@ from vision.networks.classifier import DieFinder
 from vision.parameters import PhotoThresholds
 from vision.photo.labels import Label, read_corrections, read_labels
 from vision.photo.reader import PhotoEvidence, PhotoReader, judge, settle
+from vision.pictures import load
 
 _SWEEPS = {
     "value_p": (0.0, 0.99),
@@ -71,10 +71,7 @@ def read_all(pictures: Sequence[tuple[Path, list[Label]]]) -> list[Read]:
     reader = PhotoReader(DieFinder())
     found = []
     for path, labels in track(pictures, description="reading", transient=True):
-        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-        if image is None:
-            raise FileNotFoundError(path)
-        found.append((labels, reader.gather(image)))
+        found.append((labels, reader.gather(load(path))))
     return found
 
 
@@ -115,30 +112,15 @@ def draw(sets: dict[str, list[Read]], out: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--photos", nargs="*", type=Path, default=[], metavar="FOLDER")
-    parser.add_argument("--scenes", nargs="*", type=Path, default=[], metavar="FOLDER")
-    parser.add_argument("--corrections", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="read each so many-th picture only")
-    parser.add_argument("--out", type=Path, default=Path("models/figures/photo_curve.png"))
-    given = parser.parse_args()
+def draw_all(
+    scenes: Sequence[Path], photos: Sequence[Path], corrections: Path | None, every: int, out: Path
+) -> None:
+    """Read every so many-th picture of these sets, print the counts, draw the curves."""
     cv2.setNumThreads(1)
-    corrections = read_corrections(given.corrections) if given.corrections else None
-    sets: dict[str, list[Read]] = {}
-    for folder in given.photos:
-        pictures = list(read_labels(folder, corrections))[:: given.every]
-        sets[folder.name] = read_all(pictures)
-    for folder in given.scenes:
-        sets[folder.name.rsplit("-", 1)[0]] = read_all(list(scene_labels(folder))[:: given.every])
-    if not sets:
-        parser.error("name sets with --photos or --scenes")
+    known = read_corrections(corrections) if corrections else None
+    labelled = {folder.name: read_labels(folder, known) for folder in photos}
+    labelled |= {folder.name.rsplit("-", 1)[0]: scene_labels(folder) for folder in scenes}
+    sets = {name: read_all(list(pictures)[::every]) for name, pictures in labelled.items()}
     for name, read in sets.items():
-        counts = count(read, PhotoThresholds())
-        print(name, json.dumps(counts.to_json()))
-    draw(sets, given.out)
-
-
-if __name__ == "__main__":
-    main()
+        print(name, json.dumps(count(read, PhotoThresholds()).to_json()))
+    draw(sets, out)

@@ -1,7 +1,5 @@
 """Train the small network that looks at one thing of a photograph: `vision/networks/photo_look.py`.
 
-    python -m models.training.photo_look --scenes SET=SHARE… --photos FOLDER=SHARE… --out models
-
 Owns: its layers, the windows it is taught with, what is asked of it, the export. A window is cut
 around a die as the first network would find it, a little beside its top face or upon its front; or
 around what is no die, or much smaller or larger than one. It stands upright as photographs do:
@@ -23,8 +21,8 @@ from torch.nn import functional
 from models.training import augment, impostors, small_net, symbols, unfold
 from models.training.export import PHOTO
 from models.training.near_look import NearNet
-from models.training.samples import SampleSource, photo_source, read, scene_source
-from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Run, SmallNet, fit
+from models.training.samples import SampleSource, read
+from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, SmallNet, teach
 from models.training.targets import SHOWN, Mark
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE
 from vision.networks.windows import cut
@@ -75,8 +73,10 @@ class Windows(Drawn):
     """Windows drawn, turned and lit; of each (4,): 1 for a die; its value 1..6, 0 unknown; and
     where its top face is, in edges from the middle, 9 unknown."""
 
-    def __init__(self, sources: Sequence[SampleSource], seed: int, count: int) -> None:
-        super().__init__(seed, count)
+    def __init__(
+        self, sources: Sequence[SampleSource], seed: int, count: int, start: int = 0
+    ) -> None:
+        super().__init__(seed, count, start)
         self._sources = sources
         shares = np.array([source.share for source in sources])
         self._shares = shares / shares.sum()
@@ -96,12 +96,12 @@ class Windows(Drawn):
         )
         window = np.ascontiguousarray(window)
         there = np.linalg.inv(np.vstack([back, [0, 0, 1]]))[:2]
-        die = None if view.die is None else _moved(view.die, there)
+        die = None if view.die is None else view.die.moved(there)
         window, die = _altered(rng, window, die)
         if rng.random() < 0.5:
             window = np.ascontiguousarray(window[:, ::-1])
             if die is not None:
-                die = _moved(die, np.array([[-1.0, 0.0, SIDE - 1.0], [0.0, 1.0, 0.0]]))
+                die = die.moved(np.array([[-1.0, 0.0, SIDE - 1.0], [0.0, 1.0, 0.0]]))
         window = augment.relight(rng, window)
         wanted = [0.0, 0.0, 9.0, 9.0]
         if die is not None:
@@ -117,7 +117,7 @@ def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
     if not shown:
         return None
     mark = shown[int(rng.integers(len(shown)))]
-    edge = _edge(mark)
+    edge = mark.edge
     centre = mark.corners.mean(axis=0)
     if mark.exact and rng.random() < _ON_FRONT:
         centre = centre + rng.uniform(0.1, 0.9) * mark.down + rng.normal(0, 0.15 * edge, 2)
@@ -128,7 +128,7 @@ def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
         mark = min(under, key=lambda m: float(np.hypot(*(_middle(m) - centre))))
         if mark.visible < SHOWN or not mark.value:
             return None
-        edge = _edge(mark)
+        edge = mark.edge
     else:
         centre = centre + rng.normal(0, 0.09 * edge, 2)
     return _View(centre, edge * float(np.exp(rng.normal(0, 0.17))), mark)
@@ -136,7 +136,7 @@ def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
 
 def _elsewhere(rng: np.random.Generator, image: np.ndarray, marks: Sequence[Mark]) -> _View | None:
     """A view of what is no die, or not of its size; None where chance found none."""
-    usual = float(np.median([_edge(mark) for mark in marks])) if marks else rng.uniform(30, 120)
+    usual = float(np.median([mark.edge for mark in marks])) if marks else rng.uniform(30, 120)
     size = np.array(image.shape[1::-1], float)
     kind = int(rng.choice(len(_NEGATIVES), p=_NEGATIVES)) if marks else 0
     near = marks[int(rng.integers(len(marks)))] if marks else None
@@ -144,11 +144,11 @@ def _elsewhere(rng: np.random.Generator, image: np.ndarray, marks: Sequence[Mark
     if kind == 0 or near is None:
         centre = rng.uniform(0.02, 0.98, 2) * size
     elif kind == 1:
-        way, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.7, 1.6) * _edge(near)
+        way, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.7, 1.6) * near.edge
         centre = near.corners.mean(axis=0) + far * np.array([np.cos(way), np.sin(way)])
     else:
-        centre = near.corners.mean(axis=0) + rng.normal(0, 0.3 * _edge(near), 2)
-        edge = _edge(near) * float(rng.uniform(0.18, 0.42) if kind == 2 else rng.uniform(2.3, 4))
+        centre = near.corners.mean(axis=0) + rng.normal(0, 0.3 * near.edge, 2)
+        edge = near.edge * float(rng.uniform(0.18, 0.42) if kind == 2 else rng.uniform(2.3, 4))
         return _View(centre, edge, None)
     if ((centre < 0) | (centre >= size)).any() or any(_holds(m, centre, _BODY) for m in marks):
         return None
@@ -177,7 +177,7 @@ def _upright_deg(rng: np.random.Generator, marks: Sequence[Mark], is_photo: bool
     """By how much to turn a picture, counter-clockwise, for it to stand about upright; anything
     where that cannot be told and does not matter."""
     exact = [mark for mark in marks if mark.exact and mark.flat != 0]
-    down = np.mean([mark.down / _edge(mark) for mark in exact], axis=0) if exact else np.zeros(2)
+    down = np.mean([mark.down / mark.edge for mark in exact], axis=0) if exact else np.zeros(2)
     roll = float(rng.normal(0, _ROLL_DEG))
     if is_photo:  # it stands as it was taken; seen from straight above, any way is as good
         is_steep = bool(exact) and float(np.hypot(*down)) < _SLANTED
@@ -186,11 +186,6 @@ def _upright_deg(rng: np.random.Generator, marks: Sequence[Mark], is_photo: bool
         return float(rng.uniform(0, 360))
     # OpenCV turns counter-clockwise for positive angles, with y pointing down.
     return float(np.degrees(np.arctan2(down[1], down[0]))) - 90.0 + roll
-
-
-def _edge(mark: Mark) -> float:
-    sides = mark.corners - np.roll(mark.corners, 1, axis=0)
-    return float(np.linalg.norm(sides, axis=1).mean())
 
 
 def _middle(mark: Mark) -> np.ndarray:
@@ -207,14 +202,6 @@ def _holds(mark: Mark, point: np.ndarray, grown: float) -> bool:
     middle = whole.mean(axis=0)
     hull = cv2.convexHull((middle + grown * (whole - middle)).astype(np.float32))
     return cv2.pointPolygonTest(hull, (float(point[0]), float(point[1])), False) >= 0
-
-
-def _moved(mark: Mark, matrix: np.ndarray) -> Mark:
-    return Mark(
-        corners=mark.corners @ matrix[:, :2].T + matrix[:, 2], value=mark.value, flat=mark.flat,
-        down=mark.down @ matrix[:, :2].T, visible=mark.visible, exact=mark.exact,
-        has_down=mark.has_down, weight=mark.weight,
-    )  # fmt: skip
 
 
 def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
@@ -257,12 +244,11 @@ def train(
     """The network after that many windows, begun from scratch or from the near look's fp32 file. A
     run that was stopped goes on where it last saved."""
     torch.manual_seed(seed)
-    return fit(
-        PhotoNet() if near is None else begin_from(near, sources).train(),
-        lambda begun, count: Windows(sources, begun, count),
-        losses,
-        Run(work / "photo.pt", samples, seed, peak_rate, workers),
-    )
+    net = PhotoNet() if near is None else begin_from(near, sources)
+    return teach(
+        net, lambda start, end: Windows(sources, seed, end - start, start), losses,
+        work / "photo.pt", samples, peak_rate, workers,
+    )  # fmt: skip
 
 
 def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
@@ -271,30 +257,3 @@ def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path
     return small_net.export(
         net, Windows(sources, 0, RANGES), work / PHOTO, out / PHOTO, spared=(_LAST,)
     )
-
-
-def _shared(text: str) -> tuple[Path, float]:
-    folder, _, share = text.rpartition("=")
-    return Path(folder), float(share)
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = small_net.options(
-        "Train the network that looks at photographs.", 450_000, 91, Path("var/photo")
-    )
-    parser.add_argument("--scenes", type=_shared, nargs="+", required=True, metavar="SET=SHARE")
-    parser.add_argument("--photos", type=_shared, nargs="*", default=[], metavar="FOLDER=SHARE")
-    parser.add_argument("--guesses", type=Path, help="corners on the photographs")
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    sources = [scene_source(folder, share) for folder, share in given.scenes]
-    sources += [photo_source(folder, given.guesses, share) for folder, share in given.photos]
-    net = train(sources, given.work, given.samples, given.seed, given.workers, given.begin,
-                given.rate)  # fmt: skip
-    path = export(net, sources, given.work, given.out)
-    print(f"{path}: {path.stat().st_size} bytes; `models.training.quantise` registers it")
-
-
-if __name__ == "__main__":
-    main()

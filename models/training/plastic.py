@@ -10,6 +10,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from models.training import looks
 from models.training.looks import PLACES, TEXELS, DieLook, from_srgb, random_colour, smooth_noise
 
 _BODIES = {
@@ -86,9 +87,7 @@ def _faces(
     x, y = axis[None, :], axis[:, None]
     disc_radius = rng.uniform(0.36, 0.46)
     for value in range(1, 7):
-        face: np.ndarray = np.array(
-            np.broadcast_to(body, (TEXELS, TEXELS, 3)), np.float32, order="C"
-        )
+        face = looks.plain(body)
         if swirl is not None:
             share = np.clip(0.5 + 1.5 * np.roll(swirl, 31 * value, axis=0), 0, 1)
             face = face * (1 - share) + tone * share

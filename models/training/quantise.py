@@ -1,7 +1,5 @@
 """The exported network in whole numbers: int8 weights, uint8 maps, half the time.
 
-    python -m models.training.quantise models/training/dice-float32.onnx --scenes SETS… --out models
-
 Owns: which layers are quantised and how the ranges of their maps are found. Must not know: what the
 network is for. Static quantisation by onnxruntime (QDQ, one scale for each output channel of a
 weight): every convolution but the last of each head, the sums and the enlargements between them, so
@@ -19,7 +17,6 @@ bits would not need it, but read 488 instead of 493 of `n3v-round`'s 526 picture
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,8 +34,8 @@ from onnxruntime.quantization import (
 )
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from models.training.export import register
 from models.training.scenes import rows
+from vision.pictures import load
 
 _HEADS = ("/net/peak/Conv", "/net/face/face.1/Conv", "/net/lie/lie.1/Conv")
 _QUANTISED = ["Conv", "Add", "Resize"]
@@ -62,14 +59,7 @@ def _pictures(scenes: Sequence[Path], count: int) -> Iterator[np.ndarray]:
     for folder in scenes:
         here = [path for path, _ in rows(folder)]
         for path in here[:: max(1, len(here) * len(scenes) // count)]:
-            yield _square(path)
-
-
-def _square(path: Path) -> np.ndarray:
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if image is None:
-        raise FileNotFoundError(f"cannot read {path}: render the set again")
-    return np.asarray(cv2.resize(image, (_SIDE, _SIDE)), np.uint8)
+            yield np.asarray(cv2.resize(load(path), (_SIDE, _SIDE)), np.uint8)
 
 
 def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) -> Path:
@@ -176,19 +166,3 @@ def quantise_once(graph: onnx.GraphProto) -> None:
         relu.output[0] = plain
         graph.node.insert(place, helper.make_node("QuantizeLinear", [plain, *names], [coded]))
         graph.node.insert(place + 1, helper.make_node("DequantizeLinear", [coded, *names], [shown]))
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Quantise an exported model and register it.")
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--scenes", type=Path, nargs="+", required=True)
-    parser.add_argument("--out", type=Path, default=Path("models"))
-    given = parser.parse_args()
-    path = quantise(given.model, given.scenes, given.out / "dice.onnx")
-    register(path, given.out, {})
-    print(f"{path}: {path.stat().st_size} bytes")
-
-
-if __name__ == "__main__":
-    main()

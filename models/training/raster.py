@@ -22,6 +22,7 @@ from models.training.layout import (
     DieLabel,
     label,
     look_down,
+    share_inside,
 )
 from models.training.looks import TEXELS, DieLook
 
@@ -66,16 +67,21 @@ class Picture:
     """Of the camera, as a table's settings have it, where the picture is of a table."""
 
 
+def toward(heading: float, height: float) -> np.ndarray:
+    """The unit vector with that heading, radians, and that height over the floor, 0..1."""
+    flat = np.sqrt(1 - height**2)
+    return np.array([flat * np.cos(heading), flat * np.sin(heading), height])
+
+
 def random_light(rng: np.random.Generator) -> Light:
     """Between a cloudy sky and a single hard lamp."""
     lamps = []
     for _ in range(rng.integers(1, 4)):
         height = rng.uniform(0.35, 1.0)
         heading = rng.uniform(0, 2 * np.pi)
-        flat = np.sqrt(1 - height**2)
         lamps.append(
             Lamp(
-                toward=np.array([flat * np.cos(heading), flat * np.sin(heading), height]),
+                toward=toward(heading, height),
                 colour=looks.random_colour(rng, (0, 0.25), (0.6, 1.0)) * rng.uniform(0.2, 0.9),
                 spread=float(rng.uniform(0.03, 0.45)),
             )
@@ -118,19 +124,12 @@ def render(
         if seen is not None:
             mask, window = seen
             shown = float((mask & (owner[window] == index)).sum())
-            visible = shown / max(float(mask.sum()), 1.0) * _inside(die, camera)
+            face = camera.project(die.face_corners(die.top_face()))
+            visible = shown / max(float(mask.sum()), 1.0)
+            visible *= share_inside(face, camera.size)
         labels.append(label(die, camera, visible))
     tone = np.clip(canvas, 0, 1) ** np.float32(1 / 2.2)
     return Picture((tone * 255 + 0.5).astype(np.uint8), labels, camera)
-
-
-def _inside(die: Die, camera: Camera) -> float:
-    """Share of the top face that lies within the picture."""
-    corners = camera.project(die.face_corners(die.top_face())).astype(np.float32)
-    w, h = camera.width, camera.height
-    frame = np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float32)
-    area, _ = cv2.intersectConvexConvex(corners, frame)
-    return float(area) / max(float(cv2.contourArea(corners)), 1.0)
 
 
 def _floor(
@@ -168,7 +167,7 @@ def _floor(
     wide = cv2.GaussianBlur(near, (0, 0), max(0.6, 0.35 * scale))
     total += (1 - light.contact * np.maximum(tight, 0.8 * wide))[..., None] * light.ambient
 
-    ys, xs = np.mgrid[0 : camera.height, 0 : camera.width].astype(np.float32) + 0.5
+    ys, xs = np.mgrid[0 : camera.size, 0 : camera.size].astype(np.float32) + 0.5
     rays = camera.rays(xs, ys)
     steps = -camera.position[2] / np.minimum(rays[..., 2], -0.02)
     x = (camera.position[0] + rays[..., 0] * steps).astype(np.float32)
@@ -209,7 +208,7 @@ def _die(
     points = camera.project(die.corners())
     x0, y0 = np.maximum(np.floor(points.min(axis=0)).astype(int) - 1, 0)
     x1, y1 = np.ceil(points.max(axis=0)).astype(int) + 1
-    x1, y1 = min(int(x1), camera.width), min(int(y1), camera.height)
+    x1, y1 = min(int(x1), camera.size), min(int(y1), camera.size)
     if x1 - x0 < 2 or y1 - y0 < 2:
         return None
     fine = 2 if min(x1 - x0, y1 - y0) < _FINE_BELOW_PX else 1
@@ -390,14 +389,13 @@ def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) 
     `held_out` scenes use the floors, and half of them the dice, that training never shows.
     """
     count = int(rng.choice(_COUNTS, p=_COUNT_SHARES))
-    px_per_edge = float(np.exp(rng.uniform(np.log(34), np.log(min(190, size / 2.2)))))
-    px_per_edge = min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
+    px_per_edge = pixels_per_edge(rng, size, count, 34, min(190, size / 2.2))
     view = size / px_per_edge / 2
     oblique = rng.random()
     tilt = rng.uniform(0, 4) if oblique < 0.5 else rng.uniform(0, 25)
     if oblique > 0.82:
         tilt = rng.uniform(20, 52)
-    camera = _camera(rng, size, px_per_edge, tilt)
+    camera = near_camera(rng, size, px_per_edge, tilt, bent=0.4)
     cocked = float(rng.choice([0.0, 0.35, 0.8], p=[0.45, 0.35, 0.2]))
     dice = arrange.arrange(rng, count, max(view * 0.95, 0.7), cocked, rng.random() < 0.25)
     one_style = rng.random() < 0.5
@@ -449,16 +447,7 @@ def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -
     rest = tosses.rest_worth_drawing(rng)
     radius = rest.wall_radius
     view = max(2 * radius * float(rng.uniform(0.85, 1.3)), size / 120)
-    camera = look_down(
-        size,
-        size,
-        size / view,
-        float(rng.uniform(12, 26)),
-        float(rng.uniform(0, 2.5)),
-        float(rng.uniform(0, 360)),
-        float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
-    )
-    camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
+    camera = table_camera(rng, size, view, radius, nearest=12)
     unseen = looks.HELD_OUT_STYLES[0] if held_out and rng.random() < 0.5 else None
     style = looks.random_look(rng, unseen)
     is_set = rng.random() < 0.75
@@ -468,23 +457,55 @@ def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -
     kinds = floors.HELD_OUT_KINDS if held_out else floors.KINDS
     floor = floors.random_floor(rng, 640, texels, kinds)
     floors.surround(rng, floor, texels, radius)
-    colour = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
-    for ridge in rest.ridges:
-        ends = [
-            (int((x + reach) * texels), int((reach - y) * texels))
-            for x, y in (ridge.start, ridge.end)
-        ]
-        cv2.line(
-            floor, ends[0], ends[1], colour, max(int(2 * ridge.radius * texels), 1), cv2.LINE_AA
-        )
+    draw_ridges(rng, floor, rest.ridges, reach)
     picture = render(rng, rest.dice, styles, camera, random_light(rng), floor, reach)
     picture.notes |= {"style": style.style if is_set else "mixed", "ridges": str(len(rest.ridges))}
     return picture
 
 
-def _camera(rng: np.random.Generator, size: int, px_per_edge: float, tilt: float) -> Camera:
-    """A camera of random lens at a random distance."""
-    view = size / px_per_edge
-    distance = max(view * float(rng.uniform(0.9, 3.0)), 4.0)
-    k = float(rng.uniform(-0.05, 0.25)) if rng.random() < 0.4 else 0.0
-    return look_down(size, size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), k)
+def draw_ridges(
+    rng: np.random.Generator, floor: np.ndarray, ridges: list[tosses.Ridge], reach: float
+) -> None:
+    """Draw bars in one colour upon a floor that covers [-reach, reach]², in place."""
+    texels = floor.shape[0] / (2 * reach)
+    colour = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
+    for ridge in ridges:
+        start, end = (
+            (int((x + reach) * texels), int((reach - y) * texels))
+            for x, y in (ridge.start, ridge.end)
+        )
+        thick = max(int(2 * ridge.radius * texels), 1)
+        cv2.line(floor, start, end, colour, thick, cv2.LINE_AA)
+
+
+def pixels_per_edge(
+    rng: np.random.Generator, size: int, count: int, smallest: float, largest: float
+) -> float:
+    """Of dice of any size between two, but so that as many as `count` have room in the picture.
+
+    Where the room decides it is NumPy's float64, and the picture is computed in double precision:
+    sets of scenes come out byte by byte as before only so.
+    """
+    px_per_edge = float(np.exp(rng.uniform(np.log(smallest), np.log(largest))))
+    return min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
+
+
+def near_camera(
+    rng: np.random.Generator, size: int, px_per_edge: float, tilt: float, bent: float
+) -> Camera:
+    """A camera at a random distance; `bent`: the share of lenses that are not straight."""
+    distance = max(size / px_per_edge * float(rng.uniform(0.9, 3.0)), 4.0)
+    k = float(rng.uniform(-0.05, 0.25)) if bent and rng.random() < bent else 0.0
+    return look_down(size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), k)
+
+
+def table_camera(
+    rng: np.random.Generator, size: int, view: float, radius: float, nearest: float
+) -> Camera:
+    """A camera over a compartment of that radius, `view` edges wide; not quite in the middle."""
+    camera = look_down(
+        size, size / view, float(rng.uniform(nearest, 26)), float(rng.uniform(0, 2.5)),
+        float(rng.uniform(0, 360)), float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
+    )  # fmt: skip
+    camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
+    return camera

@@ -1,6 +1,4 @@
-"""The whole way from seeds to a registered model: `make model`, or
-
-    python -m models.training.recipe [--photos FOLDER …] [--out models] [--rehearse]
+"""The whole way from seeds to a registered model: `make model`.
 
 Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
 finds done and goes on where it was stopped, so the command may be given again at any time.
@@ -13,35 +11,18 @@ in small steps and ships nothing worth having.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-
 from models.training import evaluate, export, guess_corners, near_look, photo_look, train
-from models.training.export import NEAR, PHOTO, read_manifest, write_manifest
-from models.training.libraries import libraries
+from models.training.export import NEAR, PHOTO
 from models.training.quantise import quantise
 from models.training.samples import SampleSource, photo_source, scene_source
-from models.training.scenes import (
-    CHUNK,
-    MIN_SHOT,
-    SceneSet,
-    ScenesUnfinishedError,
-    make,
-)
+from models.training.scenes import CHUNK, SceneSet, make
 from models.training.small_net import BATCH
-from vision.errors import VisionError
-from vision.networks.classifier import DieFinder
-from vision.photo.labels import read_labels
-
-_MAX_SOURCES = 2
-"""Of photographs to train on: the others are for measuring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +127,7 @@ class Plan:
                 if not each.scenes.is_traced
             ),
             near_sets=tuple(
-                replace(each, count=CHUNK, size=MIN_SHOT)
+                replace(each, count=CHUNK, size=each.min_size)
                 for each in self.near_sets
                 if not each.is_traced
             ),
@@ -180,18 +161,28 @@ def follow(
     finder = _teach_finder(plan, work, folders, photos)
     near = work / "near" / "int8" / NEAR
     if not near.exists():
-        _teach_near_look(plan, work, near.parent, [render(scenes) for scenes in plan.near_sets])
+        shots = [render(scenes) for scenes in plan.near_sets]
+        looker = near_look.train(shots, work / "near", plan.near_samples, 81, plan.workers)
+        near_look.export(looker, shots, work / "near", near.parent)
     photo = work / "photo" / "int8" / PHOTO
     if not photo.exists():
+        export.register(finder, finder.parent, {})
         sources = [scene_source(render(scenes), share) for scenes, share in plan.photo_sets]
-        _teach_photo_look(plan, work, finder, photo.parent, sources, photos)
+        sources += _photo_sources(
+            photos, work / "photo" / "guesses.json", finder.parent, plan.photo_look_share
+        )
+        # It begins with the layers of the near look in float32.
+        looks = photo_look.train(
+            sources, work / "photo", plan.photo_look_samples, 91, plan.workers, work / "near" / NEAR
+        )
+        photo_look.export(looks, sources, work / "photo", photo.parent)
     # What lies in `out` before may be the networks that came with the clone: it counts for nothing,
     # and stays whole until all three are there.
     out.mkdir(parents=True, exist_ok=True)
     for path in (finder, near, photo):
         shutil.copy2(path, out)
     export.register(out / finder.name, out, training)
-    _measure(out, held_out, [*photos, *check])
+    evaluate.measure_all(out, held_out, [*photos, *check], chooses=True)
 
 
 def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Sequence[Path]) -> Path:
@@ -210,35 +201,10 @@ def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Seque
             begin=taught, workers=plan.workers,
         )  # fmt: skip
     assert taught is not None
-    exact = export.export(taught, taught.parent, "dice")
+    exact = export.export(taught, taught.parent)
     to = work / "int8"
     to.mkdir(parents=True, exist_ok=True)
     return quantise(exact, folders, to / exact.name)
-
-
-def _teach_near_look(plan: Plan, work: Path, to: Path, shots: Sequence[Path]) -> None:
-    net = near_look.train(shots, work / "near", plan.near_samples, seed=81, workers=plan.workers)
-    near_look.export(net, shots, work / "near", to)
-
-
-def _teach_photo_look(
-    plan: Plan,
-    work: Path,
-    finder: Path,
-    to: Path,
-    sources: list[SampleSource],
-    photos: Sequence[Path],
-) -> None:
-    """With the corners that `finder` sees on the photographs, begun with the near look's layers."""
-    if photos:
-        guesses = work / "photo" / "guesses.json"
-        export.register(finder, finder.parent, {})
-        sources = sources + _photo_sources(photos, guesses, finder.parent, plan.photo_look_share)
-    looker = photo_look.train(
-        sources, work / "photo", plan.photo_look_samples, seed=91, workers=plan.workers,
-        near=work / "near" / NEAR,
-    )  # fmt: skip
-    photo_look.export(looker, sources, work / "photo", to)
 
 
 def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[SampleSource]:
@@ -247,7 +213,7 @@ def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[SampleSo
     draft = taught.parent / "draft"
     if not guesses.exists():
         draft.mkdir(parents=True, exist_ok=True)
-        export.register(export.export(taught, draft, "dice"), draft, {})
+        export.register(export.export(taught, draft), draft, {})
     return _photo_sources(photos, guesses, draft, share)
 
 
@@ -255,63 +221,7 @@ def _photo_sources(
     photos: Sequence[Path], guesses: Path, model: Path, share: float
 ) -> list[SampleSource]:
     """The photographs with the corners that a model sees on them, kept in the file `guesses`."""
-    if not guesses.exists():
-        finder = DieFinder(model)
-        found = {k: v for folder in photos for k, v in guess_corners.guess(finder, folder).items()}
+    if photos and not guesses.exists():
         guesses.parent.mkdir(parents=True, exist_ok=True)
-        guesses.write_text(json.dumps(found))
+        guesses.write_text(json.dumps(guess_corners.guess_all(model, photos)))
     return [photo_source(folder, guesses, share / len(photos)) for folder in photos]
-
-
-def _measure(out: Path, held_out: list[Path], photos: list[Path]) -> None:
-    manifest = read_manifest(out)
-    finder = DieFinder(out)
-    tallies = evaluate.measure_scenes(finder, held_out, manifest["thresholds"]["score"])
-    manifest["thresholds"] = evaluate.choose_thresholds(list(tallies.values()))
-    score = manifest["thresholds"]["score"]
-    tallies = evaluate.measure_scenes(finder, held_out, score)
-    tallies |= {f.name: evaluate.measure(finder, evaluate.photo_pictures(f), score) for f in photos}
-    manifest["libraries"] = libraries()
-    manifest["figures"] = {name: tally.figures() for name, tally in tallies.items()}
-    evaluate.draw_curves(tallies, float(score), out / "figures")
-    write_manifest(out, manifest)
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Render, train, export and measure the model.")
-    parser.add_argument("--photos", type=Path, nargs="*", default=[], help="at most two sources")
-    parser.add_argument("--check", type=Path, nargs="*", default=[], help="photographs to report")
-    parser.add_argument("--work", type=Path, default=Path("var"))
-    parser.add_argument("--out", type=Path, default=Path("models"))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument(
-        "--rehearse", action="store_true",
-        help="a few pictures and samples only, into WORK/rehearsal: does every step still run?",
-    )  # fmt: skip
-    given = parser.parse_args()
-    if len(given.photos) > _MAX_SOURCES:
-        parser.error(f"--photos: at most {_MAX_SOURCES} sources are trained on; others: --check")
-    for folder in (*given.photos, *given.check):
-        try:
-            labels = list(read_labels(folder))
-        except VisionError as error:
-            parser.error(f"{folder}: {error}")
-        if not labels:
-            parser.error(f"{folder}: no photographs with labels")
-    torch.set_num_threads(given.threads)
-    plan, work, out = Plan(), given.work, given.out
-    if given.rehearse:
-        plan, work = plan.rehearsal(), work / "rehearsal"
-        out = work / "models"
-    try:
-        follow(plan, work, out, given.photos, given.check, given.threads)
-    except ScenesUnfinishedError as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on where this one was", file=sys.stderr)
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,13 @@
 """The stream of training batches, the same for the same seed.
 
-Owns: which picture comes next and how pictures are combined. Must not know: the optimiser.
+Owns: what a labelled picture is worth, which one comes next, and how pictures are combined. Must
+not know: the optimiser.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +18,8 @@ import torch
 from torch.utils.data import Dataset
 
 from models.training import augment, scenes, symbols
-from models.training.photos import photo_rows
 from models.training.targets import Mark, encode, flat_label
+from vision.pictures import load
 
 _MOSAIC = 0.2
 """Share of training pictures put together from four: many small dice of many looks."""
@@ -71,8 +74,47 @@ def scene_source(folder: Path, share: float) -> SampleSource:
 
 
 def photo_source(folder: Path, guesses: Path | None, share: float) -> SampleSource:
-    """A set of real photographs."""
-    return SampleSource(folder.name, photo_rows(folder, guesses), share, is_photo=True)
+    """A set of real photographs. Boxes mean the whole die in one set and the top face in another,
+    so a box alone teaches only "a die is about here, and it shows this value". Where an earlier
+    model found the same die, its corners (the file `guesses`, by `guess_corners`) refine that."""
+    guessed: dict[str, list] = {}
+    if guesses is not None and guesses.exists():
+        guessed = json.loads(guesses.read_text())
+    pictures = []
+    for line in (folder / "labels.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        known = guessed.get(f"{folder.name}/{row['image']}", [None] * len(row["dice"]))
+        marks = [
+            _photo_mark(die, guess)
+            for die, guess in zip(row["dice"], known, strict=True)
+            if die["bbox"] is not None
+        ]
+        if len(marks) == len(row["dice"]):
+            pictures.append((folder / row["image"], marks))
+    return SampleSource(folder.name, pictures, share, is_photo=True)
+
+
+def _photo_mark(die: dict, guess: dict | None) -> Mark:
+    x0, y0, x1, y1 = die["bbox"]
+    value = die["value"] or 0
+    if guess is not None:
+        corners, down = np.array(guess["corners"], float), np.array(guess["down"], float)
+        return Mark(corners, value, flat=1.0, down=down, visible=1.0, has_down=False)
+    middle = np.array([(x0 + x1) / 2, (y0 + y1) / 2])
+    half = 0.36 * (x1 - x0 + y1 - y0) / 2
+    square = middle + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    # A die without a legible value is often cut off or hidden: accept either answer.
+    visible = 1.0 if value else 0.3
+    return Mark(square, value, -1.0, np.zeros(2), visible, exact=False)
+
+
+def shared_sources(
+    sets: Sequence[tuple[Path, float]], photos: Sequence[tuple[Path, float]], guesses: Path | None
+) -> list[SampleSource]:
+    """Rendered sets and photographs, each with its share."""
+    return [scene_source(folder, share) for folder, share in sets] + [
+        photo_source(folder, guesses, share) for folder, share in photos
+    ]
 
 
 class Samples(Dataset):
@@ -115,14 +157,9 @@ class Samples(Dataset):
             image = augment.litter(rng, image, marks)
         image = augment.relight(rng, image)
         maps = encode(marks, self.size, self.size)
-        return (
-            torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1))),
-            torch.from_numpy(maps.heat),
-            torch.from_numpy(maps.shape),
-            torch.from_numpy(maps.face),
-            torch.from_numpy(maps.down_weight),
-            torch.from_numpy(maps.parts),
-        )
+        planes = np.ascontiguousarray(image.transpose(2, 0, 1))
+        wanted = (maps.heat, maps.shape, maps.face, maps.down_weight, maps.parts)
+        return tuple(torch.from_numpy(each) for each in (planes, *wanted))
 
     def _compose(self, rng: np.random.Generator) -> tuple[np.ndarray, list[Mark]]:
         if rng.random() >= _MOSAIC:
@@ -147,8 +184,5 @@ class Samples(Dataset):
 
 @lru_cache(maxsize=_KEPT)
 def read(path: Path) -> np.ndarray:
-    """A (H, W, 3) uint8 BGR picture; the last `_KEPT` stay in memory. Raises FileNotFoundError."""
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if image is None:
-        raise FileNotFoundError(f"cannot read {path}: render or fetch the set again")
-    return image
+    """A (H, W, 3) uint8 BGR picture; the last `_KEPT` stay in memory. Raises PictureError."""
+    return load(path)

@@ -1,7 +1,7 @@
 """Sets of rendered scenes on disk: made once, found again by digest, resumed after a stop.
 
-    python -m models.training.scenes quick loose --seed 1 --count 3700
-    python -m models.training.scenes traced shots taught leaning --seed 19 --count 1600 --size 288
+    python -m models.training scenes quick loose --seed 1 --count 3700
+    python -m models.training scenes traced shots taught leaning --seed 19 --count 1600 --size 288
 
 Owns: the folder layout and its resumption. Must not know: what is in a picture. A kind of picture
 is a renderer, a scene, and options of the scene. A set is `<folder>/<kind>-<seed>-<digest>/`, where
@@ -12,15 +12,14 @@ its own generator.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import hashlib
 import json
 import multiprocessing
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -40,9 +39,6 @@ Painter = Callable[[np.random.Generator], Picture]
 
 CHUNK = 50
 """Pictures that are finished together; counts are rounded up to it."""
-
-MIN_SIZE, MIN_SHOT = 80, 230
-"""Pixels of a side that any picture needs, and one with a compartment whose dice have 41."""
 
 
 class ScenesUnfinishedError(Exception):
@@ -73,9 +69,9 @@ class SceneSet:
         return self.kind.startswith(TRACED)
 
     @property
-    def shows_tables(self) -> bool:
-        """Whole compartments, with their calibration."""
-        return self.kind.split()[1] == SHOTS
+    def min_size(self) -> int:
+        """Pixels of a side that a picture needs: more for a compartment whose dice have 41."""
+        return 230 if self.kind.split()[1] == SHOTS else 80
 
 
 QUICK, TRACED, SHOTS = "quick", "traced", "shots"
@@ -83,50 +79,54 @@ QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 _RECIPES = {"loose": 2, "table": 1, "snapshot": 1, "lean": 1, "house": 1, "surface": 1, SHOTS: 4}
 """Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
 
-_TRACED_SCENES = ("loose", SHOTS)
-_OPTIONS = ("taught", "leaning", "clear", "patterned", "blind")
+_OPTIONS = {
+    QUICK: ("taught", "leaning", "clear", "patterned"),
+    TRACED: ("taught", "leaning", "patterned", "blind"),
+}
 """Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
 by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern; `blind`:
-path-traced, with materials, lights and lenses that no other set has."""
+with materials, lights and lenses that no other set has."""
+
+_HOLDING_OUT = {"loose": random_picture, "table": table_picture}
+"""Quick scenes that can be drawn with dice and floors that training never shows."""
+_OTHERS = {
+    "snapshot": snapshot_picture,
+    "lean": lean_picture,
+    "house": house_picture,
+    "surface": surface_picture,
+}
 
 
-def require_kind(kind: str) -> None:
+def require_kind(kind: str, held_out: bool = False) -> None:
     """Raise ValueError, naming what there is, for a kind that cannot be drawn."""
-    renderer, scene, *options = (*kind.split(), "", "")[: max(2, len(kind.split()))]
-    scenes = {QUICK: tuple(_RECIPES), TRACED: _TRACED_SCENES}.get(renderer, ())
+    renderer, scene, *options = [*kind.split(), "", ""][: max(2, len(kind.split()))]
+    scenes = {QUICK: tuple(_RECIPES), TRACED: ("loose", SHOTS)}.get(renderer, ())
     if not scenes:
         raise ValueError(f"the renderer is {QUICK} or {TRACED}, not {renderer!r}")
     if scene not in scenes:
         raise ValueError(f"{renderer} draws {', '.join(scenes)}, not {scene!r}")
-    known = _OPTIONS if scene == SHOTS else ()
+    known = _OPTIONS[renderer] if scene == SHOTS else ()
     if options != [option for option in known if option in options]:
         raise ValueError(f"options of {scene}, in this order: {' '.join(known) or 'none'}")
+    if held_out and (renderer != QUICK or scene not in _HOLDING_OUT):
+        raise ValueError(f"only {QUICK} {' and '.join(_HOLDING_OUT)} can be held out")
 
 
 def painter(scenes: SceneSet) -> Painter:
     """What draws a picture of the set from its generator. Raises ValueError as `require_kind`."""
-    require_kind(scenes.kind)
+    require_kind(scenes.kind, scenes.held_out)
     renderer, scene, *options = scenes.kind.split()
-    size, held_out = scenes.size, scenes.held_out
     if scene == SHOTS:
         shots = TracedShots if renderer == TRACED else RasterShots
-        return shots(size, frozenset(options)).picture
+        return shots(scenes.size, frozenset(options)).picture
     if renderer == TRACED:
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training.pathtrace import Studio
 
-        return Studio(size, held_out).random_picture
-    if scene == "loose":
-        return lambda rng: random_picture(rng, size, held_out)
-    if scene == "table":
-        return lambda rng: table_picture(rng, size, held_out)
-    draw = {
-        "snapshot": snapshot_picture,
-        "lean": lean_picture,
-        "house": house_picture,
-        "surface": surface_picture,
-    }[scene]
-    return lambda rng: draw(rng, size)
+        return Studio(scenes.size).random_picture
+    if scene in _HOLDING_OUT:
+        return partial(_HOLDING_OUT[scene], size=scenes.size, held_out=scenes.held_out)
+    return partial(_OTHERS[scene], size=scenes.size)
 
 
 def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
@@ -200,8 +200,8 @@ def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> bool:
         camera = picture.camera
         row = {
             "image": name,
-            "width": camera.width,
-            "height": camera.height,
+            "width": camera.size,
+            "height": camera.size,
             "dice": [dataclasses.asdict(die) for die in picture.labels],
             "notes": picture.notes,
         }
@@ -212,49 +212,3 @@ def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> bool:
     part.write_text("\n".join(lines) + "\n")
     part.rename(part.with_suffix(".jsonl"))
     return True
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Render a set of labelled scenes.")
-    parser.add_argument(
-        "kind", nargs="+", metavar="WORD", help="renderer, scene, options: traced shots taught"
-    )
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument(
-        "--count", type=int, required=True, help=f"pictures, rounded up to whole {CHUNK}s"
-    )
-    parser.add_argument("--size", type=int, default=448, help="picture width and height, pixels")
-    parser.add_argument("--held-out", action="store_true", help="dice and floors kept for tests")
-    parser.add_argument("--out", type=Path, default=Path("var/scenes"))
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--limit-s", type=float, default=7200.0, help="stop after this time")
-    given = parser.parse_args()
-    kind = " ".join(given.kind)
-    try:
-        require_kind(kind)
-    except ValueError as error:
-        parser.error(str(error))
-    scenes = SceneSet(kind, given.seed, given.count, given.size, given.held_out)
-    least = MIN_SHOT if scenes.shows_tables else MIN_SIZE
-    for name, number, at_least in (
-        ("seed", given.seed, 0), ("count", given.count, 1), ("size", given.size, least),
-        ("processes", given.processes, 1), ("limit-s", given.limit_s, 1),
-    ):  # fmt: skip
-        if not number >= at_least:
-            parser.error(f"--{name} must be {at_least} or more, not {number:g}")
-    try:
-        scenes.folder(given.out).mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError) as error:  # the second for links that lead in a circle
-        parser.error(f"cannot make a folder in --out {given.out}: {error}")
-    try:
-        print(make(scenes, given.out, given.processes, given.limit_s))
-    except (ScenesUnfinishedError, OSError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on where this one was", file=sys.stderr)
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

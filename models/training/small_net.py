@@ -1,31 +1,26 @@
-"""What the networks that look at one die at a time share: layers, optimisation, export, options.
+"""What the networks that look at one die at a time share: layers, schedule, export.
 
-Owns: the loop over batches, its learning rate, the averaged weights, the saved state from which a
-stopped run goes on, and the files. Must not know: what a window shows, nor what is asked of it.
+Owns: how they learn, and the files. Must not know: what a window shows, nor what is asked of it.
 """
 
 from __future__ import annotations
 
-import argparse
-import copy
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import cv2
 import numpy as np
 import torch
-from rich.progress import track
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from models.training.export import OPSET
 from models.training.network import convolve
+from models.training.optimiser import Run, fit
 from models.training.quantise import quantise_windows
 
 BATCH = 96
@@ -33,8 +28,6 @@ PEAK_RATE = 2e-3
 _SIDE = 96
 RANGES = 240
 """Windows from which the ranges of a network in int8 are measured."""
-_REPORTED = 200
-"""Steps between two lines of progress, and two saved states."""
 
 
 class Pair(nn.Module):
@@ -101,8 +94,8 @@ class Exported(nn.Module):
 class Drawn(Dataset, ABC):
     """Window `i` of a run, drawn by its own generator."""
 
-    def __init__(self, seed: int, count: int) -> None:
-        self._seed, self._count = seed, count
+    def __init__(self, seed: int, count: int, start: int = 0) -> None:
+        self._seed, self._count, self._start = seed, count, start
 
     def __len__(self) -> int:
         return self._count
@@ -110,7 +103,7 @@ class Drawn(Dataset, ABC):
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         """The window (channels, 96, 96) uint8, and what is wanted of it, float32."""
         cv2.setNumThreads(1)
-        window, wanted = self.draw(np.random.default_rng([self._seed, index]))
+        window, wanted = self.draw(np.random.default_rng([self._seed, self._start + index]))
         planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
         return planes, torch.tensor(wanted, dtype=torch.float32)
 
@@ -127,84 +120,33 @@ class Drawn(Dataset, ABC):
 Net = TypeVar("Net", bound=SmallNet)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run of the optimiser."""
-
-    saved: Path
-    """Where its state is kept; a run that was stopped goes on from there."""
-    samples: int
-    seed: int
-    peak_rate: float
-    workers: int
-
-
-def fit(
+def teach(
     net: Net,
     data: Callable[[int, int], Drawn],
     losses: Callable[[Tensor, Tensor], Mapping[str, Tensor]],
-    run: Run,
+    saved: Path,
+    samples: int,
+    peak_rate: float,
+    workers: int,
 ) -> Net:
     """The network after that many windows, its weights averaged over the last ones.
 
-    `data(seed, count)` gives windows (uint8) and what is wanted of each; `losses` of what the
-    network tells and what is wanted are added up.
+    `data(start, end)` gives windows (uint8) and what is wanted of each; `losses` of what the
+    network tells and what is wanted are added up. A run that was stopped goes on from `saved`.
     """
-    torch.manual_seed(run.seed)
-    run.saved.parent.mkdir(parents=True, exist_ok=True)
-    average = copy.deepcopy(net)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=run.peak_rate, weight_decay=0.02)
-    begun = 0
-    if run.saved.exists():
-        kept = torch.load(run.saved, weights_only=True)
-        begun = int(kept["step"])
-        net.load_state_dict(kept["net"])
-        average.load_state_dict(kept["average"])
-        optimiser.load_state_dict(kept["optimiser"])
-    steps = run.samples // BATCH
-    left = max(0, steps - begun)
-    began, sums = time.monotonic(), dict[str, float]()
 
-    def save(step: int) -> None:
-        kept = {"step": step, "net": net.state_dict(), "average": average.state_dict(),
-                "optimiser": optimiser.state_dict()}  # fmt: skip
-        torch.save(kept, run.saved.with_suffix(".part"))
-        run.saved.with_suffix(".part").replace(run.saved)
+    def rate(step: int, steps: int) -> float:
+        """A short rise, along a half cosine to zero."""
+        rise = min(1.0, step / 100)
+        return peak_rate * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
 
-    loader = DataLoader(
-        data(run.seed + begun, left * BATCH), BATCH, num_workers=run.workers, drop_last=True
+    return fit(
+        net,
+        torch.optim.AdamW(net.parameters(), lr=peak_rate, weight_decay=0.02),
+        data,
+        lambda windows, wanted: losses(net(windows.float()), wanted),
+        Run(saved, samples, BATCH, workers, rate, keep=lambda step: min(0.998, step / (step + 10))),
     )
-    for step, (windows, wanted) in enumerate(track(loader, "training", total=left), begun + 1):
-        for group in optimiser.param_groups:
-            rise = min(1.0, step / 100)
-            group["lr"] = run.peak_rate * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
-        parts = losses(net(windows.float()), wanted)
-        optimiser.zero_grad(set_to_none=True)
-        torch.stack(list(parts.values())).sum().backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        _follow(average, net, min(0.998, step / (step + 10)))
-        for name, part in parts.items():
-            sums[name] = sums.get(name, 0.0) + float(part.detach())
-        if step % _REPORTED == 0:
-            spent = time.monotonic() - began
-            told = "  ".join(f"{name} {total / _REPORTED:.4f}" for name, total in sums.items())
-            print(f"step {step}/{steps} {spent:.0f} s  {told}", flush=True)
-            sums.clear()
-            save(step)
-    save(max(steps, begun))
-    return average.eval()
-
-
-@torch.no_grad()
-def _follow(average: nn.Module, net: nn.Module, keep: float) -> None:
-    """Move the averaged weights towards the newest."""
-    mine, theirs = average.state_dict(), net.state_dict()
-    for name, value in mine.items():
-        if value.dtype.is_floating_point:
-            value.lerp_(theirs[name], 1 - keep)
-        else:
-            value.copy_(theirs[name])
 
 
 def export(
@@ -227,17 +169,3 @@ def export_exact(net: SmallNet, path: Path) -> Path:
         dynamic_axes={name: {0: net.things} for name in ("windows", "looks")},
     )  # fmt: skip
     return path
-
-
-def options(description: str, samples: int, seed: int, work: Path) -> argparse.ArgumentParser:
-    """A command line with what both take: how long, from what, how fast, and where."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--samples", type=int, default=samples)
-    parser.add_argument("--begin", type=Path, help="the near look's fp32 file, to begin with")
-    parser.add_argument("--rate", type=float, default=PEAK_RATE, help="the highest learning rate")
-    parser.add_argument("--seed", type=int, default=seed)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--work", type=Path, default=work)
-    parser.add_argument("--out", type=Path, default=Path("models"))
-    return parser

@@ -15,7 +15,18 @@ from models.training import arrange, floors, looks
 from models.training.house_dice import faint_look, house_look
 from models.training.layout import look_down
 from models.training.plastic import plastic_look
-from models.training.raster import Lamp, Light, Picture, add_strangers, random_light, render
+from models.training.raster import (
+    Lamp,
+    Light,
+    Picture,
+    add_strangers,
+    near_camera,
+    pixels_per_edge,
+    random_light,
+    render,
+    table_camera,
+    toward,
+)
 from models.training.surfaces import random_surface
 
 _COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 11)
@@ -25,13 +36,10 @@ _COUNT_SHARES = (0.1, 0.08, 0.12, 0.25, 0.14, 0.12, 0.09, 0.06, 0.04)
 def snapshot_picture(rng: np.random.Generator, size: int) -> Picture:
     """One scene of a phone, a webcam or a small computer's camera."""
     count = int(rng.choice(_COUNTS, p=_COUNT_SHARES))
-    px_per_edge = float(np.exp(rng.uniform(np.log(30), np.log(150))))
-    px_per_edge = min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
+    px_per_edge = pixels_per_edge(rng, size, count, 30, 150)
     view = size / px_per_edge / 2
     tilt = float(rng.uniform(0, 12) if rng.random() < 0.45 else rng.uniform(8, 50))
-    distance = max(2 * view * float(rng.uniform(0.9, 3.0)), 4.0)
-    bend = float(rng.uniform(-0.05, 0.25)) if rng.random() < 0.3 else 0.0
-    camera = look_down(size, size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), bend)
+    camera = near_camera(rng, size, px_per_edge, tilt, bent=0.3)
     cocked = float(rng.choice([0.0, 0.25], p=[0.75, 0.25]))
     dice = arrange.arrange(rng, count, max(view * 0.9, 0.7), cocked, rng.random() < 0.35)
     is_set = rng.random() < 0.5
@@ -57,7 +65,7 @@ def surface_picture(rng: np.random.Generator, size: int) -> Picture:
     if rng.random() < 0.5:
         floors.clutter(rng, floor, texels)
     tone = np.clip(floor * rng.uniform(0.5, 1.6), 0, 1) ** np.float32(1 / 2.2)
-    camera = look_down(size, size, texels, 2 * size / texels, 0.0, 0.0)
+    camera = look_down(size, texels, 2 * size / texels, 0.0, 0.0)
     return Picture((tone * 255 + 0.5).astype(np.uint8), [], camera, {"style": "none"})
 
 
@@ -66,11 +74,7 @@ def lean_picture(rng: np.random.Generator, size: int) -> Picture:
     count = int(rng.choice([2, 3, 4, 6], p=[0.15, 0.5, 0.2, 0.15]))
     radius = float(rng.uniform(1.6, 3.6)) * np.sqrt(max(count, 3) / 3)
     view = max(2 * radius * float(rng.uniform(0.8, 1.25)), size / 125)
-    camera = look_down(
-        size, size, size / view, float(rng.uniform(10, 26)), float(rng.uniform(0, 2.5)),
-        float(rng.uniform(0, 360)), float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
-    )  # fmt: skip
-    camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
+    camera = table_camera(rng, size, view, radius, nearest=10)
     dice = arrange.leaning_dice(rng, count, radius)
     shared = _look(rng)
     is_set = rng.random() < 0.8
@@ -90,12 +94,10 @@ def lean_picture(rng: np.random.Generator, size: int) -> Picture:
 def house_picture(rng: np.random.Generator, size: int) -> Picture:
     """A few dice near to the lens: a casino's on its layout, or faint ones on anything."""
     count = int(rng.choice([1, 2, 3, 5], p=[0.35, 0.25, 0.25, 0.15]))
-    px_per_edge = float(np.exp(rng.uniform(np.log(45), np.log(190))))
-    px_per_edge = min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(count)))
+    px_per_edge = pixels_per_edge(rng, size, count, 45, 190)
     view = size / px_per_edge / 2
     tilt = float(rng.uniform(0, 15) if rng.random() < 0.4 else rng.uniform(10, 50))
-    distance = max(2 * view * float(rng.uniform(0.9, 3.0)), 4.0)
-    camera = look_down(size, size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), 0.0)
+    camera = near_camera(rng, size, px_per_edge, tilt, bent=0.0)
     dice = arrange.arrange(rng, count, max(view * 0.75, 0.7), 0.08, False)
     is_house = rng.random() < 0.6
     look = house_look if is_house else faint_look
@@ -136,10 +138,10 @@ def _light(rng: np.random.Generator) -> Light:
     if rng.random() < 0.45:
         return random_light(rng)
     height = float(rng.uniform(0.3, 0.8))
-    heading, flat = rng.uniform(0, 2 * np.pi), np.sqrt(1 - height**2)
+    heading = rng.uniform(0, 2 * np.pi)
     warm = looks.random_colour(rng, (0, 0.35), (0.8, 1.0))
     lamp = Lamp(
-        np.array([flat * np.cos(heading), flat * np.sin(heading), height]),
+        toward(heading, height),
         warm * rng.uniform(0.7, 1.5),
         float(np.exp(rng.uniform(np.log(0.015), np.log(0.25)))),
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
-from models.training.looks import from_srgb, random_colour, smooth_noise
+from models.training.looks import from_srgb, plain, random_colour, smooth_noise
 
 
 def random_surface(rng: np.random.Generator, size: int, texels_per_edge: float) -> np.ndarray:
@@ -99,9 +99,7 @@ def _woven(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
 
 
 def _granite(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
-    stone = np.array(
-        np.broadcast_to(random_colour(rng, (0, 0.3), (0.1, 0.9)), (size, size, 3)), np.float32
-    )
+    stone = plain(random_colour(rng, (0, 0.3), (0.1, 0.9)), size)
     for _ in range(rng.integers(2, 5)):
         grain = smooth_noise(rng, size, size, size / max(2.0, edge * rng.uniform(0.04, 0.3)))
         cut = rng.uniform(0.4, 1.6)
@@ -148,7 +146,7 @@ def _keyboard(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
     case, cap, ink = random_colour(rng, (0, 0.5), (0.03, 0.9)), from_srgb(24, 24, 26), 0.85
     if rng.random() < 0.45:
         cap, ink = random_colour(rng, (0, 0.6), (0.3, 1)), 0.05
-    board = np.array(np.broadcast_to(case, (size, size, 3)), np.float32, order="C")
+    board = plain(case, size)
     letters = np.zeros((size, size), np.uint8)
     key = int(max(9, edge * rng.uniform(0.6, 1.4)))
     gap = max(1, int(key * rng.uniform(0.08, 0.3)))
@@ -182,10 +180,7 @@ def _tiles(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
 
 def _spots(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
     """Round spots of any size, in rows or loose: what pips must be told from."""
-    floor = np.array(
-        np.broadcast_to(random_colour(rng, (0, 0.9), (0.05, 1)), (size, size, 3)), np.float32,
-        order="C",
-    )  # fmt: skip
+    floor = plain(random_colour(rng, (0, 0.9), (0.05, 1)), size)
     ink = random_colour(rng, (0, 1), (0.02, 1)).tolist()
     radius = max(1, int(edge * rng.uniform(0.04, 0.4)))
     if rng.random() < 0.5:

@@ -26,16 +26,12 @@ def deface(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> No
     fit = [
         mark
         for mark in marks
-        if mark.exact and mark.visible > _MIN_VISIBLE and _edge(mark.corners) > _MIN_EDGE
+        if mark.exact and mark.visible > _MIN_VISIBLE and mark.edge > _MIN_EDGE
     ]
     for _ in range(min(len(fit), int(rng.integers(1, 3)))):
         mark = fit.pop(int(rng.integers(len(fit))))
         _paint(rng, image, mark.corners)
         mark.visible = 0.0
-
-
-def _edge(corners: np.ndarray) -> float:
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
 
 
 def _paint(rng: np.random.Generator, image: np.ndarray, corners: np.ndarray) -> None:

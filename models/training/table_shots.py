@@ -1,7 +1,7 @@
 """Pictures of a table together with the calibration of the camera that took them.
 
-    python -m models.training.scenes quick shots --seed 2001 --count 3000 --size 360
-    python -m models.training.scenes traced shots taught leaning --seed 19 --count 1600 --size 288
+    python -m models.training scenes quick shots --seed 2001 --count 3000 --size 360
+    python -m models.training scenes traced shots taught leaning --seed 19 --count 1600 --size 288
 
 Owns table settings (compartment, dice, light, a camera that stays where it is) and the tosses shown
 in each. Shots without an option are for verification and never for training; `taught` ones are for
@@ -20,9 +20,9 @@ import cv2
 import numpy as np
 
 from models.training import arrange, floors, looks, tosses
-from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, label, look_down
+from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, look_down
 from models.training.looks import DieLook
-from models.training.raster import Lamp, Light, Picture, render
+from models.training.raster import Lamp, Light, Picture, draw_ridges, render, toward
 
 SHOTS = 10
 """Tosses shown of one setting. A chunk of a set holds a whole number of settings."""
@@ -78,11 +78,11 @@ class Setting:
         right, _, forward = camera.rotation
         away = np.array([right[1], -right[0], 0.0])
         return {
-            "image_size": [camera.width, camera.height],
+            "image_size": [camera.size, camera.size],
             "floor_px_per_mm": camera.focal_px / (float(camera.position[2]) * mm),
             "height_mm": float(camera.position[2]) * mm,
             # A pixel of a calibration has its middle at whole numbers, one of `Camera` at halves.
-            "centre_px": [camera.principal[0] - 0.5, camera.principal[1] - 0.5],
+            "centre_px": [camera.size / 2 - 0.5, camera.size / 2 - 0.5],
             "k1": -camera.k,
             "compartment_radius_mm": self.radius * mm,
             "compartment_mm": [
@@ -111,14 +111,14 @@ def random_setting(
     if is_rough:
         for _ in range(rng.integers(0, 3)):
             heading = rng.uniform(0, 2 * np.pi)
-            toward = np.array([np.cos(heading), np.sin(heading)])
+            way = np.array([np.cos(heading), np.sin(heading)])
             height = float(rng.uniform(0.08, 0.16))
             ridges.append(
-                tosses.Ridge(toward * (radius - rng.uniform(0.3, 0.5)), toward * radius, height)
+                tosses.Ridge(way * (radius - rng.uniform(0.3, 0.5)), way * radius, height)
             )
     view = 2 * (radius + 0.45) * float(rng.uniform(1.0, 1.02))
     camera = look_down(
-        size, size, size / view, float(rng.uniform(14, 24)), float(rng.uniform(0, 2.5)),
+        size, size / view, float(rng.uniform(14, 24)), float(rng.uniform(0, 2.5)),
         float(rng.uniform(0, 360)), lens_k,
     )  # fmt: skip
     camera.position[:2] += rng.uniform(-0.1, 0.1, 2)
@@ -168,12 +168,12 @@ def unseen(rng: np.random.Generator, setting: Setting) -> Setting:
     from models.training import blind_shots
 
     look = blind_shots.random_look(rng)
-    size = setting.camera.width
+    size = setting.camera.size
     view = 2 * (setting.radius + 0.45)
     # Nearer, or farther away, than any lens of the other shots.
     distance = float(rng.uniform(10, 13) if rng.random() < 0.5 else rng.uniform(25, 34))
     camera = look_down(
-        size, size, size / view, distance, float(rng.uniform(0, 4)), float(rng.uniform(0, 360))
+        size, size / view, distance, float(rng.uniform(0, 4)), float(rng.uniform(0, 360))
     )
     kind = str(rng.choice(list(blind_shots.FLOORS)))
     return replace(setting, dice=[look] * 3, camera=camera, floor_kind=kind)
@@ -185,21 +185,33 @@ def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
     return [look] * 3
 
 
-class RasterShots:
-    """Shots by the fast renderer. Options: `models.training.scenes`."""
+class _Shots:
+    """Shots of one setting after the other. Options: `models.training.scenes`."""
 
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         self.size = size
         self._is_taught, self._is_leaning = "taught" in options, "leaning" in options
-        self._is_clear = "clear" in options
-        is_patterned = "patterned" in options
-        self._floor_kinds = CLEAR_FLOORS if is_patterned else ()
-        self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
+        self._is_patterned = "patterned" in options
+        self._shots = _PATTERNED_SHOTS if self._is_patterned else SHOTS
         self._drawn = 0
+
+    def _is_new(self) -> bool:
+        """True if the next shot is the first of a setting."""
+        self._drawn += 1
+        return (self._drawn - 1) % self._shots == 0
+
+
+class RasterShots(_Shots):
+    """Shots by the fast renderer."""
+
+    def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
+        super().__init__(size, options)
+        self._is_clear = "clear" in options
+        self._floor_kinds = CLEAR_FLOORS if self._is_patterned else ()
 
     def picture(self, rng: np.random.Generator) -> Picture:
         """The next shot; the first of each setting draws it from its generator."""
-        if self._drawn % self._shots == 0:
+        if self._is_new():
             k = float(rng.uniform(0.0, 0.12)) if rng.random() < 0.5 else 0.0
             self._setting = random_setting(
                 rng, self.size, k, is_taught=self._is_taught, floor_kinds=self._floor_kinds
@@ -210,7 +222,6 @@ class RasterShots:
                 self._setting = replace(self._setting, dice=_clear_dice(rng))
             self._floor, self._reach = _lined_floor(rng, self._setting)
             self._light = _table_light(rng)
-        self._drawn += 1
         setting = self._setting
         rest = lean_rest(rng, setting) if self._is_leaning else toss_for(rng, setting)
         picture = render(
@@ -220,37 +231,30 @@ class RasterShots:
         return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
 
 
-class TracedShots:
-    """Shots by the path tracer: light from die to die, glass, domes. Options:
-    `models.training.scenes`. `patterned` ones are tossed and laid by rule in turn; `taught` ones
-    show more cocked dice; `blind` ones have materials, lights and lenses of their own."""
+class TracedShots(_Shots):
+    """Shots by the path tracer: light from die to die, glass, domes. `patterned` ones are tossed
+    and laid by rule in turn; `taught` ones show more cocked dice."""
 
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
-        is_taught, is_patterned = "taught" in options, "patterned" in options
+        super().__init__(size, options)
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training import blind_shots, pathtrace
 
         self._tracer = pathtrace
         self._is_blind = "blind" in options
-        studio = blind_shots.BlindStudio if self._is_blind else pathtrace.Studio
-        self._studio = studio(size, held_out=not is_taught, floor_kinds=FLOORS)
-        self._studio.printed = _PATTERNED_PRINT if is_patterned else 0.0
+        self._studio = (blind_shots.BlindStudio if self._is_blind else pathtrace.Studio)(size)
+        self._studio.printed = _PATTERNED_PRINT if self._is_patterned else 0.0
         self._studio.domed = _DOMED
-        self._is_taught, self._is_leaning = is_taught, "leaning" in options
-        self._is_patterned = is_patterned
-        self._shots = _PATTERNED_SHOTS if is_patterned else SHOTS
-        self._cocked = _TAUGHT_COCKED if is_taught else _COCKED
-        self.size = size
-        self._drawn = 0
+        self._floor_kinds = PATTERNED_FLOORS if self._is_patterned else ()
+        self._cocked = _TAUGHT_COCKED if self._is_taught else _COCKED
 
     def picture(self, rng: np.random.Generator) -> Picture:
         """The next shot; the first of each setting draws it from its generator."""
         tracer = self._tracer
-        if self._drawn % self._shots == 0:
+        if self._is_new():
             self._setting = random_setting(
-                rng, self.size, is_taught=self._is_taught,
-                floor_kinds=PATTERNED_FLOORS if self._is_patterned else (),
-            )  # fmt: skip
+                rng, self.size, is_taught=self._is_taught, floor_kinds=self._floor_kinds
+            )
             if self._is_blind:
                 self._setting = unseen(rng, self._setting)
             # A die laid by rule would go through a ridge.
@@ -268,17 +272,12 @@ class TracedShots:
             for die, values in zip(rest.dice, self._values, strict=True):
                 die.values = values
             tracer.place_dice(self._scene, rest.dice, self._setting.dice)
-        self._drawn += 1
-        setting = self._setting
+        camera = self._setting.camera
         linear = tracer.trace(self._scene, _SAMPLES, int(rng.integers(2**30)))[..., ::-1]
-        seen = tracer.visibility(rest.dice, setting.camera)
-        labels = [
-            label(die, setting.camera, share) for die, share in zip(rest.dice, seen, strict=True)
-        ]
-        blank = np.zeros((1, 1, 3), np.uint8)
-        picture = Picture(blank, labels, setting.camera, dict(self._notes))
+        labels = tracer.labels(rest.dice, camera)
+        picture = Picture(np.zeros((1, 1, 3), np.uint8), labels, camera, dict(self._notes))
         linear = np.ascontiguousarray(linear)
-        return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
+        return _finish(rng, linear, self._setting, picture, spares_dice=not self._is_taught)
 
     def _lay(self, rng: np.random.Generator) -> tosses.Rest:
         if self._is_leaning or (self._is_patterned and rng.random() < 0.5):
@@ -300,12 +299,9 @@ def _lined_floor(rng: np.random.Generator, setting: Setting) -> tuple[np.ndarray
     floor = np.where(outside[..., None] > 0.5, beyond, floor)
     shade = 1 - 0.4 * np.exp(-np.clip(-outside, 0, None) / 0.4)
     floor *= np.where(outside <= 0, shade, 1)[..., None]
-    ink = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
-    for ridge in setting.ridges:
-        ends = [(int((x + reach) * texels), int((reach - y) * texels))
-                for x, y in (ridge.start, ridge.end)]  # fmt: skip
-        cv2.line(floor, ends[0], ends[1], ink, max(int(2 * ridge.radius * texels), 1), cv2.LINE_AA)
-    return np.ascontiguousarray(floor, np.float32), reach
+    floor = np.ascontiguousarray(floor, np.float32)
+    draw_ridges(rng, floor, setting.ridges, reach)
+    return floor, reach
 
 
 def _table_light(rng: np.random.Generator) -> Light:
@@ -315,15 +311,11 @@ def _table_light(rng: np.random.Generator) -> Light:
     lamps = []
     for i in range(3):
         heading, high = around + 2 * np.pi * i / 3, rng.uniform(0.75, 0.9)
-        flat = np.sqrt(1 - high**2)
-        toward = np.array([flat * np.cos(heading), flat * np.sin(heading), high])
-        lamps.append(Lamp(toward, tone * float(rng.uniform(0.15, 0.3)), 0.3))
+        lamps.append(Lamp(toward(heading, high), tone * float(rng.uniform(0.15, 0.3)), 0.3))
     if rng.random() < 0.5:
         heading, high = rng.uniform(0, 2 * np.pi), rng.uniform(0.4, 0.9)
-        flat = np.sqrt(1 - high**2)
-        toward = np.array([flat * np.cos(heading), flat * np.sin(heading), high])
         colour = looks.random_colour(rng, (0, 0.25), (0.8, 1.0))
-        lamps.append(Lamp(toward, colour * float(rng.uniform(0.1, 0.35)), 0.1))
+        lamps.append(Lamp(toward(heading, high), colour * float(rng.uniform(0.1, 0.35)), 0.1))
     return Light(tone * float(rng.uniform(0.3, 0.7)), lamps, float(rng.uniform(0.3, 0.7)))
 
 
@@ -351,9 +343,9 @@ def _finish(
     `spares_dice`: not beyond what the dice's own faces bear, however dark the floor is.
     """
     camera = setting.camera
-    y, x = np.mgrid[0 : camera.height, 0 : camera.width].astype(np.float32)
-    off = np.hypot(x - camera.width / 2, y - camera.height / 2)
-    inside = off < 0.42 * camera.width
+    y, x = np.mgrid[0 : camera.size, 0 : camera.size].astype(np.float32)
+    off = np.hypot(x - camera.size / 2, y - camera.size / 2)
+    inside = off < 0.42 * camera.size
     bright = float(np.percentile(linear[inside].max(axis=1), 97.0))
     middle = float(np.median(linear[inside].max(axis=1)))
     # A lamp mirrored in the floor must not leave the rest in the dark.

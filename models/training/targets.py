@@ -6,7 +6,7 @@ from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -42,7 +42,16 @@ class Mark:
     has_down: bool = True
     """False: `down` is unknown."""
 
-    weight: float = 1.0
+    @property
+    def edge(self) -> float:
+        """Mean length of the sides of its top face."""
+        sides = self.corners - np.roll(self.corners, 1, axis=0)
+        return float(np.linalg.norm(sides, axis=1).mean())
+
+    def moved(self, matrix: np.ndarray) -> Mark:
+        """The mark in a picture that a (2, 3) matrix has moved."""
+        turn = matrix[:, :2].T
+        return replace(self, corners=self.corners @ turn + matrix[:, 2], down=self.down @ turn)
 
 
 def flat_label(tilt_deg: float, stacked: bool) -> float:
@@ -107,7 +116,7 @@ def encode(marks: list[Mark], height: int, width: int) -> Maps:
                     # Neighbouring cells of a small die may belong to the next die already.
                     if np.hypot(dx - 0.5, dy - 0.5) * stride > 0.6 * r + 1:
                         continue
-                    near = float(np.exp(-((dx - 0.5) ** 2 + (dy - 0.5) ** 2) / 1.5)) * mark.weight
+                    near = float(np.exp(-((dx - 0.5) ** 2 + (dy - 0.5) ** 2) / 1.5))
                     if grid is shape:
                         if mark.exact and near > shape[0, row, column]:
                             shape[:, row, column] = (

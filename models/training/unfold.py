@@ -1,7 +1,5 @@
 """Back from the file that ships to weights that can be trained on.
 
-    python -m models.training.unfold models/training/dice-float32.onnx --scenes SETS… --out begin.pt
-
 Owns: undoing what the export folds. An export folds each norm into the convolution before it; the
 norm is given back here with the statistics that the layer has on rendered pictures, so that the
 network computes what the file does and trains on as if it had never been exported. The naming of
@@ -10,7 +8,6 @@ parts, a head that only training has, is not in the file and starts afresh.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -116,19 +113,3 @@ def measure(net: nn.Module, folded: list[Folded], shown: Iterable[Tensor]) -> No
         norm.running_var.copy_(variance)
         norm.weight.copy_(torch.sqrt(variance + norm.eps))
         norm.bias.copy_(bias + mean)
-
-
-def main() -> None:
-    """Command line: see the module's docstring."""
-    parser = argparse.ArgumentParser(description="Turn an exported model into trainable weights.")
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--scenes", type=Path, nargs="+", required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    net = unfold(given.model, given.scenes)
-    torch.save({"average": net.state_dict()}, given.out)
-    print(f"{given.out}: computes what {given.model} does")
-
-
-if __name__ == "__main__":
-    main()

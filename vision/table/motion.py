@@ -22,6 +22,11 @@ _MOVED_STEP = 0.10
 """Smallest change of the logarithm that is not grain, after a change of the light is removed."""
 _MOVED_PLACES = 7
 """Fewest changed places that count as motion. A die that slides by one pixel changes about 20."""
+_MOST_SWAY = 0.25
+"""Largest sway of the camera between two frames that is taken off, in places: one pixel."""
+_EDGE, _EDGES = 0.05, 30
+"""Least slope of the logarithm from place to place that is no grain, and how many such places of
+the wall must tell of a sway: the rig's three compartments have some hundreds."""
 
 SAME_PLACE_MM = 0.6
 SAME_TURN_DEG = 2.5
@@ -42,6 +47,16 @@ class StillnessDetector:
         x1, y1 = np.minimum(np.ceil(rim.max(axis=0)), calibration.image_size).astype(int)
         self._crop = (slice(int(y0), int(y1)), slice(int(x0), int(x1)))
         self._size = (max(1, int(x1 - x0) // _SHRINK), max(1, int(y1 - y0) // _SHRINK))
+        self._surround = self._around(calibration, np.array([x0, y0]), np.array([x1, y1]))
+
+    def _around(self, calibration: Calibration, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """(h, w) bool: places of a thumbnail that show the wall, where no die can be."""
+        width, height = self._size
+        u = low[0] + (np.arange(width) + 0.5) / width * (high[0] - low[0])
+        v = low[1] + (np.arange(height) + 0.5) / height * (high[1] - low[1])
+        places = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+        reached = calibration.to_mm(places, calibration.die_mm)[:, :2]
+        return (np.hypot(*reached.T) > calibration.compartment_radius_mm).reshape(height, width)
 
     def thumbnail(self, image: np.ndarray) -> np.ndarray:
         """(h, w) float32 grey of the compartment, small enough that grain averages out."""
@@ -52,12 +67,25 @@ class StillnessDetector:
         """True if anything moved between two thumbnails.
 
         A change of the light is no motion, not even one that a rolling shutter spreads over the
-        rows: what is compared is each place relative to its surroundings.
+        rows: what is compared is each place relative to its surroundings. A camera that sways by a
+        part of a pixel is none either: what the wall around the dice says of the sway is taken off.
         """
         level = after / self.light_ratio(before, after)
-        change = np.log(level + _SOFTEN) - np.log(before + _SOFTEN)
+        was = np.log(before + _SOFTEN)
+        change = np.log(level + _SOFTEN) - was
         change -= np.asarray(cv2.blur(change, (_SURROUNDINGS, 5)))
+        change -= self._swayed(was, change)
         return int((np.abs(change) > _MOVED_STEP).sum()) >= _MOVED_PLACES
+
+    def _swayed(self, was: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """(h, w) the change that a sway of the whole picture makes; none where the wall around the
+        dice has too few edges to tell, or says that it is more than a sway."""
+        slopes = np.stack(np.gradient(was), axis=-1)
+        told = self._surround & (np.hypot(*np.moveaxis(slopes, -1, 0)) > _EDGE)
+        if told.sum() < _EDGES:
+            return np.zeros_like(change)
+        sway, *_ = np.linalg.lstsq(slopes[told], change[told], rcond=None)
+        return np.asarray(slopes @ sway) if np.hypot(*sway) < _MOST_SWAY else np.zeros_like(change)
 
     @staticmethod
     def light_ratio(before: np.ndarray, after: np.ndarray) -> float:

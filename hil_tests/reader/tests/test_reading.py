@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import partial
 
 import cv2
@@ -71,6 +72,23 @@ def test_the_dip_of_the_rigs_light_is_seen_and_is_no_motion():
         dipped = watch.thumbnail(camera.picture(toss, float(level)))
         assert not watch.has_moved(before, dipped)
         assert watch.light_ratio(before, dipped) < 0.92
+
+
+@pytest.mark.parametrize("sway", [(0.25, 0.0), (-0.1, 0.2)])
+def test_a_camera_that_sways_is_no_motion_and_a_die_that_slides_under_it_is(sway):
+    geometry = GEOMETRIES["rough"]
+    camera = RigCamera(geometry, "white", seed=2)
+    toss = next(flat for flat in tosses(geometry, seed=23) if flat.truth == "flat")
+    slid = replace(toss, position_mm=toss.position_mm + np.array([[0.2, 0, 0], [0] * 3, [0] * 3]))
+    move = np.array([[1.0, 0.0, sway[0]], [0.0, 1.0, sway[1]]])
+    watch = StillnessDetector(camera.calibration)
+    before = watch.thumbnail(camera.picture(toss))
+    swayed, under_it = (
+        watch.thumbnail(cv2.warpAffine(seen, move, seen.shape[1::-1]))
+        for seen in (camera.picture(toss), camera.picture(slid))
+    )
+    assert not watch.has_moved(before, swayed)
+    assert watch.has_moved(before, under_it)
 
 
 def test_a_camera_that_hangs_still_is_never_told_to_have_moved():

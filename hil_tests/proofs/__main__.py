@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 console = Console(width=None if sys.stdout.isatty() else 110)
 
-MUTANT_TABLES = (0, 4, 5, 8, 2, 7, 9, 1, 3, 10, 11, 12, 6)
+MUTANT_TABLES = (0, 4, 6, 9, 2, 8, 10, 1, 3, 11, 12, 13, 7, 5)
 """The order in which mutants meet the tables: those that differ most come first."""
 
 Item = TypeVar("Item")

@@ -7,9 +7,11 @@ left.
 A *watch* (`properties`) rides along: what has happened to the table, kept from the events alone,
 so that a property never asks the machine about itself. The explored node is state and watch.
 
-Every event meets every node. What comes of it is worked out once for all nodes that agree in what
-was looked at (`remembered`), which changes no figure and no verdict
-(`test_what_is_remembered_is_what_is_worked_out`).
+Every event that some row of a phase is for meets every node of that phase. What comes of it is
+worked out once for all nodes that agree in what was looked at (`remembered`), which changes no
+figure and no verdict (`test_what_is_remembered_is_what_is_worked_out`). An event that no row of a
+phase is for is refused there whatever else holds; properties judge it at the first node of the
+phase alone, so a duty that rests on more than the phase could be missed there.
 """
 
 from __future__ import annotations

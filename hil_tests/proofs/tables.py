@@ -131,6 +131,13 @@ def tables() -> tuple[Table, ...]:
             b_days,
         ),
         Table(
+            "pa-625b, no cover, dealer enters",
+            _rules(profile="pa-625b", entry_mode="dealer_entry"),
+            replace(PA, nmb_before_reveal=False, multipliers=True),
+            TODAY,
+            b_days,
+        ),
+        Table(
             "ma, dealer confirms",
             _rules(profile="ma"),
             Expected(

@@ -1,17 +1,18 @@
 """Exhaustive exploration of one table, under the product's own state type and step.
 
 Owns the walk. The only abstractions are those of `alphabet` and of `normal`; both are stated there
-and tested. Nothing is sampled and nothing is bounded in depth: the walk ends when no new state is
+and tested. No state is left out and nothing is bounded in depth: the walk ends when no new state is
 left.
 
-A *watch* (`properties`) rides along: what has happened to the table, kept from the events alone,
-so that a property never asks the machine about itself. The explored node is state and watch.
+A *watch* (`watch`) rides along: what has happened to the table. It is kept from events and
+commands, and in a few places from the phase that the machine went to. The explored node is state
+and watch.
 
 Every event that some row of a phase is for meets every node of that phase. What comes of it is
 worked out once for all nodes that agree in what was looked at (`remembered`), which changes no
 figure and no verdict (`test_what_is_remembered_is_what_is_worked_out`). An event that no row of a
-phase is for is refused there whatever else holds; properties judge it at the first node of the
-phase alone, so a duty that rests on more than the phase could be missed there.
+phase is for is refused there whatever else holds. Properties judge it at the first node of the
+phase alone. A duty that rests on more than the phase could be missed there.
 """
 
 from __future__ import annotations

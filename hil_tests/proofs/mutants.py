@@ -17,7 +17,6 @@ home any more.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -75,21 +74,19 @@ def mutants() -> Iterator[Mutant]:
             yield Mutant(f"{row.name}: guard `{guard.name}` negated", row, replace(row, when=when))
         if row.to is not None:
             other = Phase.CLOSED if row.to is not Phase.CLOSED else Phase.READY
-            yield Mutant(
-                f"{row.name}: leads to {other.value}", row, dataclasses.replace(row, to=other)
-            )
+            yield Mutant(f"{row.name}: leads to {other.value}", row, replace(row, to=other))
             if row.on is not None and row.phases != {row.to}:
-                yield Mutant(f"{row.name}: leads nowhere", row, dataclasses.replace(row, to=None))
+                yield Mutant(f"{row.name}: leads nowhere", row, replace(row, to=None))
         for number, note in enumerate(row.notes):
             notes = (*row.notes[:number], *row.notes[number + 1 :])
             name = f"{row.name}: note `{note.__name__}` left out"
-            yield Mutant(name, row, dataclasses.replace(row, notes=notes))
+            yield Mutant(name, row, replace(row, notes=notes))
         for number, act in enumerate(row.do):
             rest = (*row.do[:number], *row.do[number + 1 :])
             name = f"{row.name}: act `{act.__name__}`"
-            yield Mutant(f"{name} left out", row, dataclasses.replace(row, do=rest))
+            yield Mutant(f"{name} left out", row, replace(row, do=rest))
             wrong = (*row.do[:number], _misdirected(act), *row.do[number + 1 :])
-            yield Mutant(f"{name} misdirected", row, dataclasses.replace(row, do=wrong))
+            yield Mutant(f"{name} misdirected", row, replace(row, do=wrong))
 
 
 def _misdirected(act: Act) -> Act:
@@ -107,7 +104,7 @@ def _misdirected(act: Act) -> Act:
             case do.ShowPhase():
                 return do.ShowPhase(command.phase, not command.demonstration)
             case do.RecordRound():
-                next_round: do.Command = dataclasses.replace(command, round=command.round + 1)
+                next_round: do.Command = replace(command, round=command.round + 1)
                 return next_round
             case do.StopMotor() | do.StopReading() | do.TrustTime():
                 return do.CancelTimer()
@@ -115,7 +112,7 @@ def _misdirected(act: Act) -> Act:
                 return do.ClearFaults(kind)
             case do.ClearFaults(kind=kind):
                 return do.RaiseFault(kind, "misdirected")
-        elsewhere: do.Command = dataclasses.replace(command, occasion=Occasion(Purpose.PLAY, 77))
+        elsewhere: do.Command = replace(command, occasion=Occasion(Purpose.PLAY, 77))
         return elsewhere
 
     return wrong

@@ -63,7 +63,7 @@ EXPLAINED: dict[str, tuple[str, ...]] = {
     "a table that waits to be opened is shown closed already": (
         "open: the signature has aged, an inspection is due: act `show closed` left out",
     ),
-    "a table that is shut or out of service holds nothing of an inspection": (
+    "with a manual shaker no part of an inspection passes by itself": (
         "automated shaker back at the table: note `nothing_passed` left out",
     ),
 }

@@ -24,17 +24,19 @@ import typer
 from typer.testing import CliRunner
 
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.reliability.large_journal import a_round
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
+from shaker_ctl.adapters.disk.record_tables import TablesReader
+from shaker_ctl.adapters.disk.records_process import Tables
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.commands.seal import app as seal
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError, ShakerError
 from shaker_ctl.journal.proofs import Proof, Proofs
-from shaker_ctl.journal.record import Head
+from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.main import exit_status
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal.examine import NOTHING
@@ -104,10 +106,10 @@ class TableFiles:
             opened.close()
         people = accounts.load(chosen.console.users_file)
         disputes = DisputeList(chosen.journal.pictures).acts()
-        # What these say is never believed without the chain: it is enough that they answer.
-        TablesReader(record_tables.place(chosen.journal.path)).counted()
+        # A volume whose proof is lost is verified anew: it is enough that they answer.
         volume_proofs.load(volume_proofs.place(chosen.journal.path))
-        return found.seal, found.manifest, chosen, records, people, disputes
+        figures = figures_of(chosen.journal.path)
+        return found.seal, found.manifest, chosen, records, people, disputes, figures
 
     def outcome(self, sound: tuple[object, ...], *, is_guarded: bool) -> str:
         """How a start ends. `sound`: what it read before anything was damaged; `is_guarded`: a
@@ -119,6 +121,38 @@ class TableFiles:
         except Exception as error:  # noqa: BLE001 - whatever a start lets through is the finding
             return f"{TRACEBACK}: {type(error).__name__}"
         return CHANGED if is_guarded and facts != sound else STARTS
+
+
+def figures_of(journal: Path) -> tuple[object, ...]:
+    """What the tables beside the chain answer, before and after the records process takes them up.
+
+    Before, a question may also have no answer; then the one of afterwards stands here twice.
+    """
+    reader = TablesReader(record_tables.place(journal))
+
+    def asked() -> tuple[object, ...]:
+        return reader.counted(), reader.meters(), reader.worn(0), reader.shaken(0)
+
+    before = asked()
+    tables = Tables(journal)
+    while tables.keep_up():
+        pass
+    tables.close()
+    after = asked()
+    return *(b if b is not None else a for b, a in zip(before, after, strict=True)), *after
+
+
+def played(head: Head, rounds: int) -> list[Record]:
+    """Forge some rounds, with an opened compartment and other dice, so that each counter moves."""
+    chance, records = random.Random(1), []
+    opened, dice = ({"type": "CompartmentOpened"}, {"type": "DiceChanged"})
+    entries = [Entry("step", {"event": event, "decision": []}) for event in (opened, dice)]
+    for entry in [*entries, *(e for n in range(1, rounds + 1) for e in a_round(n, chance))]:
+        wall = "2026-11-22T12:00:00.000+00:00"
+        record = link(head, entry, monotonic_s=0.0, wall=wall, digests={})
+        records.append(record)
+        head = Head(record.sequence, record.hash)
+    return records
 
 
 def made(folder: Path) -> TableFiles:
@@ -147,16 +181,14 @@ def made(folder: Path) -> TableFiles:
     records = records_after(opened.main.head(), 10)
     opened.main.write(records)
     records.append(volume_after(opened.main))
-    records += records_after(Head(records[-1].sequence, records[-1].hash), 10)
+    records += played(Head(records[-1].sequence, records[-1].hash), 3)
     opened.main.write(records[10:])
     opened.second.write(records)
     proof = Proof(volume_proofs.mark_of(parameters.path), 1.0)
     proofs = Proofs().proved(str(parameters.path), proof)
     volume_proofs.save(volume_proofs.place(parameters.path), proofs)
-    tables = RecordTables(record_tables.place(parameters.path), opened.main.identity)
-    tables.fold(records)
-    tables.close()
     opened.close()
+    figures_of(parameters.path)
     DisputeList(parameters.pictures).add(Dispute(1, True, "fay", "a five", "2026-11-23"))
     return table
 

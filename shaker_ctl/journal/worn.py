@@ -26,3 +26,9 @@ class Worn:
         return Worn(
             self.tosses + more.tosses, self.turns + more.turns, self.shaken_s + more.shaken_s
         )
+
+    def minus(self, less: Worn) -> Worn:
+        """What came after `less`."""
+        return Worn(
+            self.tosses - less.tosses, self.turns - less.turns, self.shaken_s - less.shaken_s
+        )

@@ -1,9 +1,13 @@
 """Tables beside the chain: what screens ask for again and again, kept up to date by one reader.
 
-Owns `journal.tables.sqlite`: ended rounds, settled tosses, changes of dice, and the tally of all
+Owns `journal.tables.sqlite`: settled tosses, changes of dice, meters, and the tally of all
 outcomes, with the cursor up to which they hold. The records process writes them; console, page and
-link read them. They prove nothing and can be lost: whoever finds them missing, damaged, of another
-journal or of another version makes them anew from the chain.
+link read them. They prove nothing and can be lost: the writer makes them anew from the chain where
+they are missing, damaged, of another journal or of another version.
+
+Damage is noticed by whoever meets it: each toss has a mark (CRC-32), and the cursor has one over
+itself, the number of tosses and the small tables. A reader that meets a
+wrong mark answers nothing; the writer looks at all of them (`damage`).
 
 No log lies beside them, so that a group which may only read can read them; a reader waits for the
 short commits of the writer.
@@ -14,6 +18,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -29,23 +34,31 @@ from shaker_ctl.journal.record import Head, Record, are_other_dice
 from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import Worn
 
-VERSION = 2
+VERSION = 3
 """Of the tables; other ones are made anew."""
 
 _SCHEMA = (
     "CREATE TABLE kept (one INTEGER PRIMARY KEY CHECK (one = 1), identity TEXT NOT NULL, "
-    "sequence INTEGER NOT NULL, hash BLOB NOT NULL, tally TEXT NOT NULL, waiting TEXT NOT NULL)",
-    "CREATE TABLE round (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, "
-    "wall TEXT NOT NULL, ending TEXT NOT NULL, source TEXT, wagers TEXT, cause TEXT, "
-    "first INTEGER, second INTEGER, third INTEGER)",
-    "CREATE TABLE toss (sequence INTEGER PRIMARY KEY, turns REAL NOT NULL, "
-    "in_band_s REAL NOT NULL)",
+    "sequence INTEGER NOT NULL, hash TEXT NOT NULL, tally TEXT NOT NULL, waiting TEXT NOT NULL, "
+    "tosses INTEGER NOT NULL, small INTEGER NOT NULL, mark INTEGER NOT NULL)",
+    # Sums from the first toss on, so that a stretch of tosses is the difference of two rows.
+    "CREATE TABLE toss (sequence INTEGER PRIMARY KEY, tosses INTEGER NOT NULL, "
+    "turns REAL NOT NULL, in_band_s REAL NOT NULL, mark INTEGER NOT NULL)",
     "CREATE TABLE dice (sequence INTEGER PRIMARY KEY)",
     "CREATE TABLE meter (name TEXT PRIMARY KEY, count INTEGER NOT NULL)",
     "CREATE TABLE cleared (one INTEGER PRIMARY KEY CHECK (one = 1), wall TEXT NOT NULL, "
     "by TEXT NOT NULL)",
     f"PRAGMA user_version={VERSION}",
 )
+
+_KEPT = "identity, sequence, hash, tally, waiting, tosses, small"
+_TOSS = "sequence, tosses, turns, in_band_s"
+_SMALL = (
+    "SELECT sequence FROM dice ORDER BY sequence",
+    "SELECT name, count FROM meter ORDER BY name",
+    "SELECT wall, by FROM cleared",
+)
+"""Tables that are read whole; one mark is over them all."""
 
 _TOLD = (
     *(b'"RecordRound"', b'"ReadingMade"', f'"{CLEARED}"'.encode()),
@@ -59,6 +72,66 @@ def place(journal: Path) -> Path:
     return journal.with_name(f"{journal.stem}.tables.sqlite")
 
 
+def _mark(*row: Any) -> int:
+    """Over one row, whatever stands in it."""
+    return zlib.crc32(repr(row).encode(errors="surrogatepass"))
+
+
+def _marked(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row without its mark, the last column. Raises ValueError where it is wrong."""
+    *columns, mark = row
+    if mark != _mark(*columns):
+        raise ValueError("a row is not as it was written")
+    return tuple(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The row of the cursor."""
+
+    identity: str
+    sequence: int
+    hash: str
+    tally: str
+    waiting: str
+    tosses: int
+    small: int
+
+
+def _kept(db: sqlite3.Connection) -> _Kept | None:
+    """Return the cursor and its counts; None in new tables. Raises ValueError where it is wrong."""
+    row = db.execute(f"SELECT {_KEPT}, mark FROM kept").fetchone()
+    return None if row is None else _Kept(*_marked(row))
+
+
+def _small(db: sqlite3.Connection) -> list[list[Any]]:
+    """Return the small tables as they stand."""
+    return [db.execute(query).fetchall() for query in _SMALL]
+
+
+def _small_as_kept(db: sqlite3.Connection, kept: _Kept) -> list[list[Any]]:
+    """Return the small tables. Raises ValueError where they are not as they were written."""
+    found = _small(db)
+    if _mark(*found) != kept.small:
+        raise ValueError("the counters are not as they were written")
+    return found
+
+
+def _check(db: sqlite3.Connection, kept: _Kept | None) -> None:
+    """Look at all that stands there. Raises ValueError, and what SQLite complains of."""
+    if (found := db.execute("PRAGMA integrity_check(1)").fetchone()) != ("ok",):
+        raise ValueError(f"SQLite says: {found[0] if found else 'nothing'}")
+    tosses = sum(1 for row in db.execute(f"SELECT {_TOSS}, mark FROM toss") if _marked(row))
+    if tosses != (kept.tosses if kept else 0):
+        raise ValueError("tosses are missing")
+    if kept is not None:
+        _small_as_kept(db, kept)
+
+
+_DAMAGE = (*volume_file.COMPLAINTS, ValueError, KeyError, TypeError)
+"""What a look at damaged tables raises."""
+
+
 class RecordTables:
     """The writer. One process, one thread."""
 
@@ -69,24 +142,45 @@ class RecordTables:
         """
         self.path = path
         self._identity = identity
+        is_there = path.exists()
         try:
             self._db = _connect(path)
             self._take_up()
-        except (*volume_file.COMPLAINTS, ValueError, KeyError, TypeError):
+        except _DAMAGE as error:
+            if is_there:
+                _say_anew(error)
             self.begin_anew()
 
     def _take_up(self) -> None:
         if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise ValueError("other tables")
-        row = self._db.execute(
-            "SELECT identity, sequence, hash, tally, waiting FROM kept"
-        ).fetchone()
-        if row is None or row[0] != self._identity or not isinstance(row[2], bytes):
-            raise ValueError("tables of another journal")
-        _, sequence, chain, tally, waiting = row
-        self.cursor: Head | None = Head(sequence, chain)
-        self._tally = tallies.from_plain(json.loads(tally))
-        self._reading = Reading({int(n): v for n, v in json.loads(waiting).items()})
+            raise ValueError("they are of another version")
+        kept = _kept(self._db)
+        if kept is None or kept.identity != self._identity:
+            raise ValueError("they are of another journal")
+        _check(self._db, kept)
+        self.cursor: Head | None = Head(kept.sequence, bytes.fromhex(kept.hash))
+        self._tally = tallies.from_plain(json.loads(kept.tally))
+        self._reading = Reading({int(n): v for n, v in json.loads(kept.waiting).items()})
+        self._shaken = _shaken_until(self._db, kept, kept.sequence)
+
+    def damage(self) -> Exception | None:
+        """Look at all rows; return what is wrong, None where all are as they were written."""
+        try:
+            _check(self._db, _kept(self._db))
+        except _DAMAGE as error:
+            return error
+        return None
+
+    def mend(self) -> bool:
+        """Begin anew where something is damaged, with a line; return whether that was so.
+
+        Raises JournalError.
+        """
+        if (error := self.damage()) is None:
+            return False
+        _say_anew(error)
+        self.begin_anew()
+        return True
 
     def begin_anew(self) -> None:
         """Throw the tables away and begin at the first record. Raises JournalError."""
@@ -102,6 +196,7 @@ class RecordTables:
         except volume_file.COMPLAINTS as error:
             raise volume_file.translated(error, self.path) from error
         self.cursor = None
+        self._shaken = Worn()
         self._tally, self._reading = Tally(), Reading()
 
     def fold(self, records: Sequence[Record]) -> None:
@@ -115,12 +210,15 @@ class RecordTables:
                 if any(word in record.body for word in _TOLD):
                     self._fold_or_leave(record)
             last = records[-1]
-            waiting = json.dumps(self._reading.waiting)
-            values = (
-                *(self._identity, last.sequence, last.hash),
-                *(json.dumps(self._tally.to_plain()), waiting),
+            kept = (
+                *(self._identity, last.sequence, last.hash.hex()),
+                *(json.dumps(self._tally.to_plain()), json.dumps(self._reading.waiting)),
+                *(self._shaken.tosses, _mark(*_small(self._db))),
             )
-            self._db.execute("INSERT OR REPLACE INTO kept VALUES (1, ?, ?, ?, ?, ?)", values)
+            self._db.execute(
+                "INSERT OR REPLACE INTO kept VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*kept, _mark(*kept)),
+            )
             self._db.execute("COMMIT")
         except volume_file.COMPLAINTS as error:
             raise volume_file.translated(error, self.path) from error
@@ -141,25 +239,17 @@ class RecordTables:
         sequence = plain["sequence"]
         for outcome in self._reading.of_plain(plain):
             self._tally.add(outcome)
-        for command in plain.get("decision", ()):
-            if command.get("type") == "RecordRound":
-                values = command.get("values") or (None, None, None)
-                row = (command["round"], sequence, plain["wall"], command["ending"])
-                told = (command.get("source"), command.get("wagers"), command.get("cause"))
-                self._db.execute(
-                    "INSERT OR REPLACE INTO round VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*row, *told, *values),
-                )
         self._count(plain)
         if plain["kind"] != "step":  # a refused event changed nothing
             return
         event = plain["event"]
         if event["type"] == "TossSettled":
             proof = event["proof"]
-            self._db.execute(
-                "INSERT OR REPLACE INTO toss VALUES (?, ?, ?)",
-                (sequence, proof["turns"], proof["in_band_s"]),
-            )
+            toss = Worn(1, float(proof["turns"]), float(proof["in_band_s"]))
+            shaken = self._shaken.plus(toss)
+            row = (sequence, shaken.tosses, shaken.turns, shaken.shaken_s)
+            self._db.execute("INSERT INTO toss VALUES (?, ?, ?, ?, ?)", (*row, _mark(*row)))
+            self._shaken = shaken
         elif are_other_dice(plain):
             self._db.execute("INSERT OR REPLACE INTO dice VALUES (?)", (sequence,))
 
@@ -190,19 +280,23 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-@dataclass(frozen=True, slots=True)
-class EndedRound:
-    """One row of the table of rounds."""
+def _say_anew(error: Exception) -> None:
+    sys.stderr.write(f"records: the tables beside the journal are made anew: {error}\n")
 
-    number: int
-    sequence: int
-    """Of the record that ended it."""
-    wall: str
-    ending: str
-    source: str | None
-    wagers: str | None
-    cause: str | None
-    values: tuple[int, int, int] | None
+
+def _shaken_until(db: sqlite3.Connection, kept: _Kept, sequence: int) -> Worn:
+    """Return all tosses up to a record. Raises ValueError where this row or the next is damaged."""
+
+    def toss(where: str) -> tuple[Any, ...] | None:
+        query = f"SELECT {_TOSS}, mark FROM toss WHERE sequence {where} LIMIT 1"
+        row = db.execute(query, (sequence,)).fetchone()
+        return None if row is None else _marked(row)
+
+    last, following = toss("<= ? ORDER BY sequence DESC"), toss("> ? ORDER BY sequence")
+    found = Worn() if last is None else Worn(*last[1:])
+    if found.tosses != (kept.tosses if following is None else following[1] - 1):
+        raise ValueError("tosses are missing")
+    return found
 
 
 class TablesReader:
@@ -212,76 +306,62 @@ class TablesReader:
         self._path = path
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self) -> Iterator[tuple[sqlite3.Connection, _Kept]]:
+        """The tables as they stand at one moment. Raises JournalError, and ValueError where there
+        is no cursor."""
         with volume_file.guarded(self._path), closing(volume_file.reader(self._path)) as db:
-            yield db
+            db.execute("BEGIN")
+            if (kept := _kept(db)) is None:
+                raise ValueError("the tables are new")
+            yield db, kept
+
+    def damage(self) -> str:
+        """Look at all rows; return what is wrong; empty where all is well or no tables are there."""
+        if not self._path.exists():
+            return ""
+        try:
+            with self._opened() as (db, kept):
+                _check(db, kept)
+        except (JournalError, *_DAMAGE) as error:
+            return str(error)
+        return ""
 
     def counted(self) -> tuple[Tally, int] | None:
         """The tally of all outcomes, and the record up to which it counts."""
         try:
-            with self._opened() as db:
-                row = db.execute("SELECT tally, sequence FROM kept").fetchone()
-            return None if row is None else (tallies.from_plain(json.loads(row[0])), int(row[1]))
+            with self._opened() as (_, kept):
+                return tallies.from_plain(json.loads(kept.tally)), kept.sequence
         except (JournalError, ValueError, KeyError, TypeError):
             return None
 
     def meters(self) -> Meters | None:
         """The counters since they were last cleared, and the record up to which they count."""
         try:
-            with self._opened() as db:
-                kept = db.execute("SELECT sequence FROM kept").fetchone()
-                found = dict(db.execute("SELECT name, count FROM meter").fetchall())
-                cleared = db.execute("SELECT wall, by FROM cleared").fetchone() or ("", "")
+            with self._opened() as (db, kept):
+                _, meters, cleared = _small_as_kept(db, kept)
         except (JournalError, ValueError, TypeError):
             return None
+        found = dict(meters)
         counts = {name: int(found.get(name, 0)) for name in NAMES}
-        return None if kept is None else Meters(counts, int(kept[0]), *cleared)
+        return Meters(counts, kept.sequence, *(cleared[0] if cleared else ("", "")))
 
     def worn(self, until: int) -> Worn | None:
         """The dice's wear up to the record `until`; None while the tables do not reach it."""
         try:
-            with self._opened() as db:
-                row = db.execute("SELECT sequence FROM kept").fetchone()
-                if until > 0 and (row is None or row[0] < until):
+            with self._opened() as (db, kept):
+                if kept.sequence < until:
                     return None
-                tosses, turns, shaken_s = db.execute(
-                    "SELECT count(*), total(turns), total(in_band_s) FROM toss WHERE sequence <= ? "
-                    "AND sequence > (SELECT coalesce(max(sequence), 0) FROM dice "
-                    "WHERE sequence <= ?)",
-                    (until, until),
-                ).fetchone()
-            return Worn(int(tosses), float(turns), float(shaken_s))
+                changes, _, _ = _small_as_kept(db, kept)
+                since = max((at for (at,) in changes if at <= until), default=0)
+                return _shaken_until(db, kept, until).minus(_shaken_until(db, kept, since))
         except (JournalError, ValueError, TypeError):
             return None
 
     def shaken(self, first: int) -> Worn | None:
         """All tosses from the record `first` on, whatever dice were in the compartment."""
         try:
-            with self._opened() as db:
-                tosses, turns, shaken_s = db.execute(
-                    "SELECT count(*), total(turns), total(in_band_s) FROM toss WHERE sequence >= ?",
-                    (first,),
-                ).fetchone()
-            return Worn(int(tosses), float(turns), float(shaken_s))
+            with self._opened() as (db, kept):
+                until = _shaken_until(db, kept, kept.sequence)
+                return until.minus(_shaken_until(db, kept, first - 1))
         except (JournalError, ValueError, TypeError):
             return None
-
-    def rounds(self, count: int, before: int | None = None) -> list[EndedRound] | None:
-        """The newest ended rounds, newest first, of numbers below `before` where it is given."""
-        limit = volume_file.LARGEST if before is None else before
-        try:
-            with self._opened() as db:
-                rows = db.execute(
-                    "SELECT number, sequence, wall, ending, source, wagers, cause, first, second, "
-                    "third FROM round WHERE number < ? ORDER BY number DESC LIMIT ?",
-                    (limit, count),
-                ).fetchall()
-        except JournalError:
-            return None
-        return [_ended(row) for row in rows]
-
-
-def _ended(row: tuple[Any, ...]) -> EndedRound:
-    number, sequence, wall, ending, source, wagers, cause, *dice = row
-    values = (dice[0], dice[1], dice[2]) if dice[0] is not None else None
-    return EndedRound(number, sequence, wall, ending, source, wagers, cause, values)

@@ -2,8 +2,9 @@
 
 Owns what is done with the journal beside the play, at idle priority, by reading alone. It follows
 the chain and keeps the tables beside it up to date; and it verifies every closed volume of both
-copies, again and again. It is started by the service and ends with it: its standard input closes
-then. What it finds, it leaves in files beside the journal.
+copies, again and again. It looks over the tables when it takes them up, and every half hour. It is
+started by the service and ends with it: its standard input closes then. What it finds, it leaves in
+files beside the journal.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from shaker_ctl.errors import JournalCorruptError, JournalError
 
 PAUSE_S = 1.0
 """Between two looks at what there is to do: so far may screens' figures be behind."""
+
+LOOK_OVER_S = 1800.0
+"""Seconds between two looks at every row of the tables. In between, a reader that meets damage
+answers nothing."""
 
 _AGAIN_AFTER_S = 10.0
 """Between two tries where a file could not be used."""
@@ -100,6 +105,7 @@ class Tables:
         """Raises JournalError where there is no journal, or a medium refuses."""
         with opened([journal]) as copies:
             identity = copies[0].identity if copies else ""
+        self._journal = journal
         self._tables = RecordTables(place(journal), identity)
         try:
             self._follower = Follower(journal, self._tables.cursor, identity=identity)
@@ -113,6 +119,15 @@ class Tables:
         if records:
             self._tables.fold(records)
         return len(records) == AT_ONCE
+
+    def look_over(self) -> None:
+        """Look whether the tables are as they were written; else begin anew, with a line.
+
+        Raises JournalError.
+        """
+        if self._tables.mend():
+            self._follower.close()
+            self._follower = Follower(self._journal)
 
     def close(self) -> None:
         """Let go of both files."""
@@ -139,9 +154,13 @@ def main() -> None:
 
 def _work(paths: list[Path], tables: Tables, rest: Rest) -> None:
     """Keep up and verify until something cannot be used. Raises JournalError, OSError."""
+    looked_s = time.monotonic()
     while True:
         has_more = tables.keep_up()
         rest()
+        if time.monotonic() - looked_s > LOOK_OVER_S:
+            tables.look_over()
+            looked_s = time.monotonic()
         if not has_more and not verify_next(paths, rest):
             rest.wait(PAUSE_S)
 

@@ -9,10 +9,12 @@ import typer
 from rich.text import Text
 
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, screen
 from shaker_ctl.commands.journal.export import verify_export
+from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.errors import JournalCorruptError
 
 
@@ -25,8 +27,9 @@ def verify(
 ) -> None:
     """Walk both copies, or an export, record by record, and name the first bad one.
 
-    Ends with status 65 where a person has to decide. That the head of an export is the table's own
-    says its day sheet, or the lamp box: compare it.
+    The tables for figures beside the journal are looked over, too. Ends with status 65 where a
+    person has to decide. That the head of an export is the table's own says its day sheet, or the
+    lamp box: compare it.
     """
     if export is not None:
         head = verify_export(export)
@@ -44,6 +47,13 @@ def verify(
         colour = "red" if finding.halts else "yellow"
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
         screen.print(found, soft_wrap=True)
+    if damage := TablesReader(place(parameters.path)).damage():
+        screen.print(
+            f"the tables for figures beside the journal cannot be used: {visible(damage)}. "
+            "While the table runs, it makes them anew from the chain by itself",
+            style="yellow",
+            soft_wrap=True,
+        )
     worst = next((finding for finding in findings if finding.halts), None)
     if worst is not None:
         raise JournalCorruptError(worst.text, remedy=worst.remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 import shaker_ctl.journal
 from shaker_ctl.adapters.disk.dispute_list import NAME
+from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError
@@ -103,6 +105,21 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
     text = run("verify", journal=journal)
     assert "the chain is whole" in text
     assert "journal-tail-unproved" in text
+
+
+def test_verify_names_damaged_tables_of_figures(journal: Path) -> None:
+    store = SqliteJournal(journal, read_only=True)
+    tables = RecordTables(place(journal), store.identity)
+    tables.fold(list(store.read()))
+    tables.close()
+    store.close()
+    assert "figures" not in run("verify", journal=journal)
+    with sqlite3.connect(place(journal)) as db:
+        db.execute("UPDATE meter SET count = count + 1")
+    db.close()
+    text = " ".join(run("verify", journal=journal).split())
+    assert "tables for figures beside the journal cannot be used: the counters" in text
+    assert "the chain is whole" in text
 
 
 def test_verify_names_the_first_bad_record(journal: Path) -> None:

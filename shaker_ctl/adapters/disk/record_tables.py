@@ -6,8 +6,8 @@ link read them. They prove nothing and can be lost: the writer makes them anew f
 they are missing, damaged, of another journal or of another version.
 
 Damage is noticed by whoever meets it: each toss has a mark (CRC-32), and the cursor has one over
-itself, the number of tosses and the small tables. A reader that meets a
-wrong mark answers nothing; the writer looks at all of them (`damage`).
+itself, the number of tosses and the small tables. A reader that meets a wrong mark answers nothing;
+the writer looks at all of them (`damage`).
 
 No log lies beside them, so that a group which may only read can read them; a reader waits for the
 short commits of the writer.
@@ -316,7 +316,7 @@ class TablesReader:
             yield db, kept
 
     def damage(self) -> str:
-        """Look at all rows; return what is wrong; empty where all is well or no tables are there."""
+        """Look at all rows; return what is wrong; empty where nothing is, or none are there."""
         if not self._path.exists():
             return ""
         try:

@@ -203,7 +203,7 @@ def _run(*words: str) -> None:
 
 def is_guarded(file: Path) -> bool:
     """Whether a change of this file must be noticed, and not only be survived."""
-    return file.name.startswith(("seal.", "settings")) or "journal" in file.name
+    return file.name.startswith(("seal.", "settings", "users")) or "journal" in file.name
 
 
 Damage = Callable[[bytes], bytes]

@@ -97,13 +97,21 @@ def add_user(
 
 
 @app.command("users")
-def list_users(users: UsersFile = USERS_FILE) -> None:
+def list_users(
+    users: UsersFile = USERS_FILE,
+    is_accepted: Annotated[
+        bool,
+        typer.Option(
+            "--accept", help="The file was changed by hand: write its digest anew, then list."
+        ),
+    ] = False,
+) -> None:
     """List who may log in, and as what."""
     table = Table(box=None)
     table.add_column("name")
     table.add_column("roles")
     roles: dict[str, list[str]] = {}
-    for account in accounts.load(users):
+    for account in accounts.accept(users) if is_accepted else accounts.load(users):
         roles.setdefault(account.name, []).append(account.role.value)
     for name in sorted(roles):
         table.add_row(name, ", ".join(sorted(roles[name])))
@@ -122,7 +130,7 @@ def remove_user(
 
 
 def _accounts(users: Path) -> tuple[accounts.Account, ...]:
-    return accounts.load(users) if users.exists() else ()
+    return accounts.known(users) if users.exists() else ()
 
 
 def _role(word: str) -> accounts.AnyRole:

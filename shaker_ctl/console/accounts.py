@@ -3,14 +3,21 @@
 Owns the file's form and the check of a passphrase. Must not know ports, delays or what a role may
 do. A check takes some tens of milliseconds of one core by design; it runs in the console's own
 thread, and argon2 lets go of the interpreter meanwhile.
+
+The file has a digest over its entries, so that a damaged or hand-changed entry lets nobody in. The
+digest is no signature: whoever may write the file can write the digest. A file without one was
+written by hand or by an earlier version, and is read; the next change by a command adds the digest.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -92,8 +99,54 @@ class Accounts:
 
 
 def load(path: Path) -> tuple[Account, ...]:
-    """Read the users file. Raises `SettingsError` naming file and entry."""
-    with_ = f"with: shaker-ctl console add-user NAME ROLE --users {path}"
+    """Read the users file. Raises `SettingsError` naming file and entry, also where nobody is in
+    it."""
+    found = known(path)
+    if not found and not has_digest(path):
+        raise SettingsError(
+            f"the users file {path} is empty",
+            remedy=f"Restore it, or add people with: {_ADD} {path}",
+        )
+    return found
+
+
+def known(path: Path) -> tuple[Account, ...]:
+    """Read the users file as `load`; nobody where the file is empty."""
+    accounts, digest = _read(path)
+    if digest not in (None, _digest(accounts)):
+        raise SettingsError(
+            f"the users file {path} is not as it was written: an entry is damaged, missing or "
+            "changed by hand",
+            remedy="Restore it from a copy. If the change is yours: "
+            f"shaker-ctl console users --accept --users {path}",
+        )
+    return accounts
+
+
+def has_digest(path: Path) -> bool:
+    """Whether damage to an entry would be noticed. Raises `SettingsError` like `load`."""
+    return _read(path)[1] is not None
+
+
+def accept(path: Path) -> tuple[Account, ...]:
+    """Write a new digest over the entries as they stand; return them. Raises `SettingsError`."""
+    accounts, _ = _read(path)
+    _write(path, list(accounts))
+    return accounts
+
+
+_ADD = "shaker-ctl console add-user NAME ROLE --users"
+
+
+def _digest(accounts: Sequence[Account]) -> str:
+    """SHA-256 over all entries in their order, hex."""
+    entries = [[account.name, account.role.value, account.hash] for account in accounts]
+    return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
+
+
+def _read(path: Path) -> tuple[tuple[Account, ...], str | None]:
+    """Return the entries, and the digest that stands there. Raises `SettingsError`."""
+    with_ = f"with: {_ADD} {path}"
     # `add` reads it first: no passphrase can be given in a file that is there and cannot be used.
     remedy = f"Mend it, or move it aside and write it anew {with_}"
     try:
@@ -112,10 +165,14 @@ def load(path: Path) -> tuple[Account, ...]:
         raise SettingsError(
             f"the users file {path} is not valid TOML: {error}", remedy=remedy
         ) from error
-    if set(raw) - {"user"} or not isinstance(raw.get("user", []), list):
-        raise SettingsError(f"the users file {path} holds only [[user]] tables", remedy=remedy)
-    entries = enumerate(raw.get("user", []), start=1)
-    return tuple(_account(entry, f"{path}, user {number}", remedy) for number, entry in entries)
+    digest, people = raw.pop("digest", None), raw.pop("user", [])
+    if raw or not isinstance(people, list) or not isinstance(digest, str | None):
+        raise SettingsError(
+            f"the users file {path} holds only a digest and [[user]] tables", remedy=remedy
+        )
+    entries = enumerate(people, start=1)
+    accounts = (_account(entry, f"{path}, user {number}", remedy) for number, entry in entries)
+    return tuple(accounts), digest
 
 
 def _account(entry: object, where: str, remedy: str) -> Account:
@@ -126,7 +183,7 @@ def _account(entry: object, where: str, remedy: str) -> Account:
     name, role, stored = entry["name"], entry["role"], entry["hash"]
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise SettingsError(f"{where}: a name is up to 32 letters, digits, . _ -", remedy=remedy)
-    if role not in ROLES:
+    if not isinstance(role, str) or role not in ROLES:
         raise SettingsError(f"{where}: role {role!r} does not exist", remedy=remedy)
     if not isinstance(stored, str) or not stored.startswith("$argon2id$"):
         raise SettingsError(f"{where}: hash is not an argon2id hash", remedy=remedy)
@@ -158,7 +215,7 @@ def add(path: Path, name: str, role: AnyRole, passphrase: str) -> bool:
     a group's folder, by that group. Raises `SettingsError`.
     """
     require_name(name)
-    there = load(path) if path.exists() else ()
+    there = known(path) if path.exists() else ()
     others = [account for account in there if (account.name, account.role) != (name, role)]
     mine = Account(name, role, hash_passphrase(passphrase))
     _write(path, [*others, mine])
@@ -182,7 +239,11 @@ def remove(path: Path, name: str, role: AnyRole | None) -> tuple[AnyRole, ...]:
 
 
 def _write(path: Path, accounts: list[Account]) -> None:
-    lines = ["# People who may log in at this table's consoles; argon2id hashes, no passphrases."]
+    lines = [
+        "# People who may log in at this table's consoles; argon2id hashes, no passphrases.",
+        "# shaker-ctl console add-user and remove-user write this file.",
+        f'digest = "{_digest(accounts)}"',
+    ]
     for account in accounts:
         lines += [
             "",

@@ -42,7 +42,7 @@ MEANINGS: dict[str, str] = {
     NOT_ON_THIS_PORT: "This console does not permit that role. Use the other one.",
     WRONG_PASSPHRASE: "Name, role and passphrase do not belong together. Recorded.",
     LOCKED_OUT: "Too many wrong passphrases. Wait as told; recorded.",
-    NO_USERS: "The users file is missing or wrong. `shaker-ctl console add-user` writes it.",
+    NO_USERS: "The users file is missing, damaged or wrong. The text says what to do.",
     NOT_NOW: "The table does not permit this in its present state. The text says why.",
     NO_ANSWER: "The table did not decide in time. It may still happen: ask `status`.",
     NOTHING_THERE: "No such round on record.",

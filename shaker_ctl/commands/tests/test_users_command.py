@@ -55,6 +55,76 @@ def test_a_person_goes_with_every_role(users: Path) -> None:
     assert {each.name for each in accounts.load(users)} == {"tom"}
 
 
+def changed(users: Path, old: str, new: str) -> None:
+    text = users.read_text()
+    assert text.count(old) == 1
+    users.write_text(text.replace(old, new))
+
+
+CHANGES = (
+    ('name = "tom"', 'name = "tam"'),
+    ('role = "dealer"', 'role = "floorperson"'),
+    ('digest = "', 'digest = "0'),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_an_entry_changed_by_hand_lets_nobody_in_until_a_person_accepts_it(
+    users: Path, old: str, new: str
+) -> None:
+    changed(users, old, new)
+    before = users.read_bytes()
+    for act in (
+        lambda: accounts.load(users),
+        lambda: accounts.Accounts(users).verify("ann", Role.DEALER, PASSPHRASE),
+        lambda: accounts.add(users, "dan", Role.DEALER, PASSPHRASE),
+        lambda: accounts.remove(users, "ann", None),
+    ):
+        with pytest.raises(SettingsError, match="is not as it was written") as caught:
+            act()
+        assert "users --accept" in caught.value.remedy
+    assert users.read_bytes() == before
+    assert "ann" in run(users, "users", "--accept")
+    assert accounts.has_digest(users)
+    accounts.add(users, "dan", Role.DEALER, PASSPHRASE)
+    assert len(accounts.load(users)) == 3
+
+
+def test_a_file_without_a_digest_is_read_and_gets_one_with_the_next_change(users: Path) -> None:
+    text = [line for line in users.read_text().splitlines() if not line.startswith("digest")]
+    users.write_text("\n".join(text) + "\n")
+    assert not accounts.has_digest(users)
+    assert len(accounts.load(users)) == 2
+    run(users, "remove-user", "tom")
+    assert accounts.has_digest(users)
+    assert [each.name for each in accounts.load(users)] == ["ann"]
+
+
+def test_an_emptied_file_is_named_and_may_be_written_anew(users: Path) -> None:
+    users.write_text("")
+    with pytest.raises(SettingsError, match="is empty"):
+        accounts.load(users)
+    accounts.add(users, "tom", Role.TECHNICIAN, PASSPHRASE)
+    run(users, "remove-user", "tom")
+    assert accounts.load(users) == (), "the last person was taken out by a command"
+
+
+def test_each_flipped_bit_and_each_cut_is_named_or_changes_nobody(users: Path) -> None:
+    content, whole = users.read_bytes(), accounts.load(users)
+    seen = []
+    for at in range(len(content)):
+        for bit in range(8):
+            flipped = content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+            for damaged in (flipped, content[:at]) if not bit else (flipped,):
+                users.write_bytes(damaged)
+                try:
+                    seen.append(accounts.load(users))
+                except SettingsError:
+                    seen.append(())
+    assert set(seen) == {whole, ()}
+    assert seen.count(()) > 0.6 * len(seen), "comments alone may change"
+
+
 @pytest.mark.parametrize("words", [("bob",), ("ann", "technician"), ("ann", "king")])
 def test_who_is_not_there_is_named_and_nobody_goes(users: Path, words: tuple[str, ...]) -> None:
     before = users.read_bytes()

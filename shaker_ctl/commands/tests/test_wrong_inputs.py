@@ -32,6 +32,8 @@ FILES = {
     "number.toml": b"a = " + b"9" * 5000,
     "list.toml": b"lamp = 3\n",
     "users-bad.toml": b"[[user]]\nname = 1\n",
+    "users-damaged.toml": b"digest = '00'\n",
+    "users-empty.toml": b"",
 }
 
 

@@ -1,9 +1,11 @@
-"""Every file that a start reads, flipped, cut, emptied and exchanged, byte by byte.
+"""Every file of a table, flipped, cut, emptied and exchanged, byte by byte.
 
 `python -m hil_tests.reliability.files_damaged` damages each byte of the small files and a seeded
-sample of the large ones, and starts the table as far as its first device. A start may succeed only
-if it read the same values as from the undamaged file. Otherwise it must end with the promised
-status and line. Any other exception counts as `traceback`, and is always an error.
+sample of the large ones. It starts the table as far as its first device, reads who may log in,
+brings the tables of figures up to date, and compares the lamp box's memory with the journal. A
+start may succeed only if it read the same values as from the undamaged file. Otherwise it must end
+with the promised status and line, or with the named fault of a lamp box. Any other exception counts
+as `traceback`, and is always an error.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from typer.testing import CliRunner
 
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from hil_tests.reliability.large_journal import a_round
+from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
+from hil_tests.rig.lamp_box.memory import Retained
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
@@ -34,16 +38,35 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_process import Tables
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app as seal
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError, ShakerError
+from shaker_ctl.journal.box_memory import BoxMemory, compare_lamp_box
 from shaker_ctl.journal.proofs import Proof, Proofs
-from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record, link, table_mark
+from shaker_ctl.lamp import registers
 from shaker_ctl.main import exit_status
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules import commands
+from shaker_ctl.rules.outcome import Toss, mask
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.rules.vocabulary import Role, play
 from shaker_ctl.seal.examine import NOTHING
+from shaker_ctl.service.lamp_box import KEY, as_recorded, journal_memory
+from vision.networks.model_card import MANIFEST, read_model_card
+
+BAD_MEMORY = "fault: the lamp box's memory is bad"
+"""The table comes up with this fault of its lamp box; it is not opened."""
 
 STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
+
+BOX, PICTURE = "lamp-memory.json", "calibration.png"
+
+VALUES = (2, 2, 5)
+AREAS = Toss(VALUES).areas(rulebook(TableParameters()).layout)
+"""The last round of the journal, which the box lit."""
 
 SMALL_B = 8192
 """Files up to this size are damaged at each byte."""
@@ -52,9 +75,18 @@ KEPT_EVERY = 200
 """Trials after which the counts are written."""
 
 
+class BadMemoryError(Exception):
+    """The lamp box says that its memory failed its check."""
+
+
+def _span(block: registers.Block) -> tuple[int, int]:
+    return block.address, block.words
+
+
 @dataclass(frozen=True)
 class TableFiles:
-    """One table in a folder: sealed, with people, a journal of two volumes, a dispute, tables."""
+    """One table in a folder: sealed, with people, a journal of two volumes, a dispute, tables, the
+    model, a picture of its calibration, and its lamp box's memory."""
 
     folder: Path
 
@@ -67,12 +99,10 @@ class TableFiles:
         return self.folder / "packages"
 
     def files(self) -> list[Path]:
-        """Every file that a start reads, but the program's own, which the seal's tests damage."""
+        """Every file of the table, but the program's modules, which the seal's tests damage."""
         found = (path for path in self.folder.rglob("*") if path.is_file())
         return sorted(
-            path.relative_to(self.folder)
-            for path in found
-            if self.packages not in path.parents and path.suffix != ".lock"
+            path.relative_to(self.folder) for path in found if path.suffix not in (".lock", ".py")
         )
 
     def contents(self) -> dict[Path, bytes]:
@@ -92,6 +122,7 @@ class TableFiles:
         found = NOTHING
         if is_seal_looked_at:
             found = sealed_start.check_files(self.config, self.packages)
+            read_model_card(self.packages / "models" / "manifest.toml")
         chosen = settings.load(self.config)
         sealed_start.check_required(found, chosen.seal, self.config)
         opened = open_copies(chosen.journal)
@@ -104,6 +135,7 @@ class TableFiles:
                     if (damage := copy.verify_closed(one)[1]) is not None:
                         raise JournalCorruptError(damage.line(), remedy="journal verify")
             records = list(opened.main.newest_first())
+            box = self.box_memory(opened.main)
         finally:
             opened.close()
         people = accounts.load(chosen.console.users_file)
@@ -111,7 +143,28 @@ class TableFiles:
         # A volume whose proof is lost is verified anew: it is enough that they answer.
         volume_proofs.load(volume_proofs.place(chosen.journal.path))
         figures = figures_of(chosen.journal.path)
-        return found.seal, found.manifest, chosen, records, people, disputes, figures
+        return found.seal, found.manifest, chosen, records, people, disputes, figures, box
+
+    def box_memory(self, journal: SqliteJournal) -> BoxMemory:
+        """What the virtual lamp box remembers, as the service asks for it; compared as at a start.
+
+        Raises BadMemoryError, JournalCorruptError.
+        """
+        box = LampBox(memory=self.folder / BOX)
+        status = registers.decode_status(box.read(*_span(registers.STATUS)))
+        if registers.Flag.MEMORY in status.flags:
+            raise BadMemoryError
+        anchor, erasures = registers.decode_anchor(box.read(*_span(registers.ANCHOR)))
+        lit = registers.decode_committed(box.read(*_span(registers.COMMITTED)))
+        head = Head(anchor.record, anchor.head)
+        memory = BoxMemory(
+            *(SERIAL_NUMBER, erasures, status.last_committed_round),
+            frozenset({lit.first, lit.areas}),
+            Anchor(anchor.table, anchor.round_id, head),
+        )
+        if (finding := compare_lamp_box(journal_memory(journal), memory)) is not None:
+            raise JournalCorruptError(finding.text, remedy=finding.remedy)
+        return memory
 
     def outcome(self, sound: tuple[object, ...], *, is_guarded: bool) -> str:
         """How a start ends. `sound`: what it read before anything was damaged; `is_guarded`: a
@@ -120,6 +173,8 @@ class TableFiles:
             facts = self.facts(is_seal_looked_at=sound[0] != NOTHING.seal)
         except ShakerError as error:
             return f"status {exit_status(error)}: {error.code}"
+        except BadMemoryError:
+            return BAD_MEMORY
         except Exception as error:  # noqa: BLE001 - whatever a start lets through is the finding
             return f"{TRACEBACK}: {type(error).__name__}"
         return CHANGED if is_guarded and facts != sound else STARTS
@@ -150,12 +205,27 @@ def played(head: Head, rounds: int) -> list[Record]:
     chance, records = random.Random(1), []
     opened, dice = ({"type": "CompartmentOpened"}, {"type": "DiceChanged"})
     entries = [Entry("step", {"event": event, "decision": []}) for event in (opened, dice)]
-    for entry in [*entries, *(e for n in range(1, rounds + 1) for e in a_round(n, chance))]:
+    box = BoxMemory(SERIAL_NUMBER, 0, 0, frozenset(), None)
+    push = to_record(commands.PushLamps(play(rounds + 1), VALUES, tuple(sorted(AREAS))))
+    entries += [
+        *(entry for n in range(1, rounds + 1) for entry in a_round(n, chance)),
+        Entry("opening", {KEY: as_recorded(box)}),
+        Entry("step", {"rows": [], "decision": [push]}, rounds + 1),
+    ]
+    for entry in entries:
         wall = "2026-11-22T12:00:00.000+00:00"
         record = link(head, entry, monotonic_s=0.0, wall=wall, digests={})
         records.append(record)
         head = Head(record.sequence, record.hash)
     return records
+
+
+def remember(path: Path, last: Record, table: bytes) -> None:
+    """Write the memory of a box that lit the last round and keeps the head of the journal."""
+    memory, number = Retained(path), last.plain["round"]
+    anchor = registers.Anchor(table, number, last.sequence, last.hash)
+    memory.anchor = registers.encode_anchor(anchor)
+    memory.commit(number, mask(AREAS))
 
 
 def made(folder: Path) -> TableFiles:
@@ -164,12 +234,16 @@ def made(folder: Path) -> TableFiles:
     for package in ("shaker_ctl", "vision", "models"):
         (table.packages / package).mkdir(parents=True)
         (table.packages / package / "program.py").write_text(f"NAME = {package!r}\n")
+    for file in ("manifest.toml", "dice.onnx", "near.onnx", "photo.onnx"):
+        shutil.copy(MANIFEST.with_name(file), table.packages / "models" / file)
+    (folder / PICTURE).write_bytes(bytes(random.Random(1).randbytes(2000)))
     (folder / "stick").mkdir()
     (folder / "approver").mkdir()
     table.config.write_text(
         f'[console]\nusers_file = "{folder / "users.toml"}"\n'
         f'[journal]\npath = "{folder / "journal.sqlite"}"\n'
         f'second = "{folder / "stick" / "journal.sqlite"}"\npictures = "{folder / "pictures"}"\n'
+        f'[camera.calibration]\npicture = "{folder / PICTURE}"\n'
     )
     accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words")
     _run("keys", str(folder / "approver" / "seal.key"), str(folder / "seal.pub"), "--no-passphrase")
@@ -187,6 +261,7 @@ def made(folder: Path) -> TableFiles:
     records += played(Head(records[-1].sequence, records[-1].hash), 3)
     opened.main.write(records[10:])
     opened.second.write(records)
+    remember(folder / BOX, records[-1], table_mark(opened.main.identity))
     proof = Proof(volume_proofs.mark_of(parameters.path), 1.0)
     proofs = Proofs().proved(str(parameters.path), proof)
     volume_proofs.save(volume_proofs.place(parameters.path), proofs)
@@ -203,7 +278,14 @@ def _run(*words: str) -> None:
 
 def is_guarded(file: Path) -> bool:
     """Whether a change of this file must be noticed, and not only be survived."""
-    return file.name.startswith(("seal.", "settings", "users")) or "journal" in file.name
+    is_of_model = "models" in file.parts
+    names = ("seal.", "settings", "users", BOX)
+    return is_of_model or file.name.startswith(names) or "journal" in file.name
+
+
+def is_sealed(file: Path) -> bool:
+    """Whether the seal's files must be looked at where this one is damaged."""
+    return "models" in file.parts or file.name.startswith(("seal.", "settings"))
 
 
 Damage = Callable[[bytes], bytes]
@@ -251,14 +333,15 @@ def trials(
 ) -> Iterator[tuple[str, str]]:
     """Damage one file in every way but the first `after`; yield what was done, and how the start
     ended."""
-    facts = table.facts(is_seal_looked_at=file.name.startswith(("seal.", "settings")))
+    facts = table.facts(is_seal_looked_at=is_sealed(file))
     sound = table.contents()
-    content = sound[table.folder / file]
+    content = (table.folder / file).read_bytes()
     size = len(content)
     every = flips(size, None if size <= SMALL_B and most is None else most, seed)
     for name, damage in islice(every, after, None):
         (table.folder / file).write_bytes(damage(content))
         yield name, table.outcome(facts, is_guarded=is_guarded(file))
+        (table.folder / file).write_bytes(content)
         put_back(table, sound)
 
 

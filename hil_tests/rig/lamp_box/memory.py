@@ -5,12 +5,19 @@ Owns the file and its damage. Must not know registers or requests.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ANCHOR_WRITTEN = 24
 """Registers of the table's anchor."""
+
+
+def _check(kept: dict[str, Any]) -> str:
+    """Over all that is retained."""
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass
@@ -28,35 +35,36 @@ class Retained:
     is_bad: bool = False
 
     def load(self) -> None:
-        """Read the memory; one that cannot be read is bad, and says so instead of reading zero."""
+        """Read the memory; one that fails its check is bad, and says so instead of reading zero."""
         if self.path is None or not self.path.exists():
             return
         try:
             kept = json.loads(self.path.read_text())
-            self.last_committed, self.restarts = int(kept["last"]), int(kept["restarts"])
-            self.first_mask, self.mask = int(kept.get("first", 0)), int(kept.get("mask", 0))
-            self.corrections, self.erasures = kept.get("corrections", 0), kept.get("erasures", 0)
-            self.anchor = list(map(int, kept.get("anchor", self.anchor)))
-            self.is_bad = len(self.anchor) != ANCHOR_WRITTEN
-        except (OSError, ValueError, KeyError, TypeError):
+            self.is_bad = kept.pop("check") != _check(kept)
+            if not self.is_bad:
+                self.last_committed, self.restarts = kept["last"], kept["restarts"]
+                self.first_mask, self.mask = kept["first"], kept["mask"]
+                self.corrections, self.erasures = kept["corrections"], kept["erasures"]
+                self.anchor = kept["anchor"]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self.is_bad = True
 
     def store(self) -> None:
-        if self.path is not None:
-            text = json.dumps(
-                {
-                    "last": self.last_committed,
-                    "restarts": self.restarts,
-                    "first": self.first_mask,
-                    "mask": self.mask,
-                    "corrections": self.corrections,
-                    "anchor": self.anchor,
-                    "erasures": self.erasures,
-                }
-            )
-            fresh = self.path.with_suffix(".new")
-            fresh.write_text(text)
-            fresh.replace(self.path)
+        """Write the memory whole. A bad one stays as it is until a hand erases it."""
+        if self.path is None or self.is_bad:
+            return
+        kept = {
+            "last": self.last_committed,
+            "restarts": self.restarts,
+            "first": self.first_mask,
+            "mask": self.mask,
+            "corrections": self.corrections,
+            "anchor": self.anchor,
+            "erasures": self.erasures,
+        }
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps({**kept, "check": _check(kept)}))
+        fresh.replace(self.path)
 
     def commit(self, round_id: int, mask: int) -> None:
         """Keep a round with its lamps; the lamps of the same round are a correction of it."""

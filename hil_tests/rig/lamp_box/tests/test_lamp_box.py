@@ -520,11 +520,20 @@ def test_an_inspections_entry_does_not_touch_the_retained_round(bench):
 
 def test_a_memory_that_cannot_be_read_is_not_taken_for_zero(tmp_path):
     memory = tmp_path / "memory.json"
-    memory.write_text('{"last": ')
-    bench = Bench(memory=memory)
-    assert bench.number(0x0011) & 1 << 6
-    assert not bench.number(0x0011) & 1
-    assert bench.number(0x001C, 2) == 0
+    Bench(memory=memory).show(7, (1, 2, 3))
+    whole = memory.read_text()
+    for damaged in ('{"last": ', "[]", "[" * 50_000, whole.replace('"last": 7', '"last": 5')):
+        memory.write_text(damaged)
+        for _ in range(2):  # a restart mends nothing
+            bench = Bench(memory=memory)
+            assert bench.number(0x0011) & 1 << 6
+            assert not bench.number(0x0011) & 1
+            assert bench.number(0x001C, 2) == 0
+    bench.box.erase_memory()
+    again = Bench(memory=memory)
+    assert not again.number(0x0011) & 1 << 6
+    memory.write_text(whole)
+    assert Bench(memory=memory).number(0x001C, 2) == 7
 
 
 # ── Lamps that fail ──

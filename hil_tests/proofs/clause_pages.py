@@ -7,26 +7,23 @@ of the profile by their citation, rows by the key that they cite, tests by their
 from __future__ import annotations
 
 import ast
+import sys
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import shaker_ctl
+from hil_tests.proofs.rows_of import APPROVAL, rows_of
 from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
+from shaker_ctl.rules.clauses.words import numbers
 from shaker_ctl.rules.machine import ROWS
 
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
-
-VERDICTS = {
-    Kept.ENFORCED: "enforced",
-    Kept.PERSON: "supported by a person's word",
-    Kept.HOUSE: "the house's business",
-    Kept.NOT_APPLICABLE: "not applicable",
-}
 
 
 @cache
@@ -67,15 +64,14 @@ def keys(text: str) -> dict[str, list[str]]:
 def page(text: str) -> str:
     """Return the page of a text."""
     profile, resting = profile_files.load(text), keys(text)
-    rows: dict[str, list[str]] = {}
-    for row in ROWS:
-        rows.setdefault(row.cites, []).append(row.name)
+    rows = _rows(text)
     lines = [
         f"# {profile.title}: from clause to row and test",
         "",
         f"{profile.instrument}. Every clause of the text, in its order.",
         f"Made by `python -m hil_tests.proofs.clause_pages` from `{text}.toml`, profile and rows.",
         "Duties are told in our words; `shaker-ctl rules show --text CLAUSE` prints the text.",
+        "Rows are those that a table with this profile takes, whatever the house chooses.",
         "",
         _counts(text),
         "",
@@ -84,20 +80,30 @@ def page(text: str) -> str:
     ]
     for name, clause in known.clauses(text).items():
         lines.append(_line(name, clause, resting[name], rows))
-    own = [
-        row for row in ROWS if row.cites not in {key for each in resting.values() for key in each}
-    ]
     lines += ["", "## Rows that the device's own duties ask for", ""]
+    of_profile = {key for key, _ in values(profile)}
     lines += [
-        f"- {cites}: " + "; ".join(row.name for row in own if row.cites == cites)
-        for cites in dict.fromkeys(row.cites for row in own)
+        f"- {cites}: " + "; ".join(names)
+        for cites, names in rows.items()
+        if cites not in of_profile
     ]
     return "\n".join(lines) + "\n"
 
 
+def _rows(text: str) -> dict[str, list[str]]:
+    """Return the rows that tables of a text take, by what they cite; marked if by approval only."""
+    plain, approved = rows_of(text), rows_of(text, APPROVAL)
+    found: dict[str, list[str]] = {}
+    for row in ROWS:
+        if row in plain or row in approved:
+            mark = "" if row in plain else " (by approval)"
+            found.setdefault(row.cites, []).append(row.name + mark)
+    return found
+
+
 def _counts(text: str) -> str:
     told = [clause.verdict for clause in known.clauses(text).values()]
-    parts = [f"{told.count(kept)} {words}" for kept, words in VERDICTS.items()]
+    parts = [f"{told.count(kept)} {kept.words}" for kept in Kept]
     return f"{len(told)} clauses: {', '.join(parts)}."
 
 
@@ -111,7 +117,7 @@ def _line(name: str, clause: Clause, resting: list[str], rows: dict[str, list[st
         name,
         clause.duty,
         clause.who,
-        VERDICTS[clause.verdict],
+        clause.verdict.words,
         _cell(f"`{key}`" for key in (*plain, *tables)),
         _cell(taken),
         _cell(f"`{where}` {test}" for test in clause.tests for where in tests().get(test, ("?",))),
@@ -123,10 +129,35 @@ def _cell(items: Iterable[str]) -> str:
     return "<br>".join(dict.fromkeys(items))
 
 
-def main() -> None:
-    for text in TEXTS:
-        (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
+def missing(text: str, folder: Path) -> list[str]:
+    """Return the clauses of a text, found in any file of `folder`, that its page does not list.
+
+    Raises ValueError where no file there holds the text.
+    """
+    listed = known.clauses(text)
+    files = [numbers(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.txt"))]
+    held = max(files, key=lambda found: len(set(found) & set(listed)), default=[])
+    if not set(held) & set(listed):
+        raise ValueError(f"no file in {folder} holds the text of {text}")
+    return [name for name in held if name not in listed]
+
+
+def main() -> int:
+    parser = ArgumentParser(description="Write one page a rule text: clause, row and test.")
+    parser.add_argument(
+        "--texts", type=Path, help="compare the pages with the rule texts in this folder instead"
+    )
+    folder = parser.parse_args().texts
+    if folder is None:
+        for text in TEXTS:
+            (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
+        return 0
+    wanting = {text: missing(text, folder) for text in TEXTS}
+    for text, names in wanting.items():
+        told = ", ".join(names) or "none"
+        sys.stdout.write(f"{text}: {len(known.clauses(text))} clauses, missing: {told}\n")
+    return 1 if any(wanting.values()) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

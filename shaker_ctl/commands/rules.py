@@ -156,7 +156,7 @@ def _clause(number: str, profile: str | None, folder: Path | None) -> None:
     for text, clause in found:
         one = profile_files.load(text)
         screen.print(Text.assemble((number, "bold"), f"  {one.title}"))
-        screen.print(escape(f"{clause.duty}. Who: {clause.who}. Here: {said(clause.verdict)}."))
+        screen.print(escape(f"{clause.duty}. Who: {clause.who}. Here: {clause.verdict.words}."))
         own = next((told for each in _files(folder) if (told := words(each, number))), "")
         if own:
             screen.print(escape(own))

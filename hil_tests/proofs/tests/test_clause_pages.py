@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hil_tests.proofs import clause_pages
+from hil_tests.proofs.explore import explore
+from hil_tests.proofs.rows_of import rows_of
+from hil_tests.proofs.tables import tables
 from shaker_ctl.rules import clauses
 from shaker_ctl.rules.clauses import TEXTS, Kept
 
-WHOLE = ("ch. ", "title page", "40 Pa.B.", "49 Pa.B.", "order (2)", "4 Pa.C.S.")
+WHOLE = ("ch. ", "title page", "40 Pa.B.", "49 Pa.B.", "4 Pa.C.S.")
 """Citations of a text as a whole, or of what put it in force."""
 
 
@@ -38,6 +43,62 @@ def test_the_profile_cites_clauses_that_the_text_has(text: str) -> None:
             assert name in names or section or name.startswith(WHOLE), (key, citation)
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_clause_is_left_out_between_two_others_or_above_one(text: str) -> None:
+    """What stands after the last clause of a section only the text itself can tell: `--texts`."""
+    names = set(clauses.clauses(text))
+    for name in names:
+        above, number = clauses.parent(name), name[name.rfind("(") + 1 : -1]
+        if not above or name.startswith(("order", "finding", "ch. ")):
+            continue
+        assert above in names or above.split(".")[0] in WITHOUT_LEAD, above
+        if number not in ("1", "a", "i") and name != "539.1(f)":  # the text has no 539.1(e)
+            assert f"{above}({_before(number)})" in names, name
+
+
+WITHOUT_LEAD = ("1", "2", "3", "4", "5", "6", "521", "528", "539", "625a", "625b")
+"""Sections that begin with their first clause; below a clause nothing is without one."""
+
+
+def _before(number: str) -> str:
+    romans = ["", "i", "ii", "iii", "iv", "v"]
+    if number in romans:
+        return romans[romans.index(number) - 1]
+    return str(int(number) - 1) if number.isdecimal() else chr(ord(number) - 1)
+
+
+def test_what_a_page_leaves_out_is_found_in_the_text(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("§ 625b.1. Of kites.\n\n(a) One.\n(1) Two.\n(b) Three.\n")
+    assert clause_pages.missing("pa-625b", tmp_path) == ["625b.1(a)(1)"]
+    with pytest.raises(ValueError, match="holds the text of md"):
+        clause_pages.missing("md", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "never"),
+    [
+        ("ma", ["activated by the player", "revealed", "multipliers drawn"]),
+        ("pa-539", ["the player did not press in time", "covered", "a shift begins"]),
+        ("md", ["activated by the player", "cover on, where none may be"]),
+        ("pa-625a", ["no more bets, called before activation, multipliers are drawn"]),
+    ],
+)
+def test_a_page_lists_no_row_that_its_profile_never_takes(text, never) -> None:
+    cells = clause_pages.page(text).replace("|", "<br>").replace("; ", "<br>").split("<br>")
+    listed = {cell.strip() for cell in cells}
+    assert "confirmed" in listed
+    assert not listed & set(never)
+
+
+@pytest.mark.parametrize("name", ["pa-625a, no cover", "ma, dealer", "md,", "pa-625b, driven"])
+def test_rows_that_are_taken_are_listed(name: str) -> None:
+    table = next(each for each in tables() if each.name.startswith(name))
+    taken = explore(table, max_nodes=1500, checked=False, scatter=True).rows
+    text = table.rules.profile.name
+    assert len(taken) > 60
+    assert taken <= {row.name for row in rows_of(text)}
+
+
 def test_a_citation_goes_on_from_the_clause_before_it() -> None:
     names = set(clauses.clauses("pa-625a")) | set(clauses.clauses("md"))
     assert list(clauses.cited("625a.5(b)(2), (c)", names)) == ["625a.5(b)(2)", "625a.5(c)"]
@@ -52,7 +113,7 @@ def test_a_citation_goes_on_from_the_clause_before_it() -> None:
     [
         ("625a.5(g)", "activated by the player", "test_a_table_plays_a_round_with_its_dealer"),
         ("625a.7(a)", "no roll called", "test_no_roll_says_what_happens_to_the_wagers"),
-        ("625a.5(f)", "paid: clear", "test_a_table_plays_a_round_with_its_dealer"),
+        ("625a.5(f)", "the dealer clears", "test_a_table_plays_a_round_with_its_dealer"),
     ],
 )
 def test_a_clause_stands_in_one_line_with_its_row_and_its_test(clause, row, test) -> None:

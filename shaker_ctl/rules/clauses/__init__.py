@@ -32,6 +32,16 @@ class Kept(Enum):
     """The house's business: no table can see it."""
     NOT_APPLICABLE = "not-applicable"
 
+    @property
+    def words(self) -> str:
+        """The verdict as pages and screens tell it."""
+        return {
+            Kept.ENFORCED: "enforced",
+            Kept.PERSON: "supported by a person's word",
+            Kept.HOUSE: "the house's business",
+            Kept.NOT_APPLICABLE: "not applicable",
+        }[self]
+
 
 class Clause(Strict):
     duty: str

@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from shaker_ctl.commands.rules import app
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.rules.clauses.words import words
+from shaker_ctl.rules.clauses.words import numbers, words
 
 PENNSYLVANIA = """
 - 900.5. Of kites.
@@ -86,6 +86,22 @@ def test_a_clause_holds_its_own_subclauses():
     assert told[-1] == "(2) By night."
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            PENNSYLVANIA,
+            ["900.5(a)", "900.5(a)(1)", "900.5(a)(1)(i)", "900.5(a)(2)", "900.5(b)", "900.6(a)"],
+        ),
+        (PENNSYLVANIA.replace("(a) String", "String"), ["900.5(b)", "900.6"]),
+        (MARYLAND, ["5.A", "5.A(1)", "5.A(1)(a)", "5.A(2)", "5.B", "6.A"]),
+        (UNDATED, ["1", "5(a)", "5(b)", "5(b)(1)", "5(b)(2)"]),
+    ],
+)
+def test_every_clause_of_a_text_is_numbered(text, told):
+    assert numbers(text)[-len(told) :] == told
+
+
 def run(*given: str) -> Result:
     return CliRunner().invoke(app, ["show", *given])
 
@@ -96,6 +112,19 @@ def test_a_clause_is_shown_with_its_duty_and_where_its_words_are():
     assert "enforced" in shown
     assert "58 Pa. Code ch. 625a" in shown
     assert "--from FILE" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("clause", "verdict"),
+    [
+        ("625a.5(g)", "enforced"),
+        ("625a.7(d)", "supported by a person's word"),
+        ("625a.1(e)", "the house's business"),
+        ("528.6", "not applicable"),
+    ],
+)
+def test_the_verdict_is_worded_as_on_the_pages(clause, verdict):
+    assert f"Here: {verdict}." in " ".join(run("--text", clause).output.split())
 
 
 def test_the_words_come_from_the_file_that_is_named(tmp_path, monkeypatch):

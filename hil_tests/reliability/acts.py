@@ -1,6 +1,6 @@
 """How a fault is brought about: small words for what is done, to what.
 
-Owns those words, so that the catalogue can be read as a table. Who carries them out is `harm`. Must
+Owns those words, so that `faults.toml` can be read as a table. Who carries them out is `harm`. Must
 not know moments or outcomes.
 """
 
@@ -80,7 +80,10 @@ class Typed:
     """Somebody types this at a console, over and over, for a while."""
 
     port: str
-    text: bytes
+    text: str
+    """A character for each byte (latin-1)."""
+    times: int = 1
+    """How often it stands in one write."""
     for_s: float = 1.0
 
 

@@ -179,8 +179,8 @@ class Harm:
                 self._bench.session.step_clock(step_s)
             case acts.Memory(available_kb):
                 self._bench.session.show_memory(available_kb)
-            case acts.Typed(port, text, for_s):
-                self._later(lambda: self._type(port, text, for_s))
+            case acts.Typed(port, text, times, for_s):
+                self._later(lambda: self._type(port, text.encode("latin-1") * times, for_s))
             case acts.OtherClient(for_s):
                 self._later(lambda: self._drive_motor(for_s))
             case acts.Start():

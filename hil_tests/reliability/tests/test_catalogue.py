@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, PROFILE, CatalogueFault, rows
+from hil_tests.reliability.catalogue import (
+    BARE,
+    COVERED,
+    FAULTS,
+    PROFILE,
+    CatalogueFault,
+    read_row,
+    rows,
+)
 from hil_tests.reliability.moments import TRIGGERS, Moment
 from hil_tests.reliability.required import Ending, Life, Motor, Wagers
 from hil_tests.rig.camera.faults import CAMERA_FAULTS
@@ -131,3 +140,19 @@ def test_a_table_is_of_the_kind_that_its_row_is_about(fault: CatalogueFault) -> 
 def test_each_kind_of_table_has_faults_of_its_cover() -> None:
     with_cover = {fault.profile for fault in FAULTS if "cover" in fault.name}
     assert with_cover == {PROFILE, COVERED, BARE}
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({"rig": {"sentence": "jam", "volts": 6}, "toss": "stands"}, "volts"),
+        ({"rig": "jam", "toss": {"is": "stands", "lamp": ["dark"]}}, "lamp"),
+        ({"rig": "jam", "toss": "falls"}, "falls"),
+        ({"rig": "jam", "toss": {"is": "stands", "life": "shut"}}, "life"),
+        ({"rig": "jam", "tosses": "stands"}, "tosses"),
+    ],
+)
+def test_a_row_with_a_word_that_there_is_not_is_refused(row: dict[str, Any], named: str) -> None:
+    outcomes = {"stands": {"ending": "settled", "wagers": "settled", "life": "open"}}
+    with pytest.raises((KeyError, TypeError, ValueError), match=named):
+        read_row(outcomes, "one", row)
